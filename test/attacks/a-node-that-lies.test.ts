@@ -22,7 +22,7 @@ const node = (chain: TestChain, lie?: Lie): string => {
 };
 
 const history = async () =>
-  (await (await at.service.get("/api/donations/well")).json()) as {
+  (await at.service.json("/api/donations/well")) as {
     total_donated_usdc: number;
     donation_count: number;
   };

@@ -40,8 +40,7 @@ afterEach(async () => {
   await Promise.all(nodes.map((node) => node.stop()));
 });
 
-const json = async <Answer>(place: string) =>
-  (await (await at.service.get(place)).json()) as Answer;
+const json = async <Answer>(place: string) => (await at.service.json(place)) as Answer;
 const history = () => json<DonationHistory>("/api/donations/well");
 
 async function give(): Promise<Settlement> {
@@ -62,8 +61,7 @@ async function sweepFor(minutes: number): Promise<number> {
   return voided;
 }
 
-const rows = async () =>
-  (await at.service.store.raw.execute("SELECT * FROM donations ORDER BY recorded_at")).rows;
+const rows = async () => await at.service.rows("SELECT * FROM donations ORDER BY recorded_at");
 
 describe("a gift whose transaction the chain drops", () => {
   test("is voided, with a signed correction beside its receipt, and counts nowhere", async () => {

@@ -30,11 +30,11 @@ const bind = async (agent_id: string): Promise<string> =>
   (await (await post("/api/agents", { agent_id })).json()).agent_secret;
 const stored = async (agent_id: string) =>
   (
-    await service.store.raw.execute({
-      sql: "SELECT field, value, status FROM submissions WHERE agent_id = ? ORDER BY id",
-      args: [agent_id],
-    })
-  ).rows.map(({ field, value, status }) => [field, value, status]);
+    await service.rows(
+      "SELECT field, value, status FROM submissions WHERE agent_id = ? ORDER BY id",
+      [agent_id],
+    )
+  ).map(({ field, value, status }) => [field, value, status]);
 
 const city = { field: "city", value: "Oslo" };
 
@@ -160,7 +160,7 @@ describe("a bound id", () => {
     expect(await codeOf(await post("/api/agents", { agent_id }))).toEqual([409, "agent_bound"]);
     await enrich(agent_id, { field: "region", value: "Viken" }, { secret });
     await enrich("anyone", { field: "region", value: "Viken" });
-    const { top_agents } = await (await service.get("/api/agents/leaderboard")).json();
+    const { top_agents } = await service.json("/api/agents/leaderboard");
     const boundOf = (name: string) =>
       top_agents.find((one: { agent_name: string }) => one.agent_name === name)?.bound;
     expect([boundOf(agent_id), boundOf("anyone")]).toEqual([true, false]);
@@ -168,7 +168,7 @@ describe("a bound id", () => {
 
   test("stands in the store as a digest alone", async () => {
     const secret = await bind("digested");
-    const { rows } = await service.store.raw.execute("SELECT * FROM agent_keys");
+    const rows = await service.rows("SELECT * FROM agent_keys");
     expect(JSON.stringify(rows)).toContain("digested");
     expect(JSON.stringify(rows)).not.toContain(secret);
   });
@@ -259,10 +259,10 @@ describe.each(["agents", "networks"])("an id that is not bound, in mode %s", (mo
     );
   const values = async () =>
     (
-      await own.store.raw.execute(
+      await own.rows(
         "SELECT field, value, status, network IS NULL AS cleared FROM submissions ORDER BY id",
       )
-    ).rows.map(({ field, value, status, cleared }) => [field, value, status, cleared]);
+    ).map(({ field, value, status, cleared }) => [field, value, status, cleared]);
 
   test("keeps its pending value from other networks, with all else of the batch", async () => {
     await send(city, "192.0.2.7");

@@ -124,7 +124,7 @@ test("one network fills neither the queue of a profile nor that of the operator"
   for (let network = 3; network < 10; network++) {
     for (let at = 0; at < 4; at++) await correct(first, `10.1.${network}`);
   }
-  const { rows } = await service.store.raw.execute(
+  const rows = await service.rows(
     `SELECT count(*) AS n FROM corrections JOIN nonprofits AS n ON n.id = nonprofit_id WHERE n.slug = '${first}'`,
   );
   expect(rows).toMatchObject([{ n: 20 }]);

@@ -42,7 +42,7 @@ test("gifts under 0.01 USDC, and many gifts of one donor, do not lift a nonprofi
   expect(await ranked()).toBe(1);
   await give("two", 5_000_000n);
   expect(await ranked()).toBe(2);
-  const history = await (await service.get("/api/donations/well")).json();
+  const history = await service.json("/api/donations/well");
   expect(history).toMatchObject({ donation_count: 321, donor_count: 22 });
   expect((history as { total_donated_usdc: number }).total_donated_usdc).toBeCloseTo(8.19983, 5);
 });

@@ -146,7 +146,7 @@ describe("a profile", () => {
   afterAll(() => service.close());
 
   test("counts those that repeat what is live, each once, and names none", async () => {
-    const { provenance } = await (await service.get("/api/nonprofits/oak")).json();
+    const { provenance } = await service.json("/api/nonprofits/oak");
     expect(provenance.website).toMatchObject({ source: "organisation", agents: [] });
     expect(provenance.website.corroborations).toBe(3);
     const [line] = originsOf({ website: provenance.website });
@@ -154,7 +154,7 @@ describe("a profile", () => {
   });
 
   test("shows names that agreed in quotes, and in the place of a message a neutral one", async () => {
-    const { provenance } = await (await service.get("/api/nonprofits/oak")).json();
+    const { provenance } = await service.json("/api/nonprofits/oak");
     expect(provenance.city.agents).toEqual(["Research Bot", shownName(hostile)]);
     expect(originsOf({ city: provenance.city })[0]?.source).toBe(
       `Agreement of agents: “Research Bot”, “${shownName(hostile)}”`,
@@ -205,9 +205,9 @@ describe("a profile", () => {
       const body = { field: "website", value: "https://oak-charity.org", agent_id: "owned" };
       await service.post("/api/enrich/oak", { ...body, agent_name }, headers);
     }
-    const { provenance } = await (await service.get("/api/nonprofits/oak")).json();
+    const { provenance } = await service.json("/api/nonprofits/oak");
     expect(provenance.website).toMatchObject({ agents: ["owned"], corroborations: 3 });
-    const { top_agents } = await (await service.get("/api/agents/leaderboard")).json();
+    const { top_agents } = await service.json("/api/agents/leaderboard");
     const vouched = top_agents.filter((one: { bound: boolean }) => one.bound);
     expect(vouched).toMatchObject([{ agent_name: "owned" }]);
   });
@@ -218,7 +218,7 @@ describe("a profile", () => {
       const body = { field: "region", value: "Viken", agent_id, agent_name: "Claude-Research" };
       await service.post("/api/enrich/oak", body);
     }
-    const { provenance } = await (await service.get("/api/nonprofits/oak")).json();
+    const { provenance } = await service.json("/api/nonprofits/oak");
     expect(provenance.region.agents).toEqual(["x1", "x2"]);
     const board = await (await service.get("/api/agents/leaderboard")).text();
     expect(board.toLowerCase()).not.toContain("claude-research");
@@ -230,9 +230,7 @@ describe("a profile", () => {
       ...{ agent_id: "x1", agent_name: "Claude-Research" },
     };
     expect((await service.post("/api/recommend/drafts", draft)).status).toBe(200);
-    const { rows } = await service.store.raw.execute(
-      "SELECT agent_name FROM recommendation_drafts",
-    );
+    const rows = await service.rows("SELECT agent_name FROM recommendation_drafts");
     expect(rows.map(({ agent_name }) => agent_name)).toEqual(["x1"]);
   });
 });

@@ -42,7 +42,7 @@ const approve = async (slug: string, kind: "prose" | "contested", value: string)
   expect((await decideReview(service.context, done)).ok).toBe(true);
 };
 const history = async (slug: string) =>
-  History.parse(await (await service.get(`/api/history/${slug}`)).json()).changes;
+  History.parse(await service.json(`/api/history/${slug}`)).changes;
 
 test("a history says who decided, and which words are the operator's", async () => {
   const slug = await addSlug();

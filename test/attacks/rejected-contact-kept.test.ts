@@ -34,7 +34,7 @@ async function stored(): Promise<string> {
   );
   const found: unknown[] = [];
   for (const { name } of tables.rows) {
-    found.push((await service.store.raw.execute(`SELECT * FROM "${String(name)}"`)).rows);
+    found.push(await service.rows(`SELECT * FROM "${String(name)}"`));
   }
   return JSON.stringify(found);
 }
@@ -113,7 +113,7 @@ test("what agents sent as an address goes with it, and 90 days after it was reje
   const eraseBefore = (ms: number) => eraseRejectedContacts(service.store, ms);
   expect(await eraseBefore(now)).toEqual([]);
   expect(await eraseBefore(now + 1)).toEqual([rejected[1] ?? ""]);
-  const { rows } = await service.store.raw.execute(
+  const rows = await service.rows(
     "SELECT value, normalised_value, winning_value FROM submissions WHERE status = 'rejected'",
   );
   expect(JSON.stringify(rows).toLowerCase()).not.toContain("@private.example");

@@ -18,8 +18,7 @@ const enrich = (slug: string, agent_id: string, value: string, from: string, mor
     { field: "city", value, agent_id },
     { "x-forwarded-for": from, ...more },
   );
-const cityOf = async (slug: string) =>
-  (await (await service.get(`/api/nonprofits/${slug}`)).json()).city;
+const cityOf = async (slug: string) => (await service.json(`/api/nonprofits/${slug}`)).city;
 
 test("an operator undoes the submissions that are not the agent's, and binds its id for it", async () => {
   await enrich("oak", "scout", "Oslo", "192.0.2.1");
@@ -67,12 +66,12 @@ test("an operator approves names that say no more than who someone is, and those
   const owner = await bind();
   expect((await name("Helper Nine")).status).toBe(200);
   await enrich("oak", "helper", "Oslo", "192.0.2.9", owner);
-  const { provenance } = await (await service.get("/api/nonprofits/oak")).json();
+  const { provenance } = await service.json("/api/nonprofits/oak");
   expect(provenance.city.agents).toEqual(["scout", "friend", "Helper Nine"]);
 
   await enrich("elm", "third", "Bergen", "192.0.2.10");
   await enrich("elm", "helper", "Bergen", "192.0.2.9", await bind());
-  const elm = await (await service.get("/api/nonprofits/elm")).json();
+  const elm = await service.json("/api/nonprofits/elm");
   expect(elm.provenance.city.agents).toEqual(["scout", "third", "helper"]);
 });
 

@@ -36,7 +36,7 @@ function sendBack(to: Donor): void {
   at.chain.land(ring.pay({ to: to.address, usdc: "1" }));
 }
 
-const totals = async () => (await at.service.get("/api/donations/ring")).json();
+const totals = async () => at.service.json("/api/donations/ring");
 
 test("the sponsor pays for a wallet's first gift of 24 hours to a nonprofit; the donor pays for the others", async () => {
   const donor = at.chain.donor({ usdc: "1" });

@@ -78,12 +78,12 @@ test("nor does an address that waits answer: not under the agent's own id, not t
 });
 
 test("nothing else that is public tells them apart", async () => {
-  const before = await (await service.get("/api/nonprofits/untouched")).json();
+  const before = await service.json("/api/nonprofits/untouched");
   for (const agent of ["e", "f"]) {
     await guess("untouched", `right-${agent}`, secret);
     await guess("untouched", `wrong-${agent}`, wrong);
   }
-  expect(await (await service.get("/api/nonprofits/untouched")).json()).toEqual(before);
+  expect(await service.json("/api/nonprofits/untouched")).toEqual(before);
   for (const path of [
     "/api/enrichments/stats",
     "/api/agents/leaderboard",

@@ -196,16 +196,16 @@ test("four networks that fill a field keep no one out: after 7 days the oldest v
   const text = await enrich("ada", "Oslo", "10.8.1.1", "description");
   expect(await codeOf(text)).toBe("field_queue_full");
   expect((await enrich("ada", "Oslo", "10.8.1.1")).status).toBe(200);
-  const { rows } = await aged.store.raw.execute(
+  const rows = await aged.rows(
     "SELECT agent_id, reason FROM submissions WHERE status = 'rejected'",
   );
   expect(rows).toMatchObject([{ agent_id: "f-0", reason: "expired" }]);
   const waiting = async () =>
     (
-      await aged.store.raw.execute(
+      await aged.rows(
         "SELECT count(*) AS n FROM submissions WHERE status = 'pending' AND field = 'city'",
       )
-    ).rows[0]?.["n"];
+    )[0]?.["n"];
   expect(await waiting()).toBe(20);
   // Who filled the field again pushes out its own, while another network has its share.
   for (let at = 21; at < 25; at++) await enrich(`f-${at}`, `Town ${letters[at]}`, "10.7.4.1");
@@ -364,7 +364,7 @@ test("a client at its limit leaves 20 calls a minute in the log and counts of th
   const rows = async () => {
     await logged.context.recommendationLog.flush();
     const sql = `SELECT query, weight, top_slug, client FROM recommendation_log ORDER BY weight, id`;
-    return (await logged.store.raw.execute(sql)).rows.map((row): Record<string, unknown> => ({
+    return (await logged.rows(sql)).map((row): Record<string, unknown> => ({
       ...row,
     }));
   };
@@ -422,7 +422,7 @@ test("at most 200 calls of a minute are stored each, however many networks ask",
   }
   await logged.context.recommendationLog.flush();
   const sql = "SELECT count(*) AS kept, sum(weight) AS calls FROM recommendation_log";
-  expect((await logged.store.raw.execute(sql)).rows).toMatchObject([{ kept: 201, calls: 1_000 }]);
+  expect(await logged.rows(sql)).toMatchObject([{ kept: 201, calls: 1_000 }]);
   logged.close();
 });
 
@@ -435,7 +435,7 @@ test("10,000 reads after one recommendation store at most 20 of them", async () 
   const followed = async () => {
     await read.context.recommendationLog.flush();
     const sql = "SELECT count(*) AS n FROM recommendation_follow_throughs";
-    return (await read.store.raw.execute(sql)).rows[0]?.["n"];
+    return (await read.rows(sql))[0]?.["n"];
   };
   const reader = { "user-agent": "Reader/1.0" };
   await read.get("/api/recommend?cause=health", reader);
@@ -469,7 +469,7 @@ test("what expires no longer counts for what remains", async () => {
   expect(second.submissions).toMatchObject([{ status: "pending", confidence: 2 }]);
   now = new Date("2026-07-15T00:00:00Z");
   expect(await expireWaiting(aged.context)).toBe(1);
-  const { rows } = await aged.store.raw.execute(
+  const rows = await aged.rows(
     "SELECT agent_id, confidence FROM submissions WHERE status = 'pending'",
   );
   expect(rows).toMatchObject([{ agent_id: "bob", confidence: 1 }]);
@@ -505,7 +505,7 @@ test("what no one decides in 180 days is rejected as expired, and makes room", a
   ]);
   const token = claimed.status_url.split("#")[1];
   const headers = { authorization: `Bearer ${token}` };
-  const status = await (await aged.get("/api/onboard/status", headers)).json();
+  const status = await aged.json("/api/onboard/status", headers);
   expect(status).toMatchObject({ status: "rejected", reason: "expired" });
   aged.close();
 });

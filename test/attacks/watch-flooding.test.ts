@@ -53,7 +53,7 @@ test("all who ask for a memo share one look at the chain", async () => {
 
 test("a network without room hears 503, never that it is recorded as soon as it lands", async () => {
   expect((await name(madeUp(), "10.8.0.1")).status).toBe(202);
-  const [row] = (await at.service.store.raw.execute("SELECT network FROM donation_intents")).rows;
+  const [row] = await at.service.rows("SELECT network FROM donation_intents");
   await wait(String(row?.["network"]), watchesPerNetworkMax - 2);
   expect((await name(madeUp(), "10.8.0.1")).status).toBe(202);
   const answer = await name(madeUp(), "10.8.0.1");

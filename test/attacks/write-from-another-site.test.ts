@@ -45,7 +45,7 @@ test("a button of a status page is refused, and looking goes on", async () => {
 test("a tool that writes is refused, and reads go on", async () => {
   const called = await service.post("/mcp", tool, crossSite);
   expect(await called.text()).toContain("cross_site_write");
-  const stats = await (await service.get("/api/enrichments/stats")).json();
+  const stats = await service.json("/api/enrichments/stats");
   expect(stats.total_enrichments).toBe(0);
   expect((await service.get("/api/search?q=oak", crossSite)).status).toBe(200);
 });

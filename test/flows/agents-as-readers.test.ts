@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, describe, expect, test } from "bun:test";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { decideReview } from "#api/operator/requests.ts";
-import { aDirectory, discoveryFiles, type TestDirectory } from "#test/support/discovery.ts";
+import { aDirectory, discoveryFiles } from "#test/support/discovery.ts";
 import { aNonprofit } from "#test/support/records.ts";
 
 // Source: promises.md, 13. What strangers submit may reach a model only as data, and never a guide that it follows.
@@ -40,43 +40,40 @@ const fields = [
   "impact_metric",
 ];
 
-let directory: TestDirectory;
 const accepted: string[] = [];
-beforeAll(async () => {
-  directory = await aDirectory({
-    env: { ALMONER_TRUSTED_HOPS: "1", ALMONER_READS_PER_MINUTE: "0" },
-    records: Array.from({ length: 12 }, (_, at) =>
-      aNonprofit({ slug: `thin-${at}`, name: `Thin ${at}` }),
-    ),
-  });
-  const { service } = directory;
-  for (const [at, value] of injections.entries()) {
-    const field = fields[at % fields.length];
-    const path = `/api/enrich/thin-${at % 12}`;
-    // Half of them have a second agent: a structured value goes live then, and waits for one otherwise.
-    for (const agent of at % 2 === 0 ? ["a", "b"] : ["a"]) {
-      const body = {
-        field,
-        value,
-        agent_id: `${agent}-${at}`,
-        agent_name: value.slice(0, 100),
-        source_url: "https://register.example/1",
-      };
-      const answer = await service.post(path, body, { "x-forwarded-for": `10.9.${at}.1` });
-      expect([200, 400]).toContain(answer.status);
-      if (answer.status === 200 && agent === "a") accepted.push(value);
-    }
-  }
-  // An operator approves some of the prose unread: that is how such a text goes live.
-  const { rows } = await service.store.raw.execute(
-    "SELECT id FROM submissions WHERE status = 'pending' AND field = 'mission' ORDER BY id LIMIT 9",
-  );
-  for (const row of rows) {
-    const id = `prose-${Number(row["id"])}`;
-    const by = { operator: "ada", value: null, reason: "test" };
-    await decideReview(service.context, { id, decision: "approved", ...by });
-  }
+const directory = await aDirectory({
+  env: { ALMONER_TRUSTED_HOPS: "1", ALMONER_READS_PER_MINUTE: "0" },
+  records: Array.from({ length: 12 }, (_, at) =>
+    aNonprofit({ slug: `thin-${at}`, name: `Thin ${at}` }),
+  ),
 });
+const { service } = directory;
+for (const [at, value] of injections.entries()) {
+  const field = fields[at % fields.length];
+  const path = `/api/enrich/thin-${at % 12}`;
+  // Half of them have a second agent: a structured value goes live then, and waits for one otherwise.
+  for (const agent of at % 2 === 0 ? ["a", "b"] : ["a"]) {
+    const body = {
+      field,
+      value,
+      agent_id: `${agent}-${at}`,
+      agent_name: value.slice(0, 100),
+      source_url: "https://register.example/1",
+    };
+    const answer = await service.post(path, body, { "x-forwarded-for": `10.9.${at}.1` });
+    expect([200, 400]).toContain(answer.status);
+    if (answer.status === 200 && agent === "a") accepted.push(value);
+  }
+}
+// An operator approves some of the prose unread: that is how such a text goes live.
+const rows = await service.rows(
+  "SELECT id FROM submissions WHERE status = 'pending' AND field = 'mission' ORDER BY id LIMIT 9",
+);
+for (const row of rows) {
+  const id = `prose-${Number(row["id"])}`;
+  const by = { operator: "ada", value: null, reason: "test" };
+  await decideReview(service.context, { id, decision: "approved", ...by });
+}
 afterAll(() => directory.close());
 
 /** Whether a text holds anything that a stranger told a model to do. */
@@ -102,7 +99,7 @@ const data = new Set([
 
 test("most of the strings are taken, and some of them go live", async () => {
   expect(accepted.length).toBeGreaterThan(60);
-  const search = await (await directory.service.get("/api/search?limit=50")).json();
+  const search = await directory.service.json("/api/search?limit=50");
   expect(placesOf(search).length).toBeGreaterThan(0);
 });
 

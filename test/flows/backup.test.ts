@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, describe, expect, test } from "bun:test";
 import {
   existsSync,
   mkdirSync,
@@ -28,28 +28,19 @@ import { outdatedBackups, takeBackup } from "#scripts/backup/take.ts";
 import { openBlobs } from "#site/bundle/blobs.ts";
 import { type NewFile, openManifest } from "#site/bundle/manifest.ts";
 import { runScript } from "#test/support/processes.ts";
-import {
-  aDirectory,
-  aSigningKey,
-  type Directory,
-  putCompiledSite,
-} from "#test/support/publisher.ts";
+import { aDirectory, aSigningKey, putCompiledSite } from "#test/support/publisher.ts";
 import { aNonprofit } from "#test/support/records.ts";
 import { anS3Store, s3AccessTo } from "#test/support/s3.ts";
 
 const passphrase = "correct horse battery staple";
-let directory: Directory;
-let folder: string;
 
-beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), "almoner-backup-"));
-  directory = await aDirectory(
-    Array.from({ length: 30 }, (_, at) => ({ slug: `trust-${at}`, name: `Trust ${at}` })),
-  );
-  await directory.publisher.buildAll({ processes: 1 });
-  await directory.edit("trust-1", { tagline: "Before the backup" });
-  await directory.drain();
-});
+const folder = mkdtempSync(join(tmpdir(), "almoner-backup-"));
+const directory = await aDirectory(
+  Array.from({ length: 30 }, (_, at) => ({ slug: `trust-${at}`, name: `Trust ${at}` })),
+);
+await directory.publisher.buildAll({ processes: 1 });
+await directory.edit("trust-1", { tagline: "Before the backup" });
+await directory.drain();
 afterAll(() => {
   directory.close();
   rmSync(folder, { recursive: true, force: true });

@@ -125,7 +125,7 @@ test("without a node, no one is asked for money, and the health page says so", a
   });
   const answer = await service.get(path);
   expect([answer.status, (await answer.json()).code]).toEqual([503, "chain_away"]);
-  const { parts } = (await (await service.get("/readyz")).json()) as { parts: object };
+  const { parts } = (await service.json("/readyz")) as { parts: object };
   expect(parts).toMatchObject({ chain: "none" });
   const { warnings } = await operatorHealth(service.context);
   expect(warnings.join(" ")).toContain("No node of the chain is named");

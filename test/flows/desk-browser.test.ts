@@ -153,10 +153,10 @@ describe.skipIf(chromiumPath === null)("the desk in a browser", () => {
     const contested = ids.rows
       .filter((row) => row["field_type"] === "prose")
       .map((row) => `contested-${Number(row["nonprofit_id"])}-region`);
-    const drafts = (
-      await service.store.raw.execute("SELECT id FROM recommendation_drafts ORDER BY id")
-    ).rows.map((row) => `draft-${Number(row["id"])}`);
-    const slugs = (await service.store.raw.execute("SELECT slug FROM nonprofits")).rows.map((row) =>
+    const drafts = (await service.rows("SELECT id FROM recommendation_drafts ORDER BY id")).map(
+      (row) => `draft-${Number(row["id"])}`,
+    );
+    const slugs = (await service.rows("SELECT slug FROM nonprofits")).map((row) =>
       String(row["slug"]),
     );
     const places = [
@@ -242,7 +242,7 @@ describe.skipIf(chromiumPath === null)("the desk in a browser", () => {
     await page.fill("#value", "We plant many trees.");
     await page.click("text=Approve >> nth=1");
     expect(await page.textContent("[role=status]")).toContain("was approved by");
-    const profile = await (await service.get(`/api/nonprofits/${record?.slug}`)).json();
+    const profile = await service.json(`/api/nonprofits/${record?.slug}`);
     expect((profile as { mission: string }).mission).toBe("We plant many trees.");
     await page.click("text=Sign out");
     expect(await page.textContent("h1")).toBe("Sign in");

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { afterAll, expect, test } from "bun:test";
 import { Glob } from "bun";
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -6,11 +6,8 @@ import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { putCompiledSite } from "#test/support/publisher.ts";
 
-let folder: string;
-beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), "almoner-bundle-"));
-  await putCompiledSite(folder);
-});
+const folder = mkdtempSync(join(tmpdir(), "almoner-bundle-"));
+await putCompiledSite(folder);
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 async function run(...command: string[]): Promise<void> {

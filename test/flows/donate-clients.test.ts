@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, describe, expect, test } from "bun:test";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -8,25 +8,20 @@ import { z } from "zod";
 import { type DonationHistory, unknownSignature } from "#content/contract/donation.ts";
 import { keySetOf, openSigner } from "#content/feed/signing-keys.ts";
 import { clientFile, clientsInstalled, runClient } from "#test/support/clients.ts";
-import { aDirectory, type TestDirectory } from "#test/support/discovery.ts";
+import { aDirectory } from "#test/support/discovery.ts";
 import type { Donor } from "#test/support/donor.ts";
-import { aChain, type TestChain } from "#test/support/local-chain.ts";
+import { aChain } from "#test/support/local-chain.ts";
 import { runProgram } from "#test/support/processes.ts";
 import { aNonprofit } from "#test/support/records.ts";
 import { strangerDonates } from "#test/support/stranger.ts";
 
-let chain: TestChain;
-let directory: TestDirectory;
-let wallet: string;
-beforeAll(async () => {
-  // Clients and service live in the real time here: stock clients have no other clock.
-  chain = await aChain({ now: () => new Date() });
-  wallet = chain.wallet();
-  directory = await aDirectory({
-    env: chain.env,
-    records: [aNonprofit({ slug: "well", name: "Well “Wasser” Trust", usdc_wallet: wallet })],
-    context: { clock: chain.clock },
-  });
+// Clients and service live in the real time here: stock clients have no other clock.
+const chain = await aChain({ now: () => new Date() });
+const wallet = chain.wallet();
+const directory = await aDirectory({
+  env: chain.env,
+  records: [aNonprofit({ slug: "well", name: "Well “Wasser” Trust", usdc_wallet: wallet })],
+  context: { clock: chain.clock },
 });
 afterAll(async () => {
   await directory.close();

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -11,19 +11,13 @@ import { batchedWrite } from "#content/store/write-batcher.ts";
 import { type Fate, hranaServer } from "#test/support/hrana-server.ts";
 import { aNonprofit } from "#test/support/records.ts";
 
-let folder: string;
-let server: ReturnType<typeof hranaServer>;
-/** Two services on one server. */
-let left: Store;
-let right: Store;
 let fateOf: (sql: string) => Fate = () => "answered";
 
-beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), "almoner-server-"));
-  server = hranaServer(join(folder, "store.db"), (sql) => fateOf(sql));
-  left = await openStore({ url: server.url });
-  right = await openStore({ url: server.url, migrated: true });
-});
+const folder = mkdtempSync(join(tmpdir(), "almoner-server-"));
+const server = hranaServer(join(folder, "store.db"), (sql) => fateOf(sql));
+/** Two services on one server. */
+const left = await openStore({ url: server.url });
+const right = await openStore({ url: server.url, migrated: true });
 afterAll(async () => {
   left.close();
   right.close();

@@ -1,40 +1,36 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
+import { afterAll, beforeEach, expect, test } from "bun:test";
 import { recommendationFunnel } from "#content/recommendation/follow-through-store.ts";
 import { openFrontDoor } from "#scripts/start/front-door.ts";
 import { openBundleReader } from "#site/delivery/bundle-reader.ts";
-import { aBundle, type TestBundle } from "../support/bundle.ts";
+import { aBundle } from "../support/bundle.ts";
 import { curate } from "../support/curate.ts";
-import { aDonatingService, type DonatingService } from "../support/donating.ts";
+import { aDonatingService } from "../support/donating.ts";
 import { aNonprofit } from "../support/records.ts";
 
-let at: DonatingService;
-let bundle: TestBundle;
 let ask: (path: string, agent: string, method?: string) => Promise<Response>;
 let clients = 0;
 
-beforeAll(async () => {
-  at = await aDonatingService();
-  const usdc_wallet = at.chain.wallet();
-  await curate(at.service, aNonprofit({ slug: "pumps", causes: ["health"], usdc_wallet }));
-  await curate(at.service, aNonprofit({ slug: "poor", causes: ["health"] }));
-  bundle = aBundle();
-  bundle.publish({
-    "nonprofits/pumps.html": "<h1>Pumps</h1>",
-    "nonprofits/pumps.md": "# Pumps",
-    "api/nonprofits/pumps.json": "{}",
-    "llms.txt": "Almoner",
-  });
-  const reader = openBundleReader(bundle.folder);
-  const frontDoor = await openFrontDoor(at.service.context, reader);
-  ask = async (path, agent, method = "GET") => {
-    const headers = {
-      "user-agent": agent,
-      "x-forwarded-for": `10.3.${clients++ >> 8}.${clients & 255}`,
-    };
-    const request = new Request(`http://localhost${path}`, { method, headers });
-    return (await frontDoor(request)) ?? at.service.app.handle(request);
-  };
+const at = await aDonatingService();
+const usdc_wallet = at.chain.wallet();
+await curate(at.service, aNonprofit({ slug: "pumps", causes: ["health"], usdc_wallet }));
+await curate(at.service, aNonprofit({ slug: "poor", causes: ["health"] }));
+const bundle = aBundle();
+bundle.publish({
+  "nonprofits/pumps.html": "<h1>Pumps</h1>",
+  "nonprofits/pumps.md": "# Pumps",
+  "api/nonprofits/pumps.json": "{}",
+  "llms.txt": "Almoner",
 });
+const reader = openBundleReader(bundle.folder);
+const frontDoor = await openFrontDoor(at.service.context, reader);
+ask = async (path, agent, method = "GET") => {
+  const headers = {
+    "user-agent": agent,
+    "x-forwarded-for": `10.3.${clients++ >> 8}.${clients & 255}`,
+  };
+  const request = new Request(`http://localhost${path}`, { method, headers });
+  return (await frontDoor(request)) ?? at.service.app.handle(request);
+};
 afterAll(async () => {
   await at.stop();
   bundle.close();
@@ -43,11 +39,11 @@ beforeEach(() => at.service.context.recommendationLog.flush());
 
 async function stored(agentsCall: number) {
   await at.service.context.recommendationLog.flush();
-  const { rows } = await at.service.store.raw.execute({
-    sql: `SELECT slug, action, form, rank FROM recommendation_follow_throughs
+  const rows = await at.service.rows(
+    `SELECT slug, action, form, rank FROM recommendation_follow_throughs
           WHERE recommendation_id = (SELECT max(id) - ? FROM recommendation_log) ORDER BY id`,
-    args: [agentsCall],
-  });
+    [agentsCall],
+  );
   return rows.map((row): Record<string, unknown> => ({ ...row }));
 }
 
@@ -103,8 +99,8 @@ test("anyone who finds no wallet there followed all the same", async () => {
 
 test("nothing of it names a client or is told to one", async () => {
   const dump = JSON.stringify([
-    (await at.service.store.raw.execute("SELECT * FROM recommendation_log")).rows,
-    (await at.service.store.raw.execute("SELECT * FROM recommendation_follow_throughs")).rows,
+    await at.service.rows("SELECT * FROM recommendation_log"),
+    await at.service.rows("SELECT * FROM recommendation_follow_throughs"),
   ]);
   expect(dump).not.toMatch(/Agent\/1\.0|Reader|Follower|10\.3\./);
   for (const path of ["/api/recommend?cause=health", "/api/stats", "/api/nonprofits/pumps"]) {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { afterAll, expect, test } from "bun:test";
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -13,7 +13,6 @@ import { aNonprofit } from "#test/support/records.ts";
 const now = new Date("2026-11-01");
 const folder = mkdtempSync(join(tmpdir(), "almoner-move-"));
 const urlOf = (name: string) => `file:${join(folder, name)}/store.db`;
-let store: Store;
 
 /** A value of each column that its table takes; what other tables know it by is made up. */
 function anyRow(table: (typeof tables)[number]): Record<string, string | number> {
@@ -30,29 +29,27 @@ function anyRow(table: (typeof tables)[number]): Record<string, string | number>
   };
 }
 
-beforeAll(async () => {
-  store = await openStore({ url: urlOf("one"), synchronous: "OFF" });
-  await store.write(async (tx) => {
-    const records = [1, 2, 3].map(() => ({
-      before: null,
-      after: aNonprofit({
-        programs: [{ name: "Wells", description: null, beneficiaries_per_year: 3, location: null }],
-        usdc_wallet: "w",
-      }),
-    }));
-    await saveNonprofits(tx, records, { origin: "test", now });
-    for (const subject of ["a", "b"]) {
-      await logOperator(tx, { operator: "ann", action: "note", subject, at: now.getTime() });
-    }
-    for (const table of tables) {
-      const row = anyRow(table);
-      const columns = Object.keys(row);
-      const sql = `INSERT OR IGNORE INTO ${getTableName(table)} (${columns.join(", ")}) VALUES (${columns.map(() => "?").join(", ")})`;
-      if (getTableName(table) !== "audit_log")
-        await tx.raw.execute({ sql, args: Object.values(row) });
-    }
-    await tx.raw.execute("DELETE FROM changes WHERE sequence = 4");
-  });
+const store = await openStore({ url: urlOf("one"), synchronous: "OFF" });
+await store.write(async (tx) => {
+  const records = [1, 2, 3].map(() => ({
+    before: null,
+    after: aNonprofit({
+      programs: [{ name: "Wells", description: null, beneficiaries_per_year: 3, location: null }],
+      usdc_wallet: "w",
+    }),
+  }));
+  await saveNonprofits(tx, records, { origin: "test", now });
+  for (const subject of ["a", "b"]) {
+    await logOperator(tx, { operator: "ann", action: "note", subject, at: now.getTime() });
+  }
+  for (const table of tables) {
+    const row = anyRow(table);
+    const columns = Object.keys(row);
+    const sql = `INSERT OR IGNORE INTO ${getTableName(table)} (${columns.join(", ")}) VALUES (${columns.map(() => "?").join(", ")})`;
+    if (getTableName(table) !== "audit_log")
+      await tx.raw.execute({ sql, args: Object.values(row) });
+  }
+  await tx.raw.execute("DELETE FROM changes WHERE sequence = 4");
 });
 afterAll(() => {
   store.close();

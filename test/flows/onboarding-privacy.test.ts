@@ -1,11 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, describe, expect, test } from "bun:test";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { gunzipSync } from "node:zlib";
 import { operations } from "#content/openapi/document.ts";
 import { decideReview } from "#api/operator/requests.ts";
-import { aDirectory, type Directory } from "#test/support/publisher.ts";
-import { aChain, type TestChain } from "#test/support/local-chain.ts";
-import { aService, type TestService } from "#test/support/service.ts";
+import { aDirectory } from "#test/support/publisher.ts";
+import { aChain } from "#test/support/local-chain.ts";
+import { aService } from "#test/support/service.ts";
 import { aWallet } from "#test/support/wallets.ts";
 
 const before = aWallet().address;
@@ -22,72 +22,67 @@ const words = (of: string) => ({
 const secrets: string[] = [];
 const held = aWallet().address;
 
-let directory: Directory;
-let service: TestService;
-let chain: TestChain;
-beforeAll(async () => {
-  chain = await aChain();
-  directory = await aDirectory([
-    { slug: "open-listing", name: "Open Listing", country_code: "KE" },
-    {
-      slug: "claimed-one",
-      name: "Claimed One",
-      country_code: "KE",
-      verified: 1,
-      status: "claimed",
-      usdc_wallet: before,
-    },
-  ]);
-  service = await aService({
-    env: { ALMONER_TRUSTED_HOPS: "1", ALMONER_SOLANA_RPC_URLS: chain.url },
-    context: { store: directory.store, clock: () => new Date("2026-11-02T12:00:00Z") },
+const chain = await aChain();
+const directory = await aDirectory([
+  { slug: "open-listing", name: "Open Listing", country_code: "KE" },
+  {
+    slug: "claimed-one",
+    name: "Claimed One",
+    country_code: "KE",
+    verified: 1,
+    status: "claimed",
+    usdc_wallet: before,
+  },
+]);
+const service = await aService({
+  env: { ALMONER_TRUSTED_HOPS: "1", ALMONER_SOLANA_RPC_URLS: chain.url },
+  context: { store: directory.store, clock: () => new Date("2026-11-02T12:00:00Z") },
+});
+let clients = 0;
+const submit = async (body: Record<string, string>, decision: "rejected" | "approved" | null) => {
+  const response = await service.post("/api/onboard", body, {
+    "x-forwarded-for": `10.5.0.${clients++}`,
   });
-  let clients = 0;
-  const submit = async (body: Record<string, string>, decision: "rejected" | "approved" | null) => {
-    const response = await service.post("/api/onboard", body, {
-      "x-forwarded-for": `10.5.0.${clients++}`,
+  const answer = (await response.json()) as { submission_id: string; status_url: string };
+  expect(response.status).toBe(200);
+  secrets.push(answer.submission_id, answer.status_url.split("#")[1] ?? "");
+  const id = `onboarding-${answer.submission_id}`;
+  if (decision !== null)
+    await decideReview(service.context, {
+      id,
+      decision,
+      operator: "zqoperator",
+      value: null,
+      reason: "zqreason",
     });
-    const answer = (await response.json()) as { submission_id: string; status_url: string };
-    expect(response.status).toBe(200);
-    secrets.push(answer.submission_id, answer.status_url.split("#")[1] ?? "");
-    const id = `onboarding-${answer.submission_id}`;
-    if (decision !== null)
-      await decideReview(service.context, {
-        id,
-        decision,
-        operator: "zqoperator",
-        value: null,
-        reason: "zqreason",
-      });
-  };
-  for (const [of, decision] of [
-    ["pending", null],
-    ["rejected", "rejected"],
-  ] as const) {
-    for (const kind of ["claim", "change", "new"]) {
-      const wallet = aWallet().address;
-      secrets.push(wallet);
-      const slug = { claim: "open-listing", change: "claimed-one", new: null }[kind] ?? null;
-      const body = { ...words(of + kind), usdc_wallet: wallet };
-      await submit(
-        slug === null ? { ...body, country: "KE" } : { ...body, claim_slug: slug },
-        decision,
-      );
-    }
+};
+for (const [of, decision] of [
+  ["pending", null],
+  ["rejected", "rejected"],
+] as const) {
+  for (const kind of ["claim", "change", "new"]) {
+    const wallet = aWallet().address;
+    secrets.push(wallet);
+    const slug = { claim: "open-listing", change: "claimed-one", new: null }[kind] ?? null;
+    const body = { ...words(of + kind), usdc_wallet: wallet };
+    await submit(
+      slug === null ? { ...body, country: "KE" } : { ...body, claim_slug: slug },
+      decision,
+    );
   }
-  await submit(
-    {
-      claim_slug: "claimed-one",
-      contact_email: "zqmail@kept.example",
-      contact_name: "Zqperson",
-      usdc_wallet: held,
-    },
-    "approved",
-  );
-  secrets.push(held);
-  await directory.publisher.buildAll({ processes: 1 });
-  await directory.drain();
-}, 240_000);
+}
+await submit(
+  {
+    claim_slug: "claimed-one",
+    contact_email: "zqmail@kept.example",
+    contact_name: "Zqperson",
+    usdc_wallet: held,
+  },
+  "approved",
+);
+secrets.push(held);
+await directory.publisher.buildAll({ processes: 1 });
+await directory.drain();
 afterAll(async () => {
   service.close();
   directory.close();
@@ -171,15 +166,13 @@ describe("of what waits, was rejected, or is held, nothing is", () => {
 
   test("found by a search, or at the address that it may get", async () => {
     for (const word of ["zqnamependingnew", "zqmissionpendingclaim", "zqnamerejectednew"]) {
-      expect((await (await service.get(`/api/search?q=${word}`)).json()).total).toBe(0);
+      expect((await service.json(`/api/search?q=${word}`)).total).toBe(0);
     }
     expect((await service.get("/api/nonprofits/zqnamependingnew-house")).status).toBe(404);
   });
 
   test("asked for in a 402, or told by a tool", async () => {
-    const demand = await (
-      await service.get("/api/donate/claimed-one", { "x-forwarded-for": "10.7.0.1" })
-    ).json();
+    const demand = await service.json("/api/donate/claimed-one", { "x-forwarded-for": "10.7.0.1" });
     expect(demand.recipient).toBe(before);
     const fetchHere = (input: string | URL | Request, init?: RequestInit) =>
       service.app.handle(new Request(input, init));

@@ -58,12 +58,11 @@ const refused = async (response: Response | Promise<Response>) => {
   return [status, ((await (await response).json()) as { code: string }).code];
 };
 const recommended = async (query = "cause=education") =>
-  RecommendAnswer.parse(await (await service.get(`/api/recommend?${query}&limit=5`)).json());
+  RecommendAnswer.parse(await service.json(`/api/recommend?${query}&limit=5`));
 const slugs = async (query?: string) =>
   (await recommended(query)).recommendations.map(({ slug }) => slug);
 const queue = async () =>
-  ReviewList.parse(await (await service.get("/api/admin/reviews?kind=draft", as("ada"))).json())
-    .reviews;
+  ReviewList.parse(await service.json("/api/admin/reviews?kind=draft", as("ada"))).reviews;
 const decide = (
   id: string,
   verb: "approve" | "reject",
@@ -71,8 +70,9 @@ const decide = (
   by: keyof typeof tokens = "ada",
 ) => service.post(`/api/admin/reviews/${id}/${verb}`, body, as(by));
 const audit = async () =>
-  (await service.store.raw.execute("SELECT operator, action, subject FROM audit_log ORDER BY id"))
-    .rows as unknown as { operator: string; action: string; subject: string }[];
+  (await service.rows(
+    "SELECT operator, action, subject FROM audit_log ORDER BY id",
+  )) as unknown as { operator: string; action: string; subject: string }[];
 /** What this process wrote is seen at once when it told itself; other ways of writing are seen within 5 s. */
 const lookAgain = () => service.context.curated.lookAgain();
 

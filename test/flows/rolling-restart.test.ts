@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { afterAll, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -11,14 +11,9 @@ const clients = 50;
 const restarts = isFull ? 4 : 1;
 const stopWithinMs = 5_000;
 
-let folder: string;
-let port: number;
-let url: string;
-beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), "almoner-rolling-"));
-  port = await freePort();
-  url = `http://127.0.0.1:${port}`;
-});
+const folder = mkdtempSync(join(tmpdir(), "almoner-rolling-"));
+const port = await freePort();
+const url = `http://127.0.0.1:${port}`;
 afterAll(() => rmSync(folder, { recursive: true }));
 
 /** A service on the common port that listens: then it is named in the data folder. */

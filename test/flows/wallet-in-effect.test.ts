@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { afterAll, expect, test } from "bun:test";
 import { OnboardingBody } from "#content/contract/onboarding.ts";
 import * as fc from "fast-check";
 import { onboardingKeys } from "#content/onboarding/keys.ts";
@@ -21,8 +21,8 @@ import { challengeFor, type Issuer } from "#content/onboarding/wallet-challenge.
 import { applyDueWallets } from "#content/onboarding/wallet-hold-store.ts";
 import { doAll } from "#content/store/query.ts";
 import { aNonprofit } from "#test/support/records.ts";
-import { aChain, type TestChain } from "#test/support/local-chain.ts";
-import { aService, type TestService } from "#test/support/service.ts";
+import { aChain } from "#test/support/local-chain.ts";
+import { aService } from "#test/support/service.ts";
 import { aWallet, type TestWallet } from "#test/support/wallets.ts";
 import { isFull, measured, shown } from "#test/support/measured.ts";
 
@@ -32,16 +32,12 @@ const hold = 72 * 3_600_000;
 const someWallets = () => Array.from({ length: 3 }, () => aWallet());
 let wallets = someWallets();
 
-let chain: TestChain;
-let service: TestService;
 const startMs = Date.parse("2026-06-01T12:00:00Z");
 let nowMs = startMs;
-beforeAll(async () => {
-  chain = await aChain();
-  service = await aService({
-    env: { ALMONER_TRUSTED_HOPS: "1", ALMONER_SOLANA_RPC_URLS: chain.url },
-    context: { clock: () => new Date(nowMs) },
-  });
+const chain = await aChain();
+const service = await aService({
+  env: { ALMONER_TRUSTED_HOPS: "1", ALMONER_SOLANA_RPC_URLS: chain.url },
+  context: { clock: () => new Date(nowMs) },
 });
 afterAll(async () => {
   service.close();
@@ -298,10 +294,9 @@ async function play(steps: readonly Step[], start: Start) {
     await take(one, slug, promised);
     const target = await donateTarget(service.store, slug, new Date(nowMs));
     expect(target?.usdc_wallet ?? null).toBe(promised.inEffect(nowMs));
-    const { rows } = await service.store.raw.execute({
-      sql: "SELECT usdc_wallet, verified FROM nonprofits WHERE slug = ?",
-      args: [slug],
-    });
+    const rows = await service.rows("SELECT usdc_wallet, verified FROM nonprofits WHERE slug = ?", [
+      slug,
+    ]);
     expect([rows[0]?.["usdc_wallet"], rows[0]?.["verified"]]).toEqual([
       promised.wallet,
       promised.verified ? 1 : 0,

@@ -1,16 +1,13 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { afterAll, expect, test } from "bun:test";
 import { join } from "node:path";
-import { anOnboardingService, type OnboardingService } from "../support/onboarding.ts";
+import { anOnboardingService } from "../support/onboarding.ts";
 import { until } from "../support/until.ts";
 import { aNonprofit } from "../support/records.ts";
 import { aWallet } from "../support/wallets.ts";
 
 const hourMs = 3_600_000;
 const root = join(import.meta.dirname, "../..");
-let service: OnboardingService;
-beforeAll(async () => {
-  service = await anOnboardingService();
-});
+const service = await anOnboardingService();
 afterAll(() => service.close());
 
 /** A claimed profile with a changed wallet that was approved this many hours ago. */
@@ -74,9 +71,7 @@ test("a hold outlives the process: what ends while nothing runs takes effect at 
   child.kill("SIGKILL");
   await child.exited;
   expect(await wallets("stopped", "young")).toEqual([stopped.before, young.before]);
-  const { rows } = await service.store.raw.execute(
-    "SELECT status, reason FROM wallet_holds ORDER BY approved_at",
-  );
+  const rows = await service.rows("SELECT status, reason FROM wallet_holds ORDER BY approved_at");
   expect(rows.map((row) => [row["status"], row["reason"]])).toEqual([
     ["in_effect", null],
     ["stopped", "They did not ask for it."],

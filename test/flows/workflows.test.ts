@@ -1,11 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parse } from "yaml";
-import { aDirectory, type TestDirectory } from "#test/support/discovery.ts";
+import { aDirectory } from "#test/support/discovery.ts";
 import { curate } from "#test/support/curate.ts";
-import { aChain, type TestChain } from "#test/support/local-chain.ts";
+import { aChain } from "#test/support/local-chain.ts";
 import { aRichNonprofit } from "#test/support/compiled-site.ts";
 import { clientFile, clientsInstalled } from "#test/support/clients.ts";
 import { runProgram } from "#test/support/processes.ts";
@@ -16,22 +16,17 @@ const redocly = join(
   "../bin/cli.js",
 );
 
-let chain: TestChain;
-let directory: TestDirectory;
-let folder: string;
-beforeAll(async () => {
-  chain = await aChain();
-  directory = await aDirectory({
-    env: chain.env,
-    records: [aNonprofit({ slug: "thin-trust" })],
-    context: { clock: chain.clock },
-  });
-  await curate(directory.service, aRichNonprofit({ causes: ["health"] }));
-  folder = mkdtempSync(join(tmpdir(), "almoner-workflows-"));
-  for (const name of ["openapi.json", "agents.arazzo.yaml"]) {
-    writeFileSync(join(folder, name), directory.files.get(name) ?? "");
-  }
+const chain = await aChain();
+const directory = await aDirectory({
+  env: chain.env,
+  records: [aNonprofit({ slug: "thin-trust" })],
+  context: { clock: chain.clock },
 });
+await curate(directory.service, aRichNonprofit({ causes: ["health"] }));
+const folder = mkdtempSync(join(tmpdir(), "almoner-workflows-"));
+for (const name of ["openapi.json", "agents.arazzo.yaml"]) {
+  writeFileSync(join(folder, name), directory.files.get(name) ?? "");
+}
 afterAll(async () => {
   await directory.close();
   await chain.stop();
@@ -152,7 +147,7 @@ describe("the workflows run against the service", () => {
   );
 
   test("and change what they say: the values are live, agreed on by both", async () => {
-    const { rows } = await directory.service.store.raw.execute(
+    const rows = await directory.service.rows(
       "SELECT slug, field, value, agent_id FROM submissions JOIN nonprofits n ON n.id = nonprofit_id ORDER BY submissions.id",
     );
     expect(rows.map((row) => [row["slug"], row["field"], row["value"], row["agent_id"]])).toEqual([

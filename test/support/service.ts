@@ -23,6 +23,10 @@ export type TestService = {
   store: Store;
   /** A GET on the service; `path` begins with a slash. */
   get(path: string, headers?: Record<string, string>): Promise<Response>;
+  /** The JSON that a GET answers. */
+  json: (path: string, headers?: Record<string, string>) => ReturnType<Response["json"]>;
+  /** The rows that a statement answers. */
+  rows: (sql: string, args?: (string | number | null)[]) => Promise<Record<string, unknown>[]>;
   /** A POST of a JSON body. */
   post(path: string, body: unknown, headers?: Record<string, string>): Promise<Response>;
   /** Stores these nonprofits as new. */
@@ -100,11 +104,16 @@ export async function aService(
   if (options.records !== undefined) await add(...options.records);
   const app = createApp(context);
   const url = (path: string) => `http://localhost${path}`;
+  const get = (path: string, headers: Record<string, string> = {}) =>
+    app.handle(new Request(url(path), { headers }));
   return {
     app,
     context,
     store,
-    get: (path, headers = {}) => app.handle(new Request(url(path), { headers })),
+    get,
+    json: async (path, headers) => (await get(path, headers)).json(),
+    rows: async (sql, args = []) =>
+      (await store.raw.execute({ sql, args })).rows.map((row) => ({ ...row })),
     post: (path, body, headers = {}) =>
       app.handle(
         new Request(url(path), {

@@ -105,7 +105,7 @@ test("a history that is longer than its page says how long it is", async () => {
   for (let year = 1; year <= 204; year++) {
     [before = before] = await save({ ...before, founded_year: 1800 + (year % 200) });
   }
-  const history: unknown = await (await service.get("/api/history/long")).json();
+  const history: unknown = await service.json("/api/history/long");
   expect(history).toMatchObject({ count: 205 });
   const { $ } = await ask("/history/long");
   expect($(".tagline").text()).toContain("205 changes");

@@ -60,10 +60,8 @@ describe.skipIf(chromiumPath === null)("in a browser, an organisation", () => {
       await page.fill("#field-wallet_signature", wallet.sign(challenge));
       const path = await sendForm(page);
       const id = (
-        await site.service.store.raw.execute(
-          "SELECT id, wallet_signature FROM onboarding_submissions",
-        )
-      ).rows[0];
+        await site.service.rows("SELECT id, wallet_signature FROM onboarding_submissions")
+      )[0];
       expect(id?.["wallet_signature"]).toBe(wallet.sign(challenge));
       const status = await opened(path);
       await status.waitForSelector("#status .stage");
@@ -100,7 +98,7 @@ describe.skipIf(chromiumPath === null)("in a browser, an organisation", () => {
       await page.fill("#field-what_is_wrong", "It belongs to another.");
       expect(await sendForm(page)).toStartWith("/corrections/status#");
       expect(await page.textContent(".stage")).toBe("Waits for an operator");
-      const { rows } = await site.service.store.raw.execute("SELECT id FROM corrections");
+      const rows = await site.service.rows("SELECT id FROM corrections");
       const reason = "<img src=x onerror=alert(1)> the register says so";
       await decide(`correction-${String(rows[0]?.["id"])}`, "rejected", reason);
       await page.reload();
