@@ -13,17 +13,16 @@ import {
   openRpc,
   valueOf,
 } from "./rpc.ts";
-import { canExist, findLanded, lookups } from "./lookups.ts";
+import { canExist, findLanded, lookups, openTokenAccounts } from "./lookups.ts";
 import { openSponsor, readPayment, send, simulate } from "./payment.ts";
 import { singleFlight } from "#content/runtime/concurrency.ts";
 import { unsignedPayment } from "./transfer.ts";
-import { openTokenAccounts } from "./accounts.ts";
 import type {
   ChainUnclear,
   NotSponsored,
   Payment,
   UnsignedPayment,
-} from "#content/giving/chain.ts";
+} from "#content/giving/world.ts";
 
 type Level = "confirmed" | "finalized";
 

@@ -10,14 +10,14 @@ import {
   type RpcAnswer,
   TransactionError,
 } from "./rpc.ts";
-import { memoPrograms, programs } from "./accounts.ts";
+import { memoPrograms, programs } from "./transfer.ts";
 import type {
   ChainUnclear,
   NotSponsored,
   Payment,
   PaymentFails,
   SignedPayment,
-} from "#content/giving/chain.ts";
+} from "#content/giving/world.ts";
 
 /** The largest transaction that fits a packet. Source: Solana, PACKET_DATA_SIZE. */
 const bytesMax = 1_232;

@@ -3,7 +3,7 @@ import { fail, ok, type Result } from "#content/contract/base/result.ts";
 import { networks } from "#content/giving/network.ts";
 import { countDurations, withTimeout } from "#content/runtime/timing.ts";
 import { boundedText, fetchPlain } from "#content/runtime/plain-fetch.ts";
-import type { ChainUnclear } from "#content/giving/chain.ts";
+import type { ChainUnclear } from "#content/giving/world.ts";
 
 /** What an answer is worth: a value, or nothing but a reason to ask again. */
 export type Reading<Value> = { readonly clear: Value } | { readonly unclear: string };

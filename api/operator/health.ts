@@ -10,9 +10,9 @@ import { dayMs, hourMs, isoDay, isoTime } from "#content/contract/base/time.ts";
 import {
   canPay,
   hasBudget,
-  sponsoredSince,
   sponsorReserveLamports,
-} from "#content/giving/sponsor-store.ts";
+  sponsoredSince,
+} from "#content/giving/intent-store.ts";
 import { unsettledBefore, voidedSince } from "#content/giving/finality-store.ts";
 import { newestSequence } from "#content/nonprofit/changes-store.ts";
 import {

@@ -5,7 +5,7 @@ import { intentOf } from "./intent-store.ts";
 import { readMemo } from "./memo.ts";
 import { type DonateTarget, donationsFor } from "./store.ts";
 import { safeLink } from "#content/nonprofit/safe-link.ts";
-import type { GivingWorld } from "./world.ts";
+import { type ChainUnclear, type GivingWorld, beforeDeadline, chainDeadline } from "./world.ts";
 import {
   type ClientPayment,
   notTakenWords,
@@ -22,7 +22,6 @@ import {
   type RecordedGift,
 } from "./answers.ts";
 import { recordByMemo, recordBySignature, saveForSweep } from "./proof.ts";
-import { type ChainUnclear, beforeDeadline, chainDeadline } from "./chain.ts";
 
 export type DonateCall = {
   slug: string;

@@ -6,18 +6,25 @@ import { type Deadline, withTimeout } from "#content/runtime/timing.ts";
 import { batchedStatements, batchedWrite } from "#content/store/write-batcher.ts";
 import { isSound, judgePayment, type PaymentDue } from "./payment-checks.ts";
 import {
+  type NotClaimed,
   closeIntent,
+  feeLamports,
   intentOf,
   isBroadcasting,
   isSourceBusy,
-  type NotClaimed,
   planClaim,
 } from "./intent-store.ts";
 import type { Ending } from "./intent-states.ts";
 import { asksToPay, readMemo } from "./memo.ts";
-import { feeLamports } from "./sponsor-store.ts";
 import { type DonateTarget, donationsOf } from "./store.ts";
-import type { GivingWorld } from "./world.ts";
+import {
+  type GivingWorld,
+  type Payment,
+  type SignedPayment,
+  beforeDeadline,
+  chainDeadline,
+  isOnChain,
+} from "./world.ts";
 import { type Pending, pendingAnswer, type RecordedGift } from "./answers.ts";
 import {
   type Proof,
@@ -26,13 +33,6 @@ import {
   recordedBefore,
   recordLanded,
 } from "./proof.ts";
-import {
-  beforeDeadline,
-  chainDeadline,
-  isOnChain,
-  type Payment,
-  type SignedPayment,
-} from "./chain.ts";
 
 /** A payment as a client sent it in a header, of either version of x402. */
 export type ClientPayment = {

@@ -21,9 +21,8 @@ import {
   type NewDonation,
   planDonation,
 } from "./store.ts";
-import type { GivingWorld } from "./world.ts";
+import { type ChainUnclear, type GivingWorld, beforeDeadline, chainDeadline } from "./world.ts";
 import { batchedStatements, batchedWrite } from "#content/store/write-batcher.ts";
-import { type ChainUnclear, chainDeadline, beforeDeadline } from "./chain.ts";
 import type { Deadline } from "#content/runtime/timing.ts";
 
 export type ProofFailure =

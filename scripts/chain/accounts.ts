@@ -1,5 +1,5 @@
 import bs58 from "bs58";
-import { programs } from "#api/chain/accounts.ts";
+import { programs } from "#api/chain/transfer.ts";
 import type { AccountKeys, ChainAccount, Svm } from "./svm.ts";
 
 const tokenPrograms = new Set([programs.token.toBase58(), programs.token2022.toBase58()]);

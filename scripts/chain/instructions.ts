@@ -7,13 +7,14 @@ import {
   VersionedTransaction,
 } from "@solana/web3.js";
 import bs58 from "bs58";
-import { programs, tokenAccount } from "#api/chain/accounts.ts";
 import {
+  type Payment as OwnPayment,
   createTokenAccount,
   memo,
-  type Payment as OwnPayment,
   paymentInstructions,
+  programs,
   signing,
+  tokenAccount,
   withAmount,
   writable,
 } from "#api/chain/transfer.ts";

@@ -1,6 +1,6 @@
 import { PublicKey } from "@solana/web3.js";
 import { z } from "zod";
-import { tokenAccount } from "#api/chain/accounts.ts";
+import { tokenAccount } from "#api/chain/transfer.ts";
 import { type Clock, systemClock } from "#content/contract/base/time.ts";
 import { microUsdcFrom } from "#content/contract/base/money.ts";
 import { Chaos, openChaos } from "./chaos.ts";

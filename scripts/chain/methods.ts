@@ -3,7 +3,7 @@ import bs58 from "bs58";
 import { z } from "zod";
 import { networks } from "#content/giving/network.ts";
 import { transactionOf } from "#api/chain/payment.ts";
-import { memoPrograms } from "#api/chain/accounts.ts";
+import { memoPrograms } from "#api/chain/transfer.ts";
 import type { Commitment } from "#content/contract/transfer.ts";
 import { readMint, uiTokenAmount } from "./accounts.ts";
 import { give } from "./instructions.ts";

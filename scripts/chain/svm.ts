@@ -6,7 +6,7 @@ import {
   LiteSvm,
   type TransactionMetadata,
 } from "litesvm/dist/internal";
-import { programs } from "#api/chain/accounts.ts";
+import { programs } from "#api/chain/transfer.ts";
 import { networks } from "#content/giving/network.ts";
 
 /** An account as the runtime holds it. */

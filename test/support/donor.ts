@@ -1,5 +1,5 @@
 import { Keypair, PublicKey } from "@solana/web3.js";
-import { programs } from "#api/chain/accounts.ts";
+import { programs } from "#api/chain/transfer.ts";
 import { give } from "#scripts/chain/instructions.ts";
 import type { Ledger } from "#scripts/chain/ledger.ts";
 import { buildPaying, micro, type Paying } from "#test/support/paying.ts";

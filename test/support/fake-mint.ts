@@ -1,6 +1,5 @@
 import { Keypair, type PublicKey, SystemProgram, TransactionInstruction } from "@solana/web3.js";
-import { tokenAccount } from "#api/chain/accounts.ts";
-import { createTokenAccount } from "#api/chain/transfer.ts";
+import { createTokenAccount, tokenAccount } from "#api/chain/transfer.ts";
 import { mintTo, signedTransaction } from "#scripts/chain/instructions.ts";
 import type { Ledger } from "#scripts/chain/ledger.ts";
 

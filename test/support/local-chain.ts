@@ -1,7 +1,7 @@
 import { Keypair, PublicKey } from "@solana/web3.js";
 import bs58 from "bs58";
 import { type ChainSettings, openChain, type OpenChain } from "#api/chain/open-chain.ts";
-import { tokenAccount } from "#api/chain/accounts.ts";
+import { tokenAccount } from "#api/chain/transfer.ts";
 import type { Clock } from "#content/contract/base/time.ts";
 import { readTokenAccount } from "#scripts/chain/accounts.ts";
 import { give } from "#scripts/chain/instructions.ts";

@@ -1,6 +1,5 @@
 import { Keypair, SystemProgram, TransactionInstruction } from "@solana/web3.js";
-import { programs, tokenAccount } from "#api/chain/accounts.ts";
-import { memo, transferChecked } from "#api/chain/transfer.ts";
+import { memo, programs, tokenAccount, transferChecked } from "#api/chain/transfer.ts";
 import { type BuiltTransaction, mintTo, signedTransaction } from "#scripts/chain/instructions.ts";
 import { faucetKeypair, usdcMint } from "#scripts/chain/svm.ts";
 import type { TestChain } from "./local-chain.ts";

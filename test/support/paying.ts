@@ -4,9 +4,14 @@ import {
   PublicKey,
   type TransactionInstruction,
 } from "@solana/web3.js";
-import { programs, tokenAccount } from "#api/chain/accounts.ts";
+import {
+  createTokenAccount,
+  memo,
+  programs,
+  tokenAccount,
+  transferChecked,
+} from "#api/chain/transfer.ts";
 import { microUsdcFrom } from "#content/contract/base/money.ts";
-import { createTokenAccount, memo, transferChecked } from "#api/chain/transfer.ts";
 import { type BuiltTransaction, signedTransaction } from "#scripts/chain/instructions.ts";
 import { usdcMint } from "#scripts/chain/svm.ts";
 

@@ -6,10 +6,9 @@ import {
   TransactionMessage,
   VersionedTransaction,
 } from "@solana/web3.js";
-import { programs, tokenAccount } from "#api/chain/accounts.ts";
+import { programs, tokenAccount, transferChecked } from "#api/chain/transfer.ts";
 import type { Credit, TransactionFacts } from "#content/contract/transfer.ts";
 import { faucetKeypair, usdcMint } from "#scripts/chain/svm.ts";
-import { transferChecked } from "#api/chain/transfer.ts";
 import { mintTo, signedTransaction } from "#scripts/chain/instructions.ts";
 import type { Donor } from "#test/support/donor.ts";
 import { aChain, type TestChain } from "#test/support/local-chain.ts";

@@ -8,10 +8,10 @@ import {
   TransactionMessage,
   VersionedTransaction,
 } from "@solana/web3.js";
-import { programs } from "#api/chain/accounts.ts";
+import { programs } from "#api/chain/transfer.ts";
 import type { Donor } from "#test/support/donor.ts";
 import { aChain, type TestChain } from "#test/support/local-chain.ts";
-import type { Payment } from "#content/giving/chain.ts";
+import type { Payment } from "#content/giving/world.ts";
 import type { OpenChain } from "#api/chain/open-chain.ts";
 
 // What a client hands in, taken apart before anybody sends it.

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import type { Donor } from "#test/support/donor.ts";
 import { aChain, type TestChain } from "#test/support/local-chain.ts";
 import { aNode, hang, type NodeAnswer } from "#test/support/node.ts";
-import type { Payment } from "#content/giving/chain.ts";
+import type { Payment } from "#content/giving/world.ts";
 import type { OpenChain } from "#api/chain/open-chain.ts";
 
 // Payments on their way: tried, sent, looked for.

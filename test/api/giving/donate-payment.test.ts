@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { Keypair, type PublicKey, SystemProgram } from "@solana/web3.js";
-import { tokenAccount } from "#api/chain/accounts.ts";
-import { createTokenAccount, transferChecked } from "#api/chain/transfer.ts";
+import { createTokenAccount, tokenAccount, transferChecked } from "#api/chain/transfer.ts";
 import { usdcMint } from "#scripts/chain/svm.ts";
 import type { PaymentRequirements, Settlement } from "#content/contract/donation.ts";
 import { aContract } from "#test/support/contract.ts";

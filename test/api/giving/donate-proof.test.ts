@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { Keypair } from "@solana/web3.js";
 import bs58 from "bs58";
-import { programs } from "#api/chain/accounts.ts";
+import { programs } from "#api/chain/transfer.ts";
 import { writeMemo } from "#content/giving/memo.ts";
 import { micro } from "#content/contract/base/money.ts";
 import type { DonationHistory, Settlement } from "#content/contract/donation.ts";

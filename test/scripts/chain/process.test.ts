@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { Connection, Keypair, PublicKey } from "@solana/web3.js";
 import { readConfig } from "#api/config.ts";
 import { openChain } from "#api/chain/open-chain.ts";
-import { tokenAccount } from "#api/chain/accounts.ts";
+import { tokenAccount } from "#api/chain/transfer.ts";
 import { chainFiles, notedAddress, whyNoChain } from "#scripts/chain/installed.ts";
 import { usdcMint } from "#scripts/chain/svm.ts";
 import { startLocalChain } from "#scripts/start/local-chain.ts";

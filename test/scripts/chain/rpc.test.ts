@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { Connection, Keypair, PublicKey, VersionedTransaction } from "@solana/web3.js";
 import { networks } from "#content/giving/network.ts";
-import { programs, tokenAccount } from "#api/chain/accounts.ts";
+import { programs, tokenAccount } from "#api/chain/transfer.ts";
 import { usdcMint } from "#scripts/chain/svm.ts";
 import type { Donor } from "#test/support/donor.ts";
 import { aChain, type TestChain } from "#test/support/local-chain.ts";
