@@ -1,13 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
-import { exportInSlices } from "#site/bundle/export-release.ts";
 import { runProfileJob } from "#site/publisher/profile-job.ts";
 import type { NewFile } from "#site/bundle/manifest.ts";
-import { commitRelease, storeFiles } from "#site/bundle/release.ts";
 import { workApart } from "#site/publisher/background-worker.ts";
 import type { BackgroundWork } from "#site/publisher/context.ts";
-import { aDirectory, type Directory, plainFolder } from "#test/support/publisher.ts";
+import { aDirectory, type Directory } from "#test/support/publisher.ts";
 
 let directory: Directory;
 let apart: BackgroundWork;
@@ -15,7 +11,6 @@ let apart: BackgroundWork;
 beforeAll(async () => {
   directory = await aDirectory(
     Array.from({ length: 130 }, (_, at) => ({ slug: `trust-${at}`, causes: ["education"] })),
-    { exported: true },
   );
   await directory.publisher.buildAll({ processes: 1 });
   apart = workApart(directory.publisher.context.workers);
@@ -75,71 +70,4 @@ describe("background work in a process of its own", () => {
     expect((await apart.makeLists(job)).files.length).toBeGreaterThan(5);
     await directory.drain();
   }, 240_000);
-});
-
-describe("a release of many files", () => {
-  const encoder = new TextEncoder();
-  const release = (word: string) => {
-    const { context } = directory.publisher;
-    const files = Array.from({ length: 60 }, (_, at) => ({
-      path: `many/${at}.txt`,
-      body: encoder.encode(`${word} ${at}`),
-    }));
-    const { fast_sequence } = context.manifest.state();
-    return commitRelease(context.manifest, {
-      files: storeFiles(context, files).files,
-      reason: word,
-      asOf: fast_sequence,
-      state: {},
-      now: new Date(),
-    });
-  };
-  const shown = (at: number) =>
-    readFileSync(join(plainFolder(directory.dataDir), `many/${at}.txt`), "utf8");
-
-  test("is shown bit by bit, and newer releases in between are not overwritten", async () => {
-    const { context } = directory.publisher;
-    release("one");
-    let turns = 0;
-    await exportInSlices(context, async () => {
-      if (++turns !== 2) return;
-      // Another big release and a small one overtake it.
-      release("two");
-      await exportInSlices(context, async () => {});
-      await directory.edit("trust-3", { tagline: "In between" });
-      await runProfileJob(context);
-    });
-    for (const at of [0, 30, 59]) expect(shown(at)).toBe(`two ${at}`);
-    const { exported_release, current_release } = context.manifest.state();
-    expect(exported_release).toBe(current_release);
-    expect(turns).toBeGreaterThan(3);
-  });
-
-  test("that could not be shown whole is shown with the next one", async () => {
-    const { context } = directory.publisher;
-    const { exported } = context;
-    if (exported === null) throw new Error("it is shown as plain files");
-    const full = {
-      ...context,
-      exported: {
-        ...exported,
-        put: (path: string, write: (draft: string) => void) => {
-          if (path === "many/40.txt") throw new Error("no space left on device");
-          exported.put(path, write);
-        },
-      },
-    };
-    release("three");
-    const failed = await exportInSlices(full, async () => {}).catch((error: unknown) =>
-      String(error),
-    );
-    expect(failed).toContain("no space");
-    expect(shown(40)).toBe("two 40");
-    await directory.edit("trust-3", { tagline: "Room again" });
-    await runProfileJob(context);
-    expect(shown(40)).toBe("three 40");
-    expect(context.manifest.state().exported_release).toBe(
-      context.manifest.state().current_release,
-    );
-  });
 });

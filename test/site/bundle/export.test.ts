@@ -1,0 +1,270 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import {
+  chmodSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { brotliDecompressSync, gunzipSync } from "node:zlib";
+import { sha256Of } from "#content/runtime/digest.ts";
+import { removeDrafts } from "#site/bundle/blobs.ts";
+import { type ExportFolder, openExport } from "#site/bundle/export-folder.ts";
+import { checkExport, exportInSlices, exportRelease } from "#site/bundle/export-release.ts";
+import { commitRelease, storeFiles } from "#site/bundle/release.ts";
+import { runProfileJob } from "#site/publisher/profile-job.ts";
+import { aBundle, flipBit, type TestBundle } from "#test/support/bundle.ts";
+import { aDirectory, type Directory, plainFolder } from "#test/support/publisher.ts";
+
+const text = (path: string) => readFileSync(path, "utf8");
+
+let bundle: TestBundle;
+let directory: Directory;
+beforeAll(async () => {
+  directory = await aDirectory([{ slug: "trust-a" }, { slug: "trust-b" }], { exported: true });
+  await directory.publisher.buildAll({ processes: 1 });
+}, 240_000);
+afterAll(() => directory.close());
+
+describe("the folder for other web servers", () => {
+  const folder = mkdtempSync(join(tmpdir(), "almoner-export-"));
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+  const exported = openExport(folder);
+  const show = (path: string, body: string) =>
+    exported.put(path, (draft) => writeFileSync(draft, body));
+
+  test("is made again where somebody removed a part of it", () => {
+    show("a/b/c.html", "one");
+    rmSync(join(folder, "a"), { recursive: true });
+    show("a/b/d.html", "two");
+    expect(text(join(folder, "a/b/d.html"))).toBe("two");
+  });
+
+  test("keeps no draft of what could not be written", () => {
+    const failing = () =>
+      exported.put("a/e.html", (draft) => {
+        writeFileSync(draft, "half");
+        throw new Error("no space left on device");
+      });
+    expect(failing).toThrow("no space");
+    expect(readdirSync(folder)).toEqual(["a"]);
+  });
+
+  test("knows what a file shows", () => {
+    const content = (body: string) => ({ digest: sha256Of(body), size: body.length });
+    for (const body of ["one", "two", "one"]) {
+      show("a/c.html", body);
+      expect(exported.shows("a/c.html", content(body))).toBe(true);
+    }
+    expect(exported.shows("a/c.html", content("two"))).toBe(false);
+    expect(exported.shows("a/none.html", content("one"))).toBe(false);
+    expect(statSync(join(folder, "a/c.html")).mode & 0o222).toBe(0);
+  });
+});
+
+const shown = (path = "api/nonprofits/trust-a.json") =>
+  readFileSync(join(plainFolder(directory.dataDir), path), "utf8");
+
+/** The folder on a disk that is full. */
+const fullDisk = (): ExportFolder => ({
+  ...openExport(plainFolder(directory.dataDir)),
+  put: () => {
+    throw new Error("no space left on device");
+  },
+});
+
+/** Takes the changes, commits their release and fails to show it in the folder. */
+async function failsToExport(): Promise<void> {
+  const { context } = directory.publisher;
+  const error = await runProfileJob({ ...context, exported: fullDisk() }).catch((e: unknown) => e);
+  expect(error).toMatchObject({ message: "no space left on device" });
+}
+
+describe("a release that did not get into the folder for other web servers", () => {
+  test("is shown there by the next start", async () => {
+    const { context } = directory.publisher;
+    await directory.edit("trust-a", { tagline: "Killed before the export" });
+    await failsToExport();
+    expect(shown()).not.toContain("Killed");
+    exportRelease(context);
+    expect(shown()).toContain("Killed before the export");
+  });
+  test("is shown there together with the next release", async () => {
+    const { context } = directory.publisher;
+    await directory.edit("trust-a", { tagline: "Disk full" });
+    await failsToExport();
+    await directory.edit("trust-b", { tagline: "Room again" });
+    await runProfileJob(context);
+    expect(shown()).toContain("Disk full");
+    const { exported_release, current_release } = context.manifest.state();
+    expect(exported_release).toBe(current_release);
+  });
+});
+
+test("drafts of a killed process are removed, and nothing else", () => {
+  const folder = plainFolder(directory.dataDir);
+  for (const name of [".123-4.draft", ".123-4.br.draft", "123-snapshot.draft"]) {
+    writeFileSync(join(folder, name), "half");
+  }
+  removeDrafts(folder);
+  expect(existsSync(join(folder, ".123-4.draft"))).toBe(false);
+  expect(existsSync(join(folder, ".123-4.br.draft"))).toBe(false);
+  expect(existsSync(join(folder, "123-snapshot.draft"))).toBe(false);
+  expect(existsSync(join(folder, "index.html"))).toBe(true);
+});
+
+test("a full build names and repairs what somebody changed in place, and what is wrong in the folder", async () => {
+  await directory.drain();
+  const { publisher } = directory;
+  const { context } = publisher;
+  const path = "nonprofits/trust-a.html";
+  const whole = directory.read(path) ?? "";
+  const folder = plainFolder(directory.dataDir);
+  const shown = join(folder, path);
+  chmodSync(shown, 0o644);
+  writeFileSync(shown, "defaced");
+  flipBit(context.manifest, context.manifest.find(path)?.digest ?? "");
+  expect(() => directory.read(path)).toThrow("gone or damaged");
+  rmSync(join(folder, "llms.txt"));
+  writeFileSync(join(folder, "own.txt"), "not ours");
+  const { differing, repaired } = await publisher.buildAll({ processes: 1 });
+  expect([differing, repaired]).toEqual([[], [path]]);
+  expect(directory.read(path)).toBe(whole);
+  expect(await checkExport(context)).toEqual(["llms.txt", path]);
+  expect(text(shown)).toBe(whole);
+  expect(await checkExport(context)).toEqual([]);
+  expect(text(join(folder, "own.txt"))).toBe("not ours");
+});
+
+describe("a release of many files", () => {
+  const encoder = new TextEncoder();
+  const release = (word: string) => {
+    const { context } = directory.publisher;
+    const files = Array.from({ length: 60 }, (_, at) => ({
+      path: `many/${at}.txt`,
+      body: encoder.encode(`${word} ${at}`),
+    }));
+    const { fast_sequence } = context.manifest.state();
+    return commitRelease(context.manifest, {
+      files: storeFiles(context, files).files,
+      reason: word,
+      asOf: fast_sequence,
+      state: {},
+      now: new Date(),
+    });
+  };
+  const shownOf = (at: number) => shown(`many/${at}.txt`);
+
+  test("is shown bit by bit, and newer releases in between are not overwritten", async () => {
+    const { context } = directory.publisher;
+    release("one");
+    let turns = 0;
+    await exportInSlices(context, async () => {
+      if (++turns !== 2) return;
+      // Another big release and a small one overtake it.
+      release("two");
+      await exportInSlices(context, async () => {});
+      await directory.edit("trust-b", { tagline: "In between" });
+      await runProfileJob(context);
+    });
+    for (const at of [0, 30, 59]) expect(shownOf(at)).toBe(`two ${at}`);
+    const { exported_release, current_release } = context.manifest.state();
+    expect(exported_release).toBe(current_release);
+    expect(turns).toBeGreaterThan(3);
+  });
+
+  test("that could not be shown whole is shown with the next one", async () => {
+    const { context } = directory.publisher;
+    const { exported } = context;
+    if (exported === null) throw new Error("it is shown as plain files");
+    const full = {
+      ...context,
+      exported: {
+        ...exported,
+        put: (path: string, write: (draft: string) => void) => {
+          if (path === "many/40.txt") throw new Error("no space left on device");
+          exported.put(path, write);
+        },
+      },
+    };
+    release("three");
+    const failed = await exportInSlices(full, async () => {}).catch((error: unknown) =>
+      String(error),
+    );
+    expect(failed).toContain("no space");
+    expect(shownOf(40)).toBe("two 40");
+    await directory.edit("trust-b", { tagline: "Room again" });
+    await runProfileJob(context);
+    expect(shownOf(40)).toBe("three 40");
+    expect(context.manifest.state().exported_release).toBe(
+      context.manifest.state().current_release,
+    );
+  });
+});
+
+const page = (title: string) => `<!doctype html><title>${title}</title>${"words ".repeat(400)}`;
+const at = (path: string) => join(bundle.exported.folder, path);
+
+/** What a server that sends siblings as they are would show. */
+function sent(path: string) {
+  const plain = readFileSync(at(path), "utf8");
+  const br = existsSync(at(`${path}.br`))
+    ? brotliDecompressSync(readFileSync(at(`${path}.br`))).toString()
+    : plain;
+  const gz = existsSync(at(`${path}.gz`))
+    ? gunzipSync(readFileSync(at(`${path}.gz`))).toString()
+    : plain;
+  return { plain, br, gz };
+}
+
+const same = (body: string) => ({ plain: body, br: body, gz: body });
+
+describe("an export with siblings", () => {
+  beforeEach(() => {
+    bundle = aBundle();
+  });
+  afterEach(() => bundle.close());
+  const publish = (files: Record<string, string | null>) =>
+    bundle.publish(files, openExport(bundle.exported.folder, { precompress: true }));
+
+  test("keeps them in step with each release", () => {
+    publish({ "a.html": page("one"), "data.json": JSON.stringify({ text: page("one") }) });
+    expect(existsSync(at("a.html.br")) && existsSync(at("data.json.gz"))).toBe(true);
+    expect(sent("a.html")).toEqual(same(page("one")));
+    publish({ "a.html": page("two") });
+    expect(sent("a.html")).toEqual(same(page("two")));
+    publish({ "a.html": "short" });
+    expect(sent("a.html")).toEqual(same("short"));
+    expect(existsSync(at("a.html.br"))).toBe(false);
+    publish({ "data.json": null });
+    for (const name of ["data.json", "data.json.br", "data.json.gz"]) {
+      expect(existsSync(at(name))).toBe(false);
+    }
+  });
+
+  test("has none for what is small or compressed already", () => {
+    publish({ "small.html": "<p>small", "snapshot/nonprofits.ndjson.gz": page("packed") });
+    expect(existsSync(at("small.html.gz"))).toBe(false);
+    expect(existsSync(at("snapshot/nonprofits.ndjson.gz.gz"))).toBe(false);
+  });
+});
+
+test("siblings come when they are switched on, and go when they are switched off", async () => {
+  const file = (path: string) => join(plainFolder(directory.dataDir), path);
+  const siblings = () => ["index.html.br", "index.html.gz"].map((path) => existsSync(file(path)));
+  const publicDir = plainFolder(directory.dataDir);
+  expect(siblings()).toEqual([false, false]);
+  await directory.restart({ publicDir, precompress: true });
+  expect(siblings()).toEqual([true, true]);
+  const whole = readFileSync(file("index.html"), "utf8");
+  expect(gunzipSync(readFileSync(file("index.html.gz"))).toString()).toBe(whole);
+  // A server would go on sending what no one renews.
+  await directory.restart({ publicDir, precompress: false });
+  expect(siblings()).toEqual([false, false]);
+  expect(existsSync(file("snapshot/nonprofits.ndjson.gz"))).toBe(true);
+});
