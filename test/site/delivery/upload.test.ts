@@ -1,15 +1,19 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { feedPaths } from "#content/contract/feed.ts";
+import { draftManifest } from "#site/bundle/signed-list.ts";
 import { aBundle, sampleFiles, type TestBundle } from "#test/support/bundle.ts";
 import { anS3Store, s3AccessTo, type TestStore } from "#test/support/s3.ts";
 import { headersOf } from "#site/delivery/http-headers.ts";
-import { uploadRelease } from "#site/delivery/upload.ts";
-import { openS3Target, type UploadTarget } from "#site/delivery/upload-target.ts";
+import { startUploader, uploadRelease } from "#site/delivery/upload.ts";
+import { type ObjectStore, openS3Target, type UploadTarget } from "#site/delivery/upload-target.ts";
 
 const bucket = "almoner-test";
 const now = new Date("2026-06-01T12:00:00Z");
 let store: TestStore;
 let bundle: TestBundle;
 let prefix = 0;
+/** Whether the store takes nothing. */
+let busy = false;
 
 beforeAll(async () => {
   store = await anS3Store(bucket);
@@ -30,20 +34,21 @@ function aTarget(path = `site-${prefix}`, keyId?: string) {
     { retry: { triesMax: 3, firstMs: 5 } },
   );
   if (!opened.ok) throw new Error(opened.failure);
-  const target = opened.value;
+  const real = opened.value;
   const asked: string[] = [];
-  const recorded: UploadTarget = {
-    name: target.name,
+  const target: ObjectStore = {
+    ...real,
     put: (key, body, headers) => {
       asked.push(`put ${key}`);
-      return target.put(key, body, headers);
+      if (busy) return Promise.resolve({ kind: "unreachable", message: "busy" });
+      return real.put(key, body, headers);
     },
     remove: (key) => {
       asked.push(`remove ${key}`);
-      return target.remove(key);
+      return real.remove(key);
     },
   };
-  return { target: recorded, asked };
+  return { target, asked };
 }
 
 const upload = (
@@ -250,4 +255,158 @@ test("extensionless keys stand beside the files", async () => {
   bundle.publish({ "nonprofits/water-for-all.html": null });
   await upload(target, { extensionless: true });
   expect(await store.find(`site-${prefix}/nonprofits/water-for-all`)).toBeNull();
+});
+
+describe("an uploader", () => {
+  let purged: string[];
+  let logged: string[];
+  let asked: string[];
+  let target: ObjectStore;
+  let cache: Bun.Server<undefined>;
+  beforeAll(() => {
+    cache = Bun.serve({
+      port: 0,
+      fetch: (request) => {
+        purged.push(request.headers.get("xkey-purge") ?? "");
+        return new Response("");
+      },
+    });
+  });
+  afterAll(() => cache.stop(true));
+  beforeEach(() => {
+    [logged, purged] = [[], []];
+    ({ target, asked } = aTarget());
+  });
+
+  const start = (retryAfterMs = 60_000, from = bundle, isMine = () => true) => {
+    const log = (event: string) => void logged.push(event);
+    const purge = { urls: [`http://127.0.0.1:${cache.port}`], mode: "xkey", log } as const;
+    return startUploader(
+      { ...from, clock: () => now, log },
+      { target, isMine, purge, retryAfterMs },
+    );
+  };
+  /** Tells it of releases, twice, as happens, and waits until it has done all. */
+  const noticed = async (uploader: ReturnType<typeof start>) => {
+    uploader.notice();
+    uploader.notice();
+    await uploader.idle();
+  };
+
+  test("each release is uploaded to the bucket, and caches are purged once it is there", async () => {
+    const uploader = start();
+    bundle.publish({ "nonprofits/a.html": "one", "causes/health.html": "one" });
+    await noticed(uploader);
+    bundle.publish({ "nonprofits/a.html": null, "nonprofits/b.html": "b", "index.html": "home" });
+    bundle.publish({ "causes/health.html": "two" });
+    asked.length = 0;
+    await noticed(uploader);
+    expect(asked.sort()).toEqual([
+      "put causes/health.html",
+      "put index.html",
+      "put nonprofits/b.html",
+      "remove nonprofits/a.html",
+    ]);
+    expect(await store.keys(`site-${prefix}/`)).toEqual([
+      `site-${prefix}/causes/health.html`,
+      `site-${prefix}/index.html`,
+      `site-${prefix}/nonprofits/b.html`,
+    ]);
+    expect(purged.map((keys) => keys.split(" ").sort())).toEqual([
+      ["list:cause:health/1", "missing", "profile:a"],
+      ["file:index.html", "list:cause:health/1", "missing", "profile:a", "profile:b"],
+    ]);
+  });
+
+  test("what failed comes with the next release", async () => {
+    const uploader = start();
+    bundle.publish({ "nonprofits/a.html": "one" });
+    await noticed(uploader);
+    busy = true;
+    bundle.publish({ "nonprofits/a.html": "two" });
+    await noticed(uploader);
+    expect(logged).toContain("a file could not be uploaded");
+    busy = false;
+    bundle.publish({ "causes/health.html": "new" });
+    await noticed(uploader);
+    expect(await (await store.find(`site-${prefix}/nonprofits/a.html`))?.text()).toBe("two");
+    expect(await (await store.find(`site-${prefix}/causes/health.html`))?.text()).toBe("new");
+  });
+
+  test("what failed is tried again without another release", async () => {
+    const uploader = start(20);
+    busy = true;
+    bundle.publish({ "nonprofits/a.html": "three" });
+    await noticed(uploader);
+    expect(logged).toContain("a file could not be uploaded");
+    busy = false;
+    for (let look = 0; look < 100 && purged.length === 0; look++) await Bun.sleep(10);
+    expect(await (await store.find(`site-${prefix}/nonprofits/a.html`))?.text()).toBe("three");
+  });
+
+  /** Adds the list of all files to a bundle, as the feed's job does; shards that list nothing are left out. */
+  function publishList(of: TestBundle): void {
+    const { manifest, blobs } = of;
+    const { files, root } = draftManifest({ manifest, blobs }, { full: true, own: [] });
+    const shards = root.shards.filter((shard) => shard.files > 0);
+    const texts = files
+      .filter(({ path }) => shards.some((shard) => shard.path === path))
+      .map(({ path, digest }) => [path, blobs.read(digest).toString()]);
+    of.publish({
+      ...Object.fromEntries(texts),
+      [feedPaths.manifest]: JSON.stringify({ ...root, shards }),
+    });
+  }
+
+  test("one of two publishers fills the bucket, and the next one brings only what the list there has not", async () => {
+    const other = aBundle();
+    const turn = { of: "first" };
+    const [first, second] = [
+      start(undefined, bundle, () => turn.of === "first"),
+      start(undefined, other, () => turn.of === "second"),
+    ];
+    const broughtWhenNoticed = async () => {
+      asked.length = 0;
+      for (const uploader of [first, second]) uploader.notice();
+      await Promise.all([first.idle(), second.idle()]);
+      return asked.filter((request) => !request.includes(" snapshot/")).sort();
+    };
+    const page = (name: string) => `nonprofits/${name}.html`;
+    bundle.publish({ [page("a")]: "one", [page("b")]: "one", [page("c")]: "one" });
+    publishList(bundle);
+    other.publish({ [page("a")]: "one", [page("b")]: "two" });
+    publishList(other);
+    expect(await broughtWhenNoticed()).toEqual(["a", "b", "c"].map((name) => `put ${page(name)}`));
+
+    turn.of = "second";
+    expect(await broughtWhenNoticed()).toEqual([`put ${page("b")}`, `remove ${page("c")}`]);
+    expect(await (await store.find(`site-${prefix}/${page("b")}`))?.text()).toBe("two");
+
+    // What the first remembers of the bucket is no longer so.
+    turn.of = "first";
+    bundle.publish({ [page("b")]: "two" });
+    publishList(bundle);
+    expect(await broughtWhenNoticed()).toEqual([`put ${page("c")}`]);
+    expect(await (await store.find(`site-${prefix}/${page("c")}`))?.text()).toBe("one");
+    other.close();
+  });
+
+  test("releases that are forgotten meanwhile are no gap", async () => {
+    const uploader = start();
+    bundle.publish({ "nonprofits/a.html": "one", "nonprofits/b.html": "one" });
+    await noticed(uploader);
+    bundle.publish({ "nonprofits/a.html": null });
+    bundle.publish({ "nonprofits/b.html": "two" });
+    bundle.publish({ "nonprofits/c.html": "new" });
+    // As pruning does: the release in which a file went is not kept any more.
+    bundle.manifest.db.run("DELETE FROM history WHERE release < 4");
+    bundle.manifest.db.run("DELETE FROM releases WHERE id < 4");
+    asked.length = 0;
+    await noticed(uploader);
+    expect(asked.sort()).toEqual([
+      "put nonprofits/b.html",
+      "put nonprofits/c.html",
+      "remove nonprofits/a.html",
+    ]);
+  });
 });
