@@ -125,9 +125,9 @@ test("a full build names and repairs what somebody changed in place, and what is
   const path = "nonprofits/trust-a.html";
   const whole = directory.read(path) ?? "";
   const folder = plainFolder(directory.dataDir);
-  const shown = join(folder, path);
-  chmodSync(shown, 0o644);
-  writeFileSync(shown, "defaced");
+  const file = join(folder, path);
+  chmodSync(file, 0o644);
+  writeFileSync(file, "defaced");
   flipBit(context.manifest, context.manifest.find(path)?.digest ?? "");
   expect(() => directory.read(path)).toThrow("gone or damaged");
   rmSync(join(folder, "llms.txt"));
@@ -136,7 +136,7 @@ test("a full build names and repairs what somebody changed in place, and what is
   expect([differing, repaired]).toEqual([[], [path]]);
   expect(directory.read(path)).toBe(whole);
   expect(await checkExport(context)).toEqual(["llms.txt", path]);
-  expect(text(shown)).toBe(whole);
+  expect(text(file)).toBe(whole);
   expect(await checkExport(context)).toEqual([]);
   expect(text(join(folder, "own.txt"))).toBe("not ours");
 });
