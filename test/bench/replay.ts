@@ -1,7 +1,7 @@
 import { cpSync, mkdtempSync, rmSync } from "node:fs";
 import { createConnection } from "node:net";
 import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
+import { join, relative, resolve } from "node:path";
 import { defineCommand } from "citty";
 import { runCommand } from "#scripts/support/command.ts";
 import { freePort } from "#test/support/processes.ts";
@@ -58,11 +58,13 @@ const command = defineCommand({
         "--profiles",
         args.profiles,
       ]);
-      // Both begin with what the first has published, so that neither is asked while it builds.
+      const second = join(folder, "after");
+      // Both begin with what they have published, so that neither is asked while it builds.
       await run(resolve(args.before), first, port, ["scripts/publish.ts"]);
-      cpSync(first, join(folder, "after"), { recursive: true });
+      await move(first, second, { from: resolve(args.before), to: resolve(args.after), port });
+      await run(resolve(args.after), second, port, ["scripts/publish.ts"]);
       const before = await answersOf(resolve(args.before), first, port);
-      const after = await answersOf(resolve(args.after), join(folder, "after"), port);
+      const after = await answersOf(resolve(args.after), second, port);
       const differences = before.flatMap(({ call, answer }, at) => {
         const other = after[at]?.answer;
         return Bun.deepEquals(answer, other) ? [] : [{ call, before: answer, after: other }];
@@ -100,6 +102,21 @@ async function run(checkout: string, folder: string, port: number, words: string
     stdio: ["ignore", "ignore", "inherit"],
   });
   if ((await child.exited) !== 0) throw new Error(`${words.join(" ")} failed in ${checkout}`);
+}
+
+/** Moves a directory to another checkout as an operator does: the tables may be others there. */
+async function move(
+  first: string,
+  second: string,
+  { from, to, port }: { from: string; to: string; port: number },
+): Promise<void> {
+  const all = `${first}.ndjson`;
+  await run(from, first, port, ["scripts/export.ts", "--all", "--out", all]);
+  await run(to, second, port, ["scripts/import.ts", "all", all]);
+  cpSync(first, second, {
+    recursive: true,
+    filter: (path) => !/^(?:store\.db|bundle|site)/.test(relative(first, path)),
+  });
 }
 
 /** Starts a checkout on a folder, sends the whole corpus one call behind the other, and stops it. */
