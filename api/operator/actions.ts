@@ -63,7 +63,7 @@ type ActionCall<Path extends string> = {
 
 /** One thing that operators do: the JSON API and the desk do it alike. */
 export type Action<Path extends string = string, Value = unknown> = {
-  operation: Pick<Operation<Path>, "method" | "path" | "query">;
+  operation: Pick<Operation<Path>, "method" | "path" | "query" | "body">;
   /** Checks the body and does it. A body that cannot be used is refused as `invalid_review`. */
   perform(context: OperatorContext, asked: ActionCall<Path>): Promise<Result<Value, Refusal>>;
 };

@@ -1,7 +1,9 @@
+import { z } from "zod";
 import type { Context } from "#api/context.ts";
 import { formFields, isForm } from "#api/http/body.ts";
 import { type Html, html, type Part } from "#content/language/html.ts";
 import { Refused } from "#api/http/problem.ts";
+import { type Action, actions } from "#api/operator/actions.ts";
 import { addressOf } from "#content/contract/base/request-address.ts";
 import deskForms from "#content/editorial/desk-forms.json";
 
@@ -61,35 +63,94 @@ type FormWords = {
   button: string;
   key?: string;
   danger?: boolean;
+  /** What is said of a form that cannot be used, in place of what is wrong with each field. */
+  unusable?: string;
 };
-const formWords: Readonly<Record<keyof typeof deskForms, FormWords>> = deskForms;
+type FormName = keyof typeof deskForms.forms;
+export const formWords: Readonly<Record<FormName, FormWords>> = deskForms.forms;
+
+/** The action that each form does. */
+export const formActions = {
+  edit_profile: actions.editProfile,
+  withdraw: actions.withdrawProfile,
+  merge: actions.mergeProfile,
+  restore: actions.restoreProfile,
+  add_pick: actions.addPick,
+  edit_pick: actions.editPick,
+  remove_pick: actions.removePick,
+  undo_agent: actions.revertAgent,
+  undo_verification: actions.revokeVerification,
+  check_host: actions.checkHostControl,
+  approve: actions.approveReview,
+  reject: actions.rejectReview,
+} as const satisfies Record<FormName, unknown>;
+
+/** Fields by the members of bodies that they are typed for. A list has an entry a line, or commas where it has one line. */
+const fieldWords: Readonly<Record<string, Omit<Field, "name"> | undefined>> = deskForms.fields;
+
+/** The members of an action's body that have a field, each with its shape and words. */
+const fieldsOf = ({ operation }: Pick<Action, "operation">) =>
+  Object.entries(operation.body?.shape.shape ?? {}).flatMap(([name, shape]) => {
+    const words = fieldWords[name];
+    return words === undefined ? [] : [{ name, shape: shape as z.ZodType, words }];
+  });
 
 type FormShown = {
-  name: keyof typeof deskForms;
+  name: FormName;
   action: string;
   token: string;
   /** In place of that of the words. */
   legend?: string;
   hidden?: Readonly<Record<string, string>>;
+  /** What stands in a field of the action's body. */
+  textOf?: ((name: string) => string | undefined) | undefined;
+  /** Fields beside those. */
   fields?: Part;
   /** The reason as it was typed. */
   reason?: string | undefined;
 };
 
-export const form = ({ name, action, token, hidden = {}, fields, ...given }: FormShown): Html => {
-  const { about, reason, button, key, danger = false, ...words } = formWords[name];
+export const form = ({ name, action, token, hidden = {}, fields, ...shown }: FormShown): Html => {
+  const { about, reason, button, key, danger = false, legend } = formWords[name];
   const look = danger ? html` class="danger"` : null;
+  const { textOf = () => undefined } = shown;
   return html`<form method="post" action="${action}">
     <fieldset>
-      <legend>${given.legend ?? words.legend}</legend>
+      <legend>${shown.legend ?? legend}</legend>
       ${tokenField(token)}
-      ${Object.entries(hidden).map(([one, value]) => html`<input type="hidden" name="${one}" value="${value}" />`)}
-      ${about === undefined ? null : html`<p>${about}</p>`} ${fields}
-      ${reason === undefined ? null : reasonField({ ...reason, value: given.reason })}
+      ${Object.entries(hidden).map(([member, value]) => html`<input type="hidden" name="${member}" value="${value}" />`)}
+      ${about === undefined ? null : html`<p>${about}</p>`}
+      ${fieldsOf(formActions[name]).map((member) => field({ name: member.name, ...member.words, value: textOf(member.name) }))}
+      ${fields} ${reason === undefined ? null : reasonField({ ...reason, value: shown.reason })}
       <button ${[look, keyOf(key)]}>${button}${keyHint(key)}</button>
     </fieldset>
   </form>`;
 };
+
+/** The body of an action as a form has it: its fields, and the reason. */
+export const bodyIn = (action: Pick<Action, "operation">, { text }: Form): object => ({
+  ...Object.fromEntries(
+    fieldsOf(action).map(({ name, shape, words: { required = false, rows } }) => {
+      const typed = text(name);
+      const empty = [null, undefined].filter((value) => shape.safeParse(value).success);
+      if (typed === "" && !required && empty.length > 0) return [name, empty[0]];
+      return [name, valueOf(shape, typed, rows === undefined ? "," : "\n")];
+    }),
+  ),
+  reason: text("reason"),
+});
+
+/** A text, or the entries of a list: texts or numbers. */
+function valueOf(shape: z.ZodType, text: string, separator: string): unknown {
+  if (shape instanceof z.ZodOptional || shape instanceof z.ZodNullable) {
+    return valueOf(shape.unwrap() as z.ZodType, text, separator);
+  }
+  if (!(shape instanceof z.ZodArray)) return text;
+  const entries = text.split(separator);
+  return shape.element instanceof z.ZodNumber
+    ? entries.map(Number)
+    : entries.flatMap((entry) => entry.trim() || []);
+}
 
 /** The fields of a form; a repeated one counts once, the first. Line breaks are "\n". */
 export type Form = Awaited<ReturnType<typeof formOf>>;

@@ -1,10 +1,9 @@
 import { placeWith, queryIn, textIn } from "#api/http/query.ts";
-import { actions } from "#api/operator/actions.ts";
 import { operatorOperations } from "#content/contract/operations/operator.ts";
 import { auditNames, readAudit } from "#content/operation/audit-store.ts";
 import { type Html, html } from "#content/language/html.ts";
-import { perform, refused, type Sent, type FormNotice, type Visit } from "./visit.ts";
-import { field, form, reasonField, slugField } from "./forms.ts";
+import { actionForm, type Sent, type FormNotice, type Visit } from "./visit.ts";
+import { form, reasonField, slugField } from "./forms.ts";
 import type { Page } from "./layout.ts";
 import { auditTable, nextLink, notice } from "./elements.ts";
 
@@ -61,21 +60,7 @@ export async function undoPage(visit: Visit, { said, status }: FormNotice = {}):
           name: "undo_agent",
           action: "/desk/undo/agent",
           token,
-          fields: html`${field({
-            name: "agent_id",
-            id: "agent",
-            label: "Id of the agent, as reviews show it",
-            value: agent.id,
-            required: true,
-            lengthMax: 128,
-          })}${field({
-            name: "submissions",
-            id: "agent-submissions",
-            label:
-              "Only these submissions, by number with commas between; empty for all of the agent",
-            value: visit.form?.text("submissions") ?? "",
-            lengthMax: 4_000,
-          })}`,
+          textOf: (name) => (name === "agent_id" ? agent.id : visit.form?.text(name)),
           reason: agent.reason,
         })}
         ${form({
@@ -105,45 +90,31 @@ function typedIn({ form: given, request }: Visit, name: string, parameter: strin
 }
 
 /** POST /desk/undo/agent. A part at a time: what is left is undone by sending the same once more. */
-export async function undoAgent(visit: Sent): Promise<Page> {
-  const { text } = visit.form;
-  const numbers = text("submissions").trim();
-  const submissions = numbers === "" ? undefined : numbers.split(",").map(Number);
-  const body = { agent_id: text("agent_id"), submissions, reason: text("reason") };
-  const done = await perform(visit, actions.revertAgent, { params: {}, body });
-  if (!done.ok) {
-    const unusable =
-      "Give the id of the agent, numbers of submissions with commas if any, and a reason of at most 500 characters.";
-    return undoPage(visit, refused(done.failure, unusable));
-  }
-  const { agent_id, submissions: count, emptied, recommendations, complete } = done.value;
-  const counts = `${count} submissions undone, ${emptied} fields emptied, ${recommendations} recommendations taken back.`;
-  const rest = complete ? null : " There is more: send the form once more.";
-  const said = html`<bdi>${agent_id}</bdi>: ${counts}${rest}`;
-  return complete ? undone(visit, said) : undoPage(visit, { said: notice("good", said) });
-}
+export const undoAgent = actionForm("undo_agent", {
+  page: undoPage,
+  done: (visit, { agent_id, submissions, emptied, recommendations, complete }) => {
+    const counts = `${submissions} submissions undone, ${emptied} fields emptied, ${recommendations} recommendations taken back.`;
+    const rest = complete ? null : " There is more: send the form once more.";
+    const said = html`<bdi>${agent_id}</bdi>: ${counts}${rest}`;
+    return complete ? undone(visit, said) : undoPage(visit, { said: notice("good", said) });
+  },
+});
 
-export async function undoVerification(visit: Sent): Promise<Page> {
-  const { text } = visit.form;
-  const unusable = "Give the slug of the nonprofit, and a reason of at most 500 characters.";
-  if (text("slug") === "") {
-    return undoPage(visit, { said: notice("bad", unusable), status: 400 });
-  }
-  const done = await perform(visit, actions.revokeVerification, {
-    params: { slug: text("slug") },
-    body: { reason: text("reason"), take_back_values: text("keep_values") !== "1" },
-  });
-  if (!done.ok) return undoPage(visit, refused(done.failure, unusable));
-  const { slug, taken_back, put_back, stopped_hold } = done.value;
-  const taken =
-    taken_back.length === 0
-      ? "Nothing else was taken back."
-      : `Taken back: ${taken_back.join(", ")}.`;
-  const back =
-    put_back.length === 0 ? null : ` What was there before is back: ${put_back.join(", ")}.`;
-  const held = stopped_hold ? " A held wallet is stopped." : null;
-  return undone(visit, html`<bdi>${slug}</bdi> is no longer verified. ${taken}${back}${held}`);
-}
+export const undoVerification = actionForm("undo_verification", {
+  page: undoPage,
+  params: ({ form: { text } }) => ({ slug: text("slug") }),
+  body: ({ form: { text } }) => ({ take_back_values: text("keep_values") !== "1" }),
+  done: (visit, { slug, taken_back, put_back, stopped_hold }) => {
+    const taken =
+      taken_back.length === 0
+        ? "Nothing else was taken back."
+        : `Taken back: ${taken_back.join(", ")}.`;
+    const back =
+      put_back.length === 0 ? null : ` What was there before is back: ${put_back.join(", ")}.`;
+    const held = stopped_hold ? " A held wallet is stopped." : null;
+    return undone(visit, html`<bdi>${slug}</bdi> is no longer verified. ${taken}${back}${held}`);
+  },
+});
 
 const undone = (visit: Sent, said: Html): Promise<Page> =>
   undoPage({ ...visit, form: null }, { said: notice("good", said) });

@@ -1,14 +1,11 @@
-import type { Refusal } from "#api/http/problem.ts";
 import { placeWith, queryIn, textIn } from "#api/http/query.ts";
-import { actions } from "#api/operator/actions.ts";
 import { findPick, listPicks } from "#content/operator/picks.ts";
 import { pickOperations } from "#content/contract/operations/recommendation.ts";
 import type { GovernancePhase, PickChange, PickItem } from "#content/contract/recommendation.ts";
-import type { Result } from "#content/contract/base/result.ts";
-import { type Html, html, type Part } from "#content/language/html.ts";
+import { type Html, html } from "#content/language/html.ts";
 import { decisionNotice } from "./queues.ts";
-import { notHere, perform, refused, type Sent, type FormNotice, type Visit } from "./visit.ts";
-import { field, form, type Form, linesOf, slugField, typedText } from "./forms.ts";
+import { actionForm, notHere, type Sent, type FormNotice, type Visit } from "./visit.ts";
+import { form, typedText } from "./forms.ts";
 import { type Page, redirect } from "./layout.ts";
 import { instant, nextLink, profileLink, sent, table } from "./elements.ts";
 
@@ -35,10 +32,7 @@ export async function picksPage(
         name: "add_pick",
         action: "/desk/picks",
         token,
-        fields: [
-          slugField({ label: "Slug of the nonprofit", value: typed?.text("slug") }),
-          pickFields(typed?.text),
-        ],
+        textOf: typed?.text,
       })}`,
   };
 }
@@ -98,87 +92,19 @@ export async function pickPage(
           name: "edit_pick",
           action: placeOf(slug),
           token,
-          fields: pickFields((name) => typedText(typed, name, stored[name] ?? "")),
+          textOf: (name) => typedText(typed, name, stored[name] ?? ""),
         })}
         ${form({ name: "remove_pick", action: `${placeOf(slug)}/remove`, token })}
       </div>`,
   };
 }
 
-/** The fields of a pick as they are typed: phrases one a line, causes with commas. */
-const pickFields = (textOf: (name: string) => string | undefined = () => undefined): Part => [
-  field({
-    name: "recommended_for",
-    id: "recommended-for",
-    label: "For which donors: one phrase per line, up to ten",
-    value: textOf("recommended_for"),
-    rows: 4,
-    required: true,
-  }),
-  field({
-    name: "why_recommended",
-    id: "why",
-    label: "Why, in one to three restrained sentences",
-    value: textOf("why_recommended"),
-    rows: 4,
-    required: true,
-  }),
-  field({
-    name: "causes",
-    label: "Cause ids, with commas; leave empty for all of its causes",
-    value: textOf("causes"),
-  }),
-];
+/** Goes to the list after a change. */
+const done = (_: Sent, { slug }: PickChange): Response =>
+  redirect(placeWith("/desk/picks", { done: slug }));
 
 /** POST /desk/picks: recommends a nonprofit. */
-export async function addPickPage(visit: Sent): Promise<Page | Response> {
-  const body = { slug: visit.form.text("slug"), ...bodyOf(visit.form) };
-  const added = await perform(visit, actions.addPick, { params: {}, body });
-  return answered(added, (shown) => picksPage(visit, shown));
-}
-
+export const addPickPage = actionForm("add_pick", { page: picksPage, done });
 /** POST /desk/picks/:slug: changes what is said of it. */
-export async function editPickPage(visit: Sent): Promise<Page | Response> {
-  const { slug = "" } = visit.params;
-  const body = bodyOf(visit.form);
-  const edited = await perform(visit, actions.editPick, { params: { slug }, body });
-  return answered(edited, (shown) => pickPage(visit, shown));
-}
-
-export async function removePickPage(visit: Sent): Promise<Page | Response> {
-  const { slug = "" } = visit.params;
-  const body = { reason: visit.form.text("reason") };
-  const removed = await perform(visit, actions.removePick, { params: { slug }, body });
-  const unusable = "Say why, in at most 500 characters.";
-  return answered(removed, (shown) => pickPage(visit, shown), unusable);
-}
-
-/** Goes to the list after a change; a refused one stays with what was typed. */
-async function answered(
-  outcome: Result<PickChange, Refusal>,
-  again: (shown: FormNotice) => Promise<Page>,
-  unusable?: string,
-): Promise<Page | Response> {
-  if (outcome.ok) return redirect(placeWith("/desk/picks", { done: outcome.value.slug }));
-  return again(refused(outcome.failure, unusable ?? faultsOf(outcome.failure)));
-}
-
-const bodyOf = ({ text }: Form) => ({
-  recommended_for: linesOf(text("recommended_for")),
-  why_recommended: text("why_recommended"),
-  causes:
-    text("causes") === ""
-      ? null
-      : text("causes")
-          .split(",")
-          .flatMap((cause) => cause.trim() || []),
-});
-
-const faultsOf = ({ errors = [] }: Refusal): string =>
-  errors
-    .slice(0, 3)
-    .map(
-      ({ path, message }) =>
-        `${path.replaceAll(/[[._\]]+/g, " ").trim()}: ${message.replace(/\.$/, "")}.`,
-    )
-    .join(" ");
+export const editPickPage = actionForm("edit_pick", { page: pickPage, done });
+export const removePickPage = actionForm("remove_pick", { page: pickPage, done });

@@ -1,5 +1,4 @@
 import { placeWith, textIn } from "#api/http/query.ts";
-import { actions } from "#api/operator/actions.ts";
 import { suggested } from "#api/reconciliation/reconcile.ts";
 import { isoTime } from "#content/contract/base/time.ts";
 import { fieldEntries, type FieldName, type FieldType } from "#content/contract/fields.ts";
@@ -10,7 +9,7 @@ import { recordBySlug } from "#content/nonprofit/record-store.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { type Html, html, type Part } from "#content/language/html.ts";
 import { decisionNotice } from "./queues.ts";
-import { notHere, perform, refused, type Sent, type FormNotice, type Visit } from "./visit.ts";
+import { actionForm, notHere, type Sent, type FormNotice, type Visit } from "./visit.ts";
 import { field, type Form, form, linesOf, slugField, typedText } from "./forms.ts";
 import { type Page, redirect } from "./layout.ts";
 import { instant, notice, profileLink } from "./elements.ts";
@@ -114,40 +113,34 @@ const editing = (record: NonprofitRecord, { token, form: sent }: Visit): Html =>
 
 const ending = (slug: string, token: string, into = ""): Html => {
   const to = { action: placeOf(slug), token };
-  const other = slugField({ name: "into", label: "Slug of the profile that stays", value: into });
   return html`<div class="decide">
     ${form({ name: "withdraw", ...to, hidden: { change: "withdraw" } })}
-    ${form({ name: "merge", ...to, hidden: { change: "merge" }, fields: other })}
+    ${form({ name: "merge", ...to, hidden: { change: "merge" }, textOf: () => into })}
   </div>`;
 };
 
 const restoring = (slug: string, token: string): Html =>
   form({ name: "restore", action: placeOf(slug), token, hidden: { change: "restore" } });
 
+const steps = {
+  page: profilePage,
+  done: ({ params: { slug = "" } }: Sent) => redirect(placeWith(placeOf(slug), { done: slug })),
+};
+const changes = {
+  withdraw: actionForm("withdraw", steps),
+  restore: actionForm("restore", steps),
+  merge: actionForm("merge", steps),
+};
+
 /** POST /desk/profiles/:slug: one of the four, by the hidden field of its form. */
 export async function changeProfilePage(visit: Sent): Promise<Page | Response> {
   const { context, params, form: sent } = visit;
-  const { slug = "" } = params;
-  const record = await recordBySlug(context.store, slug);
+  const record = await recordBySlug(context.store, params["slug"] ?? "");
   if (record === null) return notHere("No nonprofit has this slug.");
-  const reason = sent.text("reason");
-  const changes = {
-    edit: () => ({
-      action: actions.editProfile,
-      body: { reason, values: changedValues(record, sent) },
-    }),
-    withdraw: () => ({ action: actions.withdrawProfile, body: { reason } }),
-    restore: () => ({ action: actions.restoreProfile, body: { reason } }),
-    merge: () => ({ action: actions.mergeProfile, body: { reason, into: sent.text("into") } }),
-  };
-  const change = changes[sent.text("change") as keyof typeof changes];
-  if (change === undefined) return notHere("There is no such change.");
-  const { action, body } = change();
-  const done = await perform(visit, action, { params: { slug }, body });
-  if (done.ok) return redirect(placeWith(placeOf(slug), { done: slug }));
-  const { errors = [], detail } = done.failure;
-  const faults = errors.map(({ path, message }) => `${path.replaceAll("_", " ")}: ${message}`);
-  return profilePage(visit, refused(done.failure, faults.join(" ") || detail));
+  const body = () => ({ values: changedValues(record, sent) });
+  const edit = actionForm("edit_profile", { ...steps, body });
+  const change = { ...changes, edit }[sent.text("change")];
+  return change === undefined ? notHere("There is no such change.") : change(visit);
 }
 
 /** How a field is typed: empty for none; of a list each line is an entry. */

@@ -4,7 +4,7 @@ import type { Action } from "#api/operator/actions.ts";
 import { type Refusal, Refused, storeRefusal } from "#api/http/problem.ts";
 import { type Part, html } from "#content/language/html.ts";
 import { type Session, formToken, isFormToken, sessionOf, signInPage } from "./session.ts";
-import { type Form, formOf, isOwnOrigin } from "./forms.ts";
+import { bodyIn, type Form, formActions, formOf, formWords, isOwnOrigin } from "./forms.ts";
 import { type Page, pageAnswer } from "./layout.ts";
 import { notice } from "./elements.ts";
 
@@ -37,12 +37,57 @@ export const refused = ({ code, detail, status }: Refusal, unusable = detail): F
   status,
 });
 
+/** Does the action of a form with what was typed: then `done`, or the page with the form again and why it was not done. */
+export function actionForm<Name extends FormName>(
+  name: Name,
+  { page, done, params = (visit) => visit.params, body = () => ({}) }: FormSteps<Name>,
+): Work<Sent> {
+  const all: { [Each in FormName]: Action<string, FormValue<Each>> } = formActions;
+  const action = all[name];
+  return async (visit) => {
+    const path = params(visit);
+    const { unusable } = formWords[name];
+    if (Object.values(path).includes("")) {
+      return page(visit, { said: notice("bad", unusable), status: 400 });
+    }
+    const sent = { ...bodyIn(action, visit.form), ...body(visit) };
+    const outcome = await perform(visit, action, { params: path, body: sent });
+    if (outcome.ok) return done(visit, outcome.value);
+    const { failure } = outcome;
+    return page(visit, refused(failure, unusable ?? (faultsOf(failure) || failure.detail)));
+  };
+}
+
+type FormName = keyof typeof formActions;
+type FormValue<Name extends FormName> =
+  (typeof formActions)[Name] extends Action<string, infer Value> ? Value : never;
+
+type FormSteps<Name extends FormName> = {
+  page: (visit: Visit, notice: FormNotice) => Promise<Page>;
+  done: (visit: Sent, value: FormValue<Name>) => Promise<Page> | Response;
+  /** What stands in the action's path, where that of the form does not say it. */
+  params?: (visit: Sent) => Readonly<Record<string, string>>;
+  /** What of the body no field of the same name holds. */
+  body?: (visit: Sent) => object;
+};
+
+/** What is wrong with the first three fields. */
+const faultsOf = ({ errors = [] }: Refusal): string =>
+  errors
+    .slice(0, 3)
+    .map(
+      ({ path, message }) =>
+        `${path.replaceAll(/[[._\]]+/g, " ").trim()}: ${message.replace(/\.$/, "")}.`,
+    )
+    .join(" ");
+
 export type Work<Needs> = (needs: Needs) => Promise<Page | Response>;
 
 /** A page for an operator; anyone who is not signed in gets 401 and the form to sign in. */
 export const onVisit =
   (context: Context, work: Work<Visit>) =>
-  ({ request, params }: Pick<Visit, "request" | "params">): Promise<Response> =>
+  // A route without parameters brings none.
+  ({ request, params = {} }: Pick<Visit, "request"> & Partial<Pick<Visit, "params">>) =>
     answered(context, null, async () => {
       const session = await sessionOf(context, request);
       if (session === null) return signInPage(context, request, { status: 401 });
