@@ -1,3 +1,4 @@
+import type { Change } from "#content/nonprofit/changes-store.ts";
 import { type NonprofitRecord, emptyRecord } from "#content/nonprofit/record.ts";
 
 let made = 0;
@@ -15,3 +16,17 @@ export function aNonprofit(parts: Partial<NonprofitRecord> = {}): NonprofitRecor
     ...parts,
   };
 }
+
+/** A change of the profile "a", as the publisher reads it. */
+export const aChange = (parts: Partial<Change> = {}): Change => ({
+  sequence: 1,
+  kind: "changed",
+  nonprofit_id: 1,
+  slug: "a",
+  fields: ["name"],
+  moved_lists: [],
+  origin: "test",
+  changed_at: 0,
+  was: null,
+  ...parts,
+});

@@ -7,7 +7,7 @@ import { atom, profileFeed } from "#site/documents/atom.ts";
 import { documentKinds } from "#site/documents/kinds.ts";
 import { staleLater } from "#site/documents/staleness.ts";
 import { aSite, siteBaseUrl, type TestSite } from "#test/support/compiled-site.ts";
-import { aNonprofit } from "#test/support/records.ts";
+import { aChange, aNonprofit } from "#test/support/records.ts";
 
 /** A name that ends sections and elements, with what XML has no place for. */
 const hostile = "Oak ]]> & ]]></title><script>x</script> \u0001\u0008 \uFFFF 🌳";
@@ -102,10 +102,7 @@ test("is stale when a profile changes: the whole feed, and those of its lists, a
   const of = (fields: string[], moved_lists: string[] = [], nonprofit_id: number | null = 1) =>
     staleLater(
       documentKinds,
-      {
-        ...{ sequence: 9, kind: "changed", nonprofit_id, slug: "oak", fields, moved_lists },
-        ...{ origin: "x", changed_at: 0, was: null },
-      },
+      aChange({ nonprofit_id, fields, moved_lists }),
       new Map([
         ["all", 0],
         ["cause:education", 0],

@@ -13,7 +13,7 @@ import { staleLater } from "#site/documents/staleness.ts";
 import { aRichNonprofit, aSite, siteBaseUrl, type TestSite } from "#test/support/compiled-site.ts";
 import { discoveryFiles } from "#test/support/discovery.ts";
 import { aDirectory } from "#test/support/publisher.ts";
-import { aNonprofit } from "#test/support/records.ts";
+import { aChange, aNonprofit } from "#test/support/records.ts";
 import { keepPublicSettings } from "#scripts/publish/once.ts";
 import { aService } from "#test/support/service.ts";
 
@@ -344,19 +344,8 @@ describe("a profile as markdown", () => {
 });
 
 describe("what makes them stale", () => {
-  const change = (parts: Partial<Change>): Change => ({
-    sequence: 1,
-    kind: "changed",
-    nonprofit_id: 7,
-    slug: "x",
-    fields: [],
-    moved_lists: [],
-    origin: "test",
-    changed_at: 0,
-    was: null,
-    ...parts,
-  });
-  const keys = (parts: Partial<Change>) => staleLater(documentKinds, change(parts), new Map()).keys;
+  const keys = (parts: Partial<Change>) =>
+    staleLater(documentKinds, aChange({ fields: [], ...parts }), new Map()).keys;
 
   test("a change of what help-wanted does not show: not the guide", () => {
     expect(keys({ fields: ["team_size"] })).not.toContain(discoveryKey("agents"));

@@ -1,11 +1,10 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import type { Change } from "#content/nonprofit/changes-store.ts";
 import { recordBySlug } from "#content/nonprofit/record-store.ts";
 import { documentKinds } from "#site/documents/kinds.ts";
 import { historyKey, profileHistory } from "#site/documents/profile.ts";
 import { staleLater } from "#site/documents/staleness.ts";
 import { aSite, type TestSite, textOf } from "#test/support/compiled-site.ts";
-import { aNonprofit } from "#test/support/records.ts";
+import { aChange, aNonprofit } from "#test/support/records.ts";
 import { aService, type TestService } from "#test/support/service.ts";
 
 let site: TestSite;
@@ -51,17 +50,7 @@ test("stands in the bundle for every profile that is not as it was added, and fo
   expect(keys).toEqual([1, 2].map(historyKey));
   expect(await site.files(historyKey(fresh?.id ?? 0))).toEqual({ [path("ash")]: null });
   expect(JSON.parse(await served("ash"))).toMatchObject({ count: 1, changes: [{ kind: "added" }] });
-  const change: Change = {
-    sequence: 9,
-    kind: "changed",
-    nonprofit_id: 2,
-    slug: "elm",
-    fields: ["provenance"],
-    moved_lists: [],
-    origin: "corroboration",
-    changed_at: 0,
-    was: null,
-  };
+  const change = aChange({ nonprofit_id: 2, fields: ["provenance"], origin: "corroboration" });
   expect(staleLater(documentKinds, change, new Map()).keys).toContain(historyKey(2));
 });
 

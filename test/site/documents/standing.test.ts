@@ -13,7 +13,7 @@ import { insertMany } from "#content/store/query.ts";
 import { registerRecords } from "#content/store/tables/nonprofits.ts";
 import { shardRowsMax, staleStanding, standing } from "#site/documents/standing.ts";
 import { saveNonprofits } from "#content/nonprofit/save.ts";
-import { aNonprofit } from "#test/support/records.ts";
+import { aChange, aNonprofit } from "#test/support/records.ts";
 import { aDirectory, type Directory } from "#test/support/publisher.ts";
 
 let store: Store | null = null;
@@ -138,18 +138,6 @@ test("says the same as the service, of numbers with and without a row", async ()
 });
 
 describe("a shard goes stale", () => {
-  const changed = (parts: Partial<Change>): Change => ({
-    sequence: 1,
-    kind: "changed",
-    nonprofit_id: 1,
-    slug: "a",
-    fields: ["name"],
-    moved_lists: [],
-    origin: "review",
-    changed_at: 0,
-    was: null,
-    ...parts,
-  });
   const aProfile = (number: string) => {
     const read = readOrgId(number);
     if (!read.ok) throw new Error(number);
@@ -167,17 +155,17 @@ describe("a shard goes stale", () => {
     store = await aStore(2_000);
     await add("83-0000037");
     const held = [...(await filesOf(store)).keys()];
-    const stale = await staleStanding(store, [changed({})], held);
+    const stale = await staleStanding(store, [aChange({})], held);
     expect(stale).toHaveLength(1);
     const [file] = await standing.render(stale, { store });
     expect(String(file?.body)).toContain('"830000037"');
-    expect(await staleStanding(store, [changed({ fields: ["mission"] })], held)).toEqual([]);
+    expect(await staleStanding(store, [aChange({ fields: ["mission"] })], held)).toEqual([]);
   });
 
   test("with all others and the index, when registers were read", async () => {
     store = await aStore(2_000);
     const held = [...(await filesOf(store)).keys()];
-    const read = changed({ nonprofit_id: null, kind: "directory", fields: ["registers_read"] });
+    const read = aChange({ nonprofit_id: null, kind: "directory", fields: ["registers_read"] });
     const stale = await staleStanding(store, [read], held);
     expect(stale).toHaveLength(held.length);
     expect(stale).toContain("standing index");
@@ -195,7 +183,7 @@ describe("a shard goes stale", () => {
       "standing/index.json",
     ]);
     await add("53-0196605");
-    const stale = await staleStanding(store, [changed({})], [...before.keys()]);
+    const stale = await staleStanding(store, [aChange({})], [...before.keys()]);
     const files = await standing.render(stale, { store });
     const after = new Map(before);
     for (const { path, body } of files) {
@@ -212,10 +200,6 @@ describe("a shard goes stale", () => {
 });
 
 describe("with too many profiles for indexes of words", () => {
-  const changed = (slug: string, kind: Change["kind"] = "changed"): Change => ({
-    ...{ sequence: 1, kind, nonprofit_id: 1, slug, fields: ["name"], moved_lists: [] },
-    ...{ origin: "review", changed_at: 0, was: null },
-  });
   const names = [
     "Friends of the Library",
     ...Array.from({ length: 700 }, (_, at) => `Friends of the Library ${at + 2}`),
@@ -277,19 +261,21 @@ describe("with too many profiles for indexes of words", () => {
       return keys;
     };
     await large.raw.execute("UPDATE nonprofits SET status = 'withdrawn' WHERE slug = 'well-7'");
-    expect(await follow([changed("well-7", "withdrawn")])).toEqual(["standing NAME-w"]);
+    expect(await follow([aChange({ slug: "well-7", kind: "withdrawn" })])).toEqual([
+      "standing NAME-w",
+    ]);
     expect(held.get("standing/NAME/w.json")).not.toContain("well-7");
     // So many wells that their file is split.
     const added = Array.from({ length: 600 }, (_, at) => `Well ${at + 100}`);
     await saveAll(added);
     await follow(
-      added.map((name, at) => ({ ...changed(slugOf(name), "added"), nonprofit_id: at })),
+      added.map((name, at) => aChange({ slug: slugOf(name), kind: "added", nonprofit_id: at })),
     );
     expect(held.has("standing/NAME/w.json")).toBe(false);
     expect(held.has("standing/NAME/well-1.json")).toBe(true);
     // With fewer profiles there are indexes of words again.
     await large.raw.execute("UPDATE list_totals SET members = 400 WHERE list = 'all'");
-    await follow([changed("well-8")]);
+    await follow([aChange({ slug: "well-8" })]);
     expect([...held.keys()]).toEqual(["standing/index.json"]);
   });
 });
