@@ -32,7 +32,7 @@ import {
   needsEnrichmentRoutes,
 } from "./enrichment/routes.ts";
 import { donateRoutes } from "./giving/routes.ts";
-import { signedRoutes } from "./giving/signed-routes.ts";
+import { receiptRoutes, walletRoutes } from "./giving/signed-routes.ts";
 import { type AskFor, mcpRoutes } from "./mcp/routes.ts";
 import { onboardRoutes } from "./onboarding/routes.ts";
 import { reconciliationRoutes } from "./reconciliation/routes.ts";
@@ -83,7 +83,8 @@ const routesOf = (context: Context, askFor: AskFor, probes: Parameters<typeof pr
     .use(recommendDraftRoutes(context))
     .use(enrichRoutes(context))
     .use(donateRoutes(context))
-    .use(signedRoutes(context))
+    .use(receiptRoutes(context))
+    .use(walletRoutes(context))
     .use(needsEnrichmentRoutes(context))
     .use(onboardRoutes(context))
     .use(correctionRoutes(context))

@@ -19,18 +19,14 @@ import { recordBySlug } from "#content/nonprofit/record-store.ts";
 import { registrationsOf } from "#content/nonprofit/wire.ts";
 import { ownersOf } from "#content/onboarding/wallet-owner-store.ts";
 
-type Needs = Pick<Context, "store" | "clock" | "chain" | "secrets" | "config">;
+type SigningContext = Pick<Context, "store" | "clock" | "chain" | "secrets" | "config">;
 
-/**
- * What is known of money, signed: GET /api/wallets/{address} and POST /api/wallets, whose wallet it is, to be asked before
- * a payment; GET /api/donations/{slug}, and /api/donations/{slug}/{id}, a donation with its evidence. Also of a withdrawn
- * nonprofit, because what was given stays given.
- */
-export const signedRoutes = ({ store, clock, chain, secrets, config: { baseUrl } }: Needs) => {
+/** Whose wallet it is, signed, to be asked before a payment: GET /api/wallets/{address} and POST /api/wallets. */
+export const walletRoutes = ({ store, clock, chain, secrets, config }: SigningContext) => {
   const opening = openSigner(secrets.signingKey);
   const answersTo = async (addresses: readonly string[]) => {
     const [signer, now] = [await opening, clock()];
-    const by = { type: "almoner-wallet-statement/1", issuer: baseUrl } as const;
+    const by = { type: "almoner-wallet-statement/1", issuer: config.baseUrl } as const;
     const statement = { ...by, day: isoDay(now.getTime()), cluster: chain.cluster };
     const owners = await ownersOf(store, addresses, now);
     const sign = (owner: object) => signCompact(JSON.stringify({ ...statement, ...owner }), signer);
@@ -46,6 +42,17 @@ export const signedRoutes = ({ store, clock, chain, secrets, config: { baseUrl }
       count: addresses.length,
       wallets: await answersTo(addresses),
     })),
+  );
+};
+
+/**
+ * What was given: GET /api/donations/{slug}, and /api/donations/{slug}/{id}, a donation with its evidence and a signature.
+ * Also of a withdrawn nonprofit, because what was given stays given.
+ */
+export const receiptRoutes = ({ store, clock, chain, secrets, config }: SigningContext) => {
+  const opening = openSigner(secrets.signingKey);
+  const { baseUrl } = config;
+  return serve(
     route(operations.getDonationHistory, async ({ params: { slug } }) => {
       const target = await donateTarget(store, slug, clock());
       if (target === null) return refuse(donationHistoryProblems, { kind: "nonprofit_not_found" });

@@ -29,32 +29,34 @@ async function openEngines(): Promise<Engines> {
 
 parentPort?.on("message", (question: WorkerQuestion) => {
   if (question === null) process.exit(0);
-  void respond(question);
+  void answer(question).then(send);
 });
 
 /** What a search leaves behind lies mostly outside the heap that is measured: uncollected, it grew to 100 MB. */
 const answersPerCollection = 100;
 let answers = 0;
 
-async function respond(question: NonNullable<WorkerQuestion>): Promise<void> {
+async function answer(question: NonNullable<WorkerQuestion>): Promise<WorkerAnswer> {
   const { id } = question;
   if (++answers % answersPerCollection === 0) Bun.gc(true);
   try {
     // Here, so that a store that cannot be opened is an error of the search alone, and the next one tries again.
     opening ??= openEngines();
-    const { search, browse, count } = await opening.catch((error: unknown) => {
+    const engines = await opening.catch((error: unknown) => {
       opening = undefined;
       throw error;
     });
-    const page = await ("browse" in question
-      ? browse.page(question.browse)
-      : "count" in question
-        ? count(question.count, question.version)
-        : search(question.search, question.version));
-    send({ id, page });
+    return { id, page: await respond(engines, question) };
   } catch (error) {
-    send({ id, failure: String(error), code: codeOf(error) });
+    return { id, failure: String(error), code: codeOf(error) };
   }
 }
+
+const respond = ({ search, browse, count }: Engines, question: NonNullable<WorkerQuestion>) => {
+  if ("browse" in question) return browse.page(question.browse);
+  return "count" in question
+    ? count(question.count, question.version)
+    : search(question.search, question.version);
+};
 
 const send = (message: WorkerAnswer): void => parentPort?.postMessage(message, []);
