@@ -329,8 +329,8 @@ const usable = 1;
 const Account = valueOf(
   z.object({ owner: z.string(), data: z.tuple([z.base64(), z.literal("base64")]) }).nullable(),
 )
-  .transform((found) =>
-    found?.owner === programs.token.toBase58() ? Buffer.from(found.data[0], "base64") : null,
+  .transform((account) =>
+    account?.owner === programs.token.toBase58() ? Buffer.from(account.data[0], "base64") : null,
   )
   .refine((data) => data === null || data.length > layout.state);
 

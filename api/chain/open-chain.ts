@@ -135,7 +135,7 @@ export async function openChain(settings: ChainSettings) {
 const healthKnownMs = 1_000;
 
 const Slot = z.int().nonnegative();
-const Latest = valueOf(z.object({ blockhash: z.string() })).transform((one) => one.blockhash);
+const Latest = valueOf(z.object({ blockhash: z.string() })).transform((latest) => latest.blockhash);
 
 /** Why no node answered, null when one did, and how long the question took. */
 type ChainHealth = { why: string | null; took_ms: number };

@@ -214,7 +214,7 @@ const agreedOn = <Value>(
     ? value
     : [...clear]
         .map(([other, told]) => (other === host ? undefined : common(told, value)))
-        .find((one) => one !== undefined);
+        .find((agreed) => agreed !== undefined);
 
 /** The first attempt to end, which is taken out; null when none does in time. */
 async function firstOf<Value>(open: Map<Promise<Reading<Value>>, Endpoint>, waitMs: number) {
@@ -251,7 +251,7 @@ function nextOf(
 ): Endpoint | undefined {
   const at = made % order.length;
   const silent = [...order.slice(at), ...order.slice(0, at)].filter(({ host }) => !clear.has(host));
-  return silent.find(({ host }) => open.every((one) => one.host !== host)) ?? silent[0];
+  return silent.find(({ host }) => open.every((endpoint) => endpoint.host !== host)) ?? silent[0];
 }
 
 /** What a node said: a result, or that it will not. */

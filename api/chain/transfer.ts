@@ -126,7 +126,7 @@ export function paymentInstructions(
 ): TransactionInstruction[] {
   const wallet = new PublicKey(to);
   const [source, destination] = [tokenAccount(authority, mint), tokenAccount(wallet, mint)];
-  const references = named.map((one) => new PublicKey(one));
+  const references = named.map((address) => new PublicKey(address));
   const terms = { mint, authority, amount, decimals: usdcDecimals, references };
   return [
     ...(makeAccount ? [createTokenAccount(authority, wallet, mint)] : []),

@@ -37,9 +37,9 @@ export async function listFile(
 ): Promise<Response | null> {
   if (format !== "csv" && format !== "ndjson") return null;
   const { path, query } = addressOf(request);
-  const asked = `${await newestSequence(store)} ${format} ${path}?${query}`;
+  const version = `${await newestSequence(store)} ${format} ${path}?${query}`;
   // Weak: a change may come while it is written.
-  const etag = `W/"${Bun.hash(asked).toString(36)}"`;
+  const etag = `W/"${Bun.hash(version).toString(36)}"`;
   const headers = { "cache-control": readCacheControl, etag, vary: "Accept" };
   if (request.headers.get("if-none-match")?.includes(etag.slice(2)))
     return new Response(null, { status: 304, headers });

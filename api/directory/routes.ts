@@ -61,11 +61,11 @@ export const directoryRoutes = (context: DirectoryContext) => {
   return serve(
     route(directory.listNonprofits, async ({ query, request, set }) => {
       set.headers["vary"] = "Accept";
-      const asked = browseQuery(query);
+      const browsing = browseQuery(query);
       const file = await listFile(context, request, query, NonprofitSummary, (limit) =>
-        context.search.browse({ ...asked, limit }),
+        context.search.browse({ ...browsing, limit }),
       );
-      return file ?? page(context, asked);
+      return file ?? page(context, browsing);
     }),
     route(directory.getNonprofit, async ({ params: { slug }, query: { fields }, request }) => {
       const answer = await profile(context, slug);
@@ -168,8 +168,8 @@ async function historyForPeople(
   const place = { cluster: networks[network].cluster, baseUrl };
   const gifts = given === undefined ? null : historyOf(given, given, place);
   const contested = await contestedOf(store, record);
-  const found = { name: record.name, history, contested, gifts };
-  return form === "feed" ? draw.feed(found) : draw.history(found, form);
+  const view = { name: record.name, history, contested, gifts };
+  return form === "feed" ? draw.feed(view) : draw.history(view, form);
 }
 
 export const movedTo = (path: string): Response =>
@@ -263,8 +263,8 @@ async function numbers(
     bytes: 20_000,
     staleBy: movesNumbers,
   }));
-  const shown = { ...counted, ...(include.includes("charts") && { charts }) };
-  return encodedJson({ ...shown, ...(await activity.counters()) }, freshCacheControl);
+  const answer = { ...counted, ...(include.includes("charts") && { charts }) };
+  return encodedJson({ ...answer, ...(await activity.counters()) }, freshCacheControl);
 }
 
 /** What counts nonprofits, countries and people: someone came, went or moved by reach, claim or country; or the charts. */

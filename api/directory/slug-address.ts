@@ -17,7 +17,7 @@ const slugPaths = Object.values<Address>(addresses)
 /** Where a path leads that has a slug in other letters, or an id or register number in its place; null for nowhere. */
 export async function slugAddress(store: Queryable, path: string): Promise<string | null> {
   const [, before = "", name = "", after = ""] =
-    slugPaths.map((form) => form.exec(path)).find((found) => found !== null) ?? [];
+    slugPaths.map((form) => form.exec(path)).find((match) => match !== null) ?? [];
   if (name === "") return null;
   const slug = await slugOf(store, decodeURIComponent(name));
   return slug === null || slug === name ? null : `${before}${slug}${after}`;

@@ -46,8 +46,8 @@ const ofHttp: ReadonlySet<string> = new Set(["type", "title", "status"]);
 
 /** A refusal says the same as over HTTP. */
 export function refused(problem: Value): CallToolResult {
-  const said = { ...compact(problem, ofHttp), error: problem["detail"] };
-  return { content: [{ type: "text", text: JSON.stringify(marked(said)) }], isError: true };
+  const members = { ...compact(problem, ofHttp), error: problem["detail"] };
+  return { content: [{ type: "text", text: JSON.stringify(marked(members)) }], isError: true };
 }
 
 function shortened({ name }: McpTool, answer: Value): Value {
@@ -71,8 +71,9 @@ function picked(value: unknown, names: readonly string[]): unknown {
 /** Without members that are left out, and those that say nothing: null, "", empty lists and objects. */
 function compact(value: Value, without: ReadonlySet<string>): Record<string, unknown> {
   return Object.fromEntries(
-    Object.entries(value).flatMap(([name, one]) => {
-      const text = without.has(name) || one === saysNothing[name] ? null : filled(one, without);
+    Object.entries(value).flatMap(([name, member]) => {
+      const text =
+        without.has(name) || member === saysNothing[name] ? null : filled(member, without);
       return isEmpty(text) && !kept.includes(name) ? [] : [[name, text]];
     }),
   );
@@ -88,16 +89,18 @@ const isEmpty = (value: unknown): boolean =>
 
 /** A line for each member, and for each item of a list. */
 const linesOf = (value: Value): string[] =>
-  Object.entries(value).flatMap(([name, one]) =>
-    Array.isArray(one) && typeof one[0] === "object"
-      ? [`${name}:`, ...one.map((item) => `- ${textOf(item)}`)]
-      : [`${name}: ${textOf(one)}`],
+  Object.entries(value).flatMap(([name, member]) =>
+    Array.isArray(member) && typeof member[0] === "object"
+      ? [`${name}:`, ...member.map((item) => `- ${textOf(item)}`)]
+      : [`${name}: ${textOf(member)}`],
   );
 
 function textOf(value: unknown): string {
   if (Array.isArray(value)) return value.map(textOf).join(", ") || "none";
   if (typeof value !== "object" || value === null) return String(value);
   return Object.entries(value)
-    .map(([name, one]) => (selfEvident.has(name) ? textOf(one) : `${name}: ${textOf(one)}`))
+    .map(([name, member]) =>
+      selfEvident.has(name) ? textOf(member) : `${name}: ${textOf(member)}`,
+    )
     .join(" · ");
 }

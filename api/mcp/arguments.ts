@@ -66,7 +66,7 @@ function valueOf(schema: ArgumentSchema, value: unknown, path: string, wrongs: W
   const text = String(value).trim();
   if (type === "boolean") return flags.get(text.toLowerCase()) ?? value;
   if (numbers.has(type) && plainNumber.test(text)) return Number(text);
-  return schema.enum?.find((one) => fold(one) === fold(text)) ?? value;
+  return schema.enum?.find((choice) => fold(choice) === fold(text)) ?? value;
 }
 
 const flags = new Map([

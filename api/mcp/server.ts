@@ -69,9 +69,9 @@ export function mcpServer(world: McpWorld): Server {
 
 /** Source: MCP, "Tools", error handling: an unknown tool is an error of the protocol. */
 function toolNamed(door: Door, name: string): McpTool {
-  const tool = knownAt(door).find((one) => one.name === name);
+  const tool = knownAt(door).find((mcpTool) => mcpTool.name === name);
   if (tool !== undefined) return tool;
-  const names = listedAt(door).map((one) => one.name);
+  const names = listedAt(door).map((mcpTool) => mcpTool.name);
   const detail = unknownName("tool", name, names);
   const data = { code: "tool_unknown", error: detail, detail };
   throw new ProtocolError(ProtocolErrorCode.InvalidParams, detail, data);

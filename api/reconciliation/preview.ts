@@ -9,10 +9,10 @@ const contentSecurityPolicy = `default-src 'none'; style-src 'sha256-${sha256Of(
 const textMax = 280;
 
 /** A small page about a nonprofit, for the frame of a client. */
-export function previewPage(one: NonprofitDetail, baseUrl: string): Response {
-  const { name, city, region, country, status, identifiers, causes } = one;
+export function previewPage(profile: NonprofitDetail, baseUrl: string): Response {
+  const { name, city, region, country, status, identifiers, causes } = profile;
   const places = [city, region, country].filter((place) => place !== null).join(", ");
-  const text = one.tagline ?? one.mission ?? "";
+  const text = profile.tagline ?? profile.mission ?? "";
   const whole = html`<html lang="en">
     <head>
       <meta charset="utf-8" />
@@ -22,7 +22,7 @@ export function previewPage(one: NonprofitDetail, baseUrl: string): Response {
     </head>
     <body>
       <h1>
-        <a href="${baseUrl}/nonprofits/${one.slug}" target="_blank" rel="noopener">${name}</a>
+        <a href="${baseUrl}/nonprofits/${profile.slug}" target="_blank" rel="noopener">${name}</a>
       </h1>
       <p>${places}${status === "withdrawn" ? " · no longer listed" : ""}</p>
       <p>${identifiers.join(" · ")}</p>

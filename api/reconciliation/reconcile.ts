@@ -31,36 +31,40 @@ export async function reconcile(
   context: Searching,
   all: readonly Lookup[],
 ): Promise<Candidate[][]> {
-  const found = await namedByNumber(context, all);
-  for (const one of all) {
-    if (one.sites.length > 0 && !found.has(one)) found.set(one, await atSite(context, one));
+  const matches = await namedByNumber(context, all);
+  for (const lookup of all) {
+    if (lookup.sites.length > 0 && !matches.has(lookup))
+      matches.set(lookup, await atSite(context, lookup));
   }
-  const rank = async (open: readonly Lookup[], queryOf: (one: Lookup) => Partial<SearchQuery>) => {
-    const pages = await inTurns(open, (one) =>
-      context.search.page({ ...anything, ...queryOf(one) }),
+  const rank = async (
+    open: readonly Lookup[],
+    queryOf: (lookup: Lookup) => Partial<SearchQuery>,
+  ) => {
+    const pages = await inTurns(open, (lookup) =>
+      context.search.page({ ...anything, ...queryOf(lookup) }),
     );
-    const before = open.map((one) => (found.get(one) ?? []).map(({ found: { id } }) => id));
+    const before = open.map((lookup) => (matches.get(lookup) ?? []).map(({ found: { id } }) => id));
     const ids = pages.map((page, at) => [...new Set([...(before[at] ?? []), ...page.ids])]);
     const items = await summarisedById(context.store, ids.flat());
-    for (const [at, one] of open.entries()) {
+    for (const [at, lookup] of open.entries()) {
       const candidates = (ids[at] ?? []).flatMap((id) => items.get(id) ?? []);
       const [only] = candidates;
       const isNumber = pages[at]?.understood.number !== null && only !== undefined;
-      found.set(one, isNumber ? [certain(only)] : ranked(one, candidates));
+      matches.set(lookup, isNumber ? [certain(only)] : ranked(lookup, candidates));
     }
   };
-  const isOpen = (one: Lookup) => one.name !== "" && found.get(one)?.[0]?.match !== true;
+  const isOpen = (lookup: Lookup) => lookup.name !== "" && matches.get(lookup)?.[0]?.match !== true;
   await rank(all.filter(isOpen), ({ name, places: { country = [] } }) => {
-    const known = country.length === 1 && countryCode(country[0] ?? "") !== null;
-    return { q: name, country: known ? (country[0] ?? null) : null, enough: 1 };
+    const isCountry = country.length === 1 && countryCode(country[0] ?? "") !== null;
+    return { q: name, country: isCountry ? (country[0] ?? null) : null, enough: 1 };
   });
   await rank(all.filter(isOpen), ({ name, places: { city = [] } }) => ({
     q: city.length === 1 ? `${name} in ${city[0]}` : name,
   }));
-  return all.map((one) =>
-    (found.get(one) ?? [])
-      .filter(({ features }) => one.required.every((place) => features[`same_${place}`] === 1))
-      .slice(0, one.limit)
+  return all.map((lookup) =>
+    (matches.get(lookup) ?? [])
+      .filter(({ features }) => lookup.required.every((place) => features[`same_${place}`] === 1))
+      .slice(0, lookup.limit)
       .map(candidateOf),
   );
 }
@@ -69,9 +73,9 @@ const anything: SearchQuery = { ...unfiltered, q: null, limit: lookedAt, offset:
 
 /** Those whose register number or slug was given. */
 async function namedByNumber({ store }: Searching, all: readonly Lookup[]) {
-  const orgIds = [...new Set(all.flatMap((one) => one.orgIds))];
-  const known = orgIds.length === 0 ? [] : await knownByOrgId(store, orgIds);
-  const slugOf = new Map(orgIds.map((orgId, at) => [orgId, known[at]?.profile?.slug]));
+  const orgIds = [...new Set(all.flatMap((lookup) => lookup.orgIds))];
+  const profiles = orgIds.length === 0 ? [] : await knownByOrgId(store, orgIds);
+  const slugOf = new Map(orgIds.map((orgId, at) => [orgId, profiles[at]?.profile?.slug]));
   const slugsOf = ({ orgIds: own, ids }: Lookup) => [
     ...own.flatMap((id) => slugOf.get(id) ?? []),
     ...ids,
@@ -79,13 +83,13 @@ async function namedByNumber({ store }: Searching, all: readonly Lookup[]) {
   const slugs = all.flatMap(slugsOf);
   const idOf = slugs.length === 0 ? new Map<string, number>() : await idsBySlug(store, slugs);
   const items = await summarisedById(store, [...idOf.values()]);
-  const found = new Map<Lookup, Match<SummarySource>[]>();
-  for (const one of all) {
-    const [slug] = slugsOf(one).filter((each) => idOf.has(each));
+  const matches = new Map<Lookup, Match<SummarySource>[]>();
+  for (const lookup of all) {
+    const [slug] = slugsOf(lookup).filter((each) => idOf.has(each));
     const item = items.get(idOf.get(slug ?? "") ?? 0);
-    if (item !== undefined) found.set(one, [certain(item)]);
+    if (item !== undefined) matches.set(lookup, [certain(item)]);
   }
-  return found;
+  return matches;
 }
 
 /** Those at a website. Where several share it, none is taken for the one. */
@@ -150,8 +154,8 @@ export async function suggested(
 
 /** The same for more than one batch, one batch after the other. */
 export async function reconcileMany(context: Searching, all: readonly Lookup[]) {
-  const found: Candidate[][] = [];
+  const candidates: Candidate[][] = [];
   for (let at = 0; at < all.length; at += batchMax)
-    found.push(...(await reconcile(context, all.slice(at, at + batchMax))));
-  return found;
+    candidates.push(...(await reconcile(context, all.slice(at, at + batchMax))));
+  return candidates;
 }

@@ -48,12 +48,12 @@ export const reconciliationRoutes = (context: ReconciliationContext) => {
   const answerForm = async (request: Request, { queries = "", extend = "" }: Form) => {
     if (extend !== "") return keyedRows(await extended(context, readExtend(extend)));
     const batch = readBatch(queries);
-    const found = await answerBatch(
+    const answers = await answerBatch(
       request,
       batch.map(([, query]) => lookupOf(query)),
     );
     // Entries, not members that are set: a key may be __proto__.
-    return Object.fromEntries(batch.map(([key], at) => [key, { result: found[at] ?? [] }]));
+    return Object.fromEntries(batch.map(([key], at) => [key, { result: answers[at] ?? [] }]));
   };
   return serve(
     route(operations.getReconciliation, async ({ request, query: { callback, ...form } }) => {
@@ -64,8 +64,8 @@ export const reconciliationRoutes = (context: ReconciliationContext) => {
     route(operations.reconcileNames, ({ request, body }) => answerForm(request, body)),
     route(operations.getReconciliationDraft, () => ofDraft),
     route(operations.matchNames, async ({ request, body: { queries } }) => {
-      const found = await answerBatch(request, queries.map(lookupOfDraft));
-      return { results: found.map((candidates) => ({ candidates })) };
+      const answers = await answerBatch(request, queries.map(lookupOfDraft));
+      return { results: answers.map((candidates) => ({ candidates })) };
     }),
     route(operations.suggestForReconciliation, async ({ params: { kind }, query }) => {
       if (kind === "entity") return { result: await suggested(context, query) };
@@ -98,10 +98,13 @@ export const reconciliationRoutes = (context: ReconciliationContext) => {
       const best = (await reconcileMany(context, lookups)).map(([first]) => first);
       const orgIds = await orgIdsBySlug(
         context,
-        best.flatMap((one) => one?.id ?? []),
+        best.flatMap((candidate) => candidate?.id ?? []),
       );
-      const found = best.map((one) => ({ best: one, orgIds: orgIds.get(one?.id ?? "") ?? [] }));
-      return new Response(writtenTable(read.value, found), { headers: tableHeaders });
+      const rows = best.map((candidate) => ({
+        best: candidate,
+        orgIds: orgIds.get(candidate?.id ?? "") ?? [],
+      }));
+      return new Response(writtenTable(read.value, rows), { headers: tableHeaders });
     }),
   );
 };
@@ -128,11 +131,11 @@ const noKind = {
 
 /** A batch of version 0.2: queries by keys that the client chose. Throws Refused. */
 function readBatch(text: string): [string, Query][] {
-  const given = text === "" ? null : parsedJson(text);
-  if (given === null || typeof given !== "object" || Array.isArray(given)) {
+  const parsed = text === "" ? null : parsedJson(text);
+  if (parsed === null || typeof parsed !== "object" || Array.isArray(parsed)) {
     throw unusable('Send queries={"q0": {"query": "a name"}}, a JSON object in a form.');
   }
-  const entries = Object.entries(given);
+  const entries = Object.entries(parsed);
   if (entries.length > batchMax) {
     const detail = `A batch has at most ${batchMax} queries; this one has ${entries.length}. Send more batches.`;
     throw new Refused({ status: 413, code: "batch_too_large", detail });
@@ -160,14 +163,14 @@ async function extended(
   { ids, properties: wanted }: ExtendBody,
 ) {
   const idOf = await idsBySlug(store, ids);
-  const details = (await recordsById(store, [...idOf.values()])).map((one) =>
-    toDetail(one, config.baseUrl, config.givingLinks),
+  const details = (await recordsById(store, [...idOf.values()])).map((record) =>
+    toDetail(record, config.baseUrl, config.givingLinks),
   );
-  const bySlug = new Map(details.map((one) => [one.slug, one]));
-  const meta = properties.filter(({ id }) => wanted.some((one) => one.id === id));
+  const bySlug = new Map(details.map((detail) => [detail.slug, detail]));
+  const meta = properties.filter(({ id }) => wanted.some((property) => property.id === id));
   const rows = ids.map((id) => {
-    const one = bySlug.get(id);
-    const values = (property: string) => (one === undefined ? [] : cellsOf(one, property));
+    const detail = bySlug.get(id);
+    const values = (property: string) => (detail === undefined ? [] : cellsOf(detail, property));
     return { id, properties: meta.map((each) => ({ id: each.id, values: values(each.id) })) };
   });
   return { meta: meta.map(({ id, name }) => ({ id, name })), rows } satisfies ExtendAnswer;

@@ -115,7 +115,10 @@ export async function compare(
       const words = { q: slug.replaceAll("-", " "), filters: noFilters, literal: false };
       const { ids } = await search.page({ ...words, limit: 3, offset: 0 });
       const nearest = await summariesById(store, ids, "");
-      not_found.push({ slug, nearest: nearest.map((one) => ({ slug: one.slug, name: one.name })) });
+      not_found.push({
+        slug,
+        nearest: nearest.map((summary) => ({ slug: summary.slug, name: summary.name })),
+      });
     }
   }
   return { asked, records: [...records.values()], not_found };

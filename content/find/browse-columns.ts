@@ -92,8 +92,8 @@ export function browseColumns(capacity = 1_024) {
     const facets = facetNames.map((facet, at) => {
       const counts = countsOf(at, facet);
       const values = columns[facet];
-      const found = facet === "cause" ? byCause(counts, values) : bySpelling(counts, values);
-      return [facet, mostFrequent(found)];
+      const facetCounts = facet === "cause" ? byCause(counts, values) : bySpelling(counts, values);
+      return [facet, mostFrequent(facetCounts)];
     });
     return Object.fromEntries(facets) as FacetCounts;
   }

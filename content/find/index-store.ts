@@ -80,9 +80,10 @@ export class SearchIndex {
     const unknown = matches.filter((match) => !this.#foremost.has(match));
     if (unknown.length > 0) {
       const locations = LocatedRows.parse(await this.#json(foremostSql, [JSON.stringify(unknown)]));
-      for (const [at, one] of locations.entries()) this.#foremost.set(unknown[at] ?? "", { one });
+      for (const [at, location] of locations.entries())
+        this.#foremost.set(unknown[at] ?? "", { location });
     }
-    return matches.map((match) => this.#foremost.get(match)?.one ?? null);
+    return matches.map((match) => this.#foremost.get(match)?.location ?? null);
   }
 
   /** The commonest words of profiles that begin so and are longer, at most 16, as of the last `forget` or later. */
@@ -130,7 +131,7 @@ export class SearchIndex {
 export type WordsIndex = Pick<SearchIndex, "foremost" | "counts" | "completions">;
 
 /** A cache of its own cannot hold null. */
-type Foremost = { one: Location | null };
+type Foremost = { location: Location | null };
 
 const Rows = z.array(z.number());
 const Words = z.array(z.string());

@@ -59,9 +59,9 @@ export function placeSpans(words: readonly SearchWord[]): Span[] {
   for (let length = spanWordsMax; length > 0; length--) {
     for (let from = 0; from + length <= end; from++) {
       const before = words.slice(0, from).findLast((word) => fold(textOf(word)) !== "the");
-      const said = beforePlaces.has(fold(textOf(before ?? emptyWord)));
-      if (!said && from > 0 && from + length < end) continue;
-      spans.push(...(spanOf(words, from, from + length, said) ?? []));
+      const isInPlace = beforePlaces.has(fold(textOf(before ?? emptyWord)));
+      if (!isInPlace && from > 0 && from + length < end) continue;
+      spans.push(...(spanOf(words, from, from + length, isInPlace) ?? []));
     }
   }
   // What was said to be a place comes first, then the end before the start, the longer before the shorter.
@@ -168,9 +168,9 @@ export function placeOf(text: string, located: Location | null): Place | null {
   }
   const state = states.get(fold(text));
   const inState = state === undefined ? null : { city: null, region: state, country_code: "US" };
-  const found = located ?? inState;
-  if (found === null) return null;
-  return { ...namedIn(text, found), match: named({ text }), isSure: state !== undefined };
+  const location = located ?? inState;
+  if (location === null) return null;
+  return { ...namedIn(text, location), match: named({ text }), isSure: state !== undefined };
 }
 
 /** "Partners in hope": a usual word is a town only when that has so many codes. */
@@ -186,7 +186,7 @@ export function unknownTown(text: string): Place | null {
 }
 
 function namedIn(text: string, { city, region, country_code }: Location) {
-  const name = [city, region].find((one) => one !== null && isSamePlace(text, one));
+  const name = [city, region].find((place) => place !== null && isSamePlace(text, place));
   return {
     name: name ?? placeSpellings(text).map(areaNamed).find(Boolean) ?? text,
     around: [

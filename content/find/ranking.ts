@@ -186,8 +186,8 @@ function byName(named: readonly NameTier[], reading: Reading): RowId[] {
   };
   return named
     .map(({ row, name }) => ({ row, text: tellingText(name), original: name }))
-    .map((one) => ({ ...one, nearness: nearness(one.text, one.original) }))
-    .filter((one) => one.nearness <= farthest)
+    .map((match) => ({ ...match, nearness: nearness(match.text, match.original) }))
+    .filter((match) => match.nearness <= farthest)
     .sort((a, b) => a.nearness - b.nearness || a.text.length - b.text.length || a.row - b.row)
     .map(({ row }) => row);
 }

@@ -96,19 +96,19 @@ export async function readingOf(
   const pairMatches = pairs.map(({ text }) => phrase(text));
   // All at once what is asked for one after the other below.
   await index.foremost([...placeSpans(words).map(named), ...pairMatches]);
-  const found = await placeIn(index, words);
-  const placeWords = new Set(found === null ? [] : words.slice(found.from, found.to));
+  const span = await placeIn(index, words);
+  const placeWords = new Set(span === null ? [] : words.slice(span.from, span.to));
   const rest = asking(
     own.filter((word) => !placeWords.has(word)),
-    found !== null,
+    span !== null,
   );
-  const said = own.filter((word) => placeWords.has(word) || rest.includes(word));
+  const placed = own.filter((word) => placeWords.has(word) || rest.includes(word));
   const isUsed = await index.foremost(pairMatches);
   const formed = pairs
     .filter((_, at) => isUsed[at] !== null)
     .reduce(withPair, withForms(own, { typed, alone: rest.length === 1 }));
   const completions = await completionsOf(index, words);
-  const read = said.map((word) => {
+  const read = placed.map((word) => {
     const match = wordMatch(formed[own.indexOf(word)] ?? word, completions);
     return {
       typed: word,
@@ -120,9 +120,9 @@ export async function readingOf(
   });
   return {
     words: withKinds(read),
-    place: found?.place ?? null,
-    placeSaid: found?.said === true,
-    placeAlone: rest.length === 0 && said.length < words.length,
+    place: span?.place ?? null,
+    placeSaid: span?.said === true,
+    placeAlone: rest.length === 0 && placed.length < words.length,
     cause: null,
   };
 }

@@ -235,8 +235,8 @@ async function guessed(
 ): Promise<Answer | null> {
   const again = (other: RankingQuery) =>
     withAllWords(index, guess.reading, { ...other, guessed: asked.guessed });
-  const found = await again(asked);
-  return found && { found, again, ...guess };
+  const candidates = await again(asked);
+  return candidates && { found: candidates, again, ...guess };
 }
 
 /** What has all of the words; where they are few, what is in the place for the same cause or has some of them follows. */
@@ -250,10 +250,10 @@ async function allWords(
   if (all === null || all.count === null || all.count >= fewMax)
     return all && { found: all, reading, again: narrow };
   const wider = (await causeReading(index, reading)) ?? reading;
-  const found = await withSomeWords(index, wider, asked, all);
+  const candidates = await withSomeWords(index, wider, asked, all);
   const again = async (other: RankingQuery) =>
     withSomeWords(index, wider, other, await narrow(other));
-  return { found: found ?? all, reading, again: found === null ? narrow : again };
+  return { found: candidates ?? all, reading, again: candidates === null ? narrow : again };
 }
 
 async function someWords(
@@ -263,8 +263,8 @@ async function someWords(
   guess: Partial<Guess> = {},
 ): Promise<Answer | null> {
   const again = (other: RankingQuery) => withSomeWords(index, reading, other, null);
-  const found = await again(asked);
-  return found && { found, again, note: someNote, ...guess, reading };
+  const candidates = await again(asked);
+  return candidates && { found: candidates, again, note: someNote, ...guess, reading };
 }
 
 /** What is in the place for the cause that the words name; null when nothing is. */
@@ -276,8 +276,8 @@ async function sameCause(
   const ofCause = await causeReading(index, reading);
   if (ofCause === null) return null;
   const again = (other: RankingQuery) => withSomeWords(index, ofCause, other, null);
-  const found = await again(asked);
-  return found && { found, again, reading, note: causeNote };
+  const candidates = await again(asked);
+  return candidates && { found: candidates, again, reading, note: causeNote };
 }
 
 /** What has all of the words, and the place among them; null when nothing has. */
@@ -336,7 +336,7 @@ function understanding(
   page: Pick<SearchPage, "total" | "matching">,
 ): Understanding {
   const { place } = reading;
-  const said = note ?? noteOf(reading, shown ?? null, page);
+  const remark = note ?? noteOf(reading, shown ?? null, page);
   return {
     understood: {
       number: null,
@@ -344,8 +344,8 @@ function understanding(
       words: besidePlace(reading).map(({ typed }) => textOf(typed)),
       corrections: [...corrections],
     },
-    exact: said === null,
-    note: said,
+    exact: remark === null,
+    note: remark,
   };
 }
 

@@ -60,11 +60,11 @@ type Value = string | number | null | readonly string[];
 /**
  * The values of a property as data extension writes them: mostly of the field of that name; none for what is unknown.
  */
-export function cellsOf(one: NonprofitDetail, id: string): Cell[] {
-  const own = { org_id: one.identifiers, causes: one.causes.map((cause) => cause.id) };
-  const known = properties.some((property) => property.id === id);
-  const values: Readonly<Record<string, unknown>> = { ...one, ...own };
-  const value = (known ? values[id] : null) as Value | undefined;
+export function cellsOf(profile: NonprofitDetail, id: string): Cell[] {
+  const own = { org_id: profile.identifiers, causes: profile.causes.map((cause) => cause.id) };
+  const isProperty = properties.some((property) => property.id === id);
+  const values: Readonly<Record<string, unknown>> = { ...profile, ...own };
+  const value = (isProperty ? values[id] : null) as Value | undefined;
   return [value ?? []].flat().map((each) => {
     if (typeof each === "string") return { str: each };
     return Number.isInteger(each) ? { int: each } : { float: each };

@@ -205,4 +205,4 @@ function lookup(conditions: readonly Condition[], limit: number): Lookup {
 
 type Value = string | number | boolean | { id: string };
 const textsOf = (value: Value | Value[]): string[] =>
-  [value].flat().map((one) => (typeof one === "object" ? one.id : String(one)));
+  [value].flat().map((item) => (typeof item === "object" ? item.id : String(item)));

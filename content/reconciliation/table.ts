@@ -88,7 +88,7 @@ const delimiters = [",", ";", "\t"] as const;
 function delimiterOf(text: string): string {
   const [line = ""] = text.slice(0, 10_000).split("\n", 1);
   const marks = delimiters.map((mark) => ({ mark, count: line.split(mark).length }));
-  return marks.reduce((best, one) => (one.count > best.count ? one : best)).mark;
+  return marks.reduce((best, mark) => (mark.count > best.count ? mark : best)).mark;
 }
 
 function queryOf(row: readonly string[], kinds: readonly (string | undefined)[]): TableQuery {

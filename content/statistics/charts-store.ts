@@ -59,7 +59,7 @@ export async function countCharts(store: Queryable, as_of: string): Promise<Char
   );
   const all = held.get("all") ?? 0;
   held.delete("all");
-  const values = [...from.values()].reduce((sum, one) => sum + one, 0);
+  const values = [...from.values()].reduce((sum, share) => sum + share, 0);
   return {
     as_of,
     countries: (await countryList(store))
@@ -75,7 +75,7 @@ export async function countCharts(store: Queryable, as_of: string): Promise<Char
     growth: fromFirst(growthOf(came, months), (row) => row.nonprofits > 0),
     sources: valueSources
       .map((source) => ({ source, values: from.get(source) ?? 0 }))
-      .map((one) => ({ ...one, percent: percent(one.values, values) })),
+      .map((slice) => ({ ...slice, percent: percent(slice.values, values) })),
     decisions: fromFirst(
       months.map((month) => ({
         month,
@@ -122,7 +122,10 @@ async function heldValues(store: Queryable, ids: SQL | undefined): Promise<Named
     sql<number>`total(EXISTS (SELECT 1 FROM ${table} WHERE ${table.nonprofit_id} = ${nonprofits.id}))`;
   const columns = { city, founded_year, annual_budget_usd, website, mission, description };
   const others = { beneficiaries_per_year, team_size, donation_url, usdc_wallet };
-  const counts = Object.entries({ ...columns, ...others }).map(([name, one]) => [name, count(one)]);
+  const counts = Object.entries({ ...columns, ...others }).map(([name, column]) => [
+    name,
+    count(column),
+  ]);
   const [row = {}] = await store.db
     .select({
       all: count(),

@@ -110,7 +110,7 @@ export function tickName(at: string, language: string): string {
 
 /** Names under some of the months or days: as many as there is room for, the last one among them. */
 function axes(at: readonly string[], { width, language }: Setting, values: readonly number[]) {
-  const tick = (one: string) => tickName(one, language);
+  const tick = (value: string) => tickName(value, language);
   const whole = (value: number) =>
     Math.abs(value).toLocaleString(language, { maximumFractionDigits: 2 });
   const room = width / (longest(at.map(tick)) + 28);
@@ -239,8 +239,9 @@ function lines({ at, lines: shown, open }: Of<"lines">, setting: Setting): Plot.
 export function spread(places: readonly number[], limit = Infinity): number[] {
   const order = places.map((place, at) => ({ place, at })).toSorted((a, b) => a.place - b.place);
   let least = -Infinity;
-  for (const one of order) least = one.place = Math.max(one.place, least + labelGap);
+  for (const label of order) least = label.place = Math.max(label.place, least + labelGap);
   let most = limit + labelGap;
-  for (const one of order.toReversed()) most = one.place = Math.min(one.place, most - labelGap);
+  for (const label of order.toReversed())
+    most = label.place = Math.min(label.place, most - labelGap);
   return order.toSorted((a, b) => a.at - b.at).map(({ place }) => place);
 }

@@ -140,13 +140,13 @@ export const methods: Readonly<Record<Exclude<keyof typeof clientsOf, Subscribin
   getSignaturesForAddress: method(z.tuple([Address, SignaturesOptions]), (ledger, [of, options]) =>
     ledger
       .touching(of, atLeastConfirmed(options?.commitment), options?.limit ?? signaturesMax)
-      .map((one) => ({
-        signature: one.signature,
-        slot: one.slot,
-        err: one.outcome.err,
+      .map((landing) => ({
+        signature: landing.signature,
+        slot: landing.slot,
+        err: landing.outcome.err,
         memo: null,
-        blockTime: ledger.slots.timeOf(one.slot),
-        confirmationStatus: ledger.slots.commitmentOf(one.slot),
+        blockTime: ledger.slots.timeOf(landing.slot),
+        confirmationStatus: ledger.slots.commitmentOf(landing.slot),
       })),
   ),
   getSlot: slot,
@@ -285,7 +285,12 @@ function showTransaction(landing: Landing, slots: Slots) {
       innerInstructions: outcome.inner.flatMap((inner, index) =>
         inner.length === 0
           ? []
-          : [{ index, instructions: inner.map((one) => showInstruction(landing, one)) }],
+          : [
+              {
+                index,
+                instructions: inner.map((instruction) => showInstruction(landing, instruction)),
+              },
+            ],
       ),
       preBalances: before.lamports,
       postBalances: after.lamports,

@@ -102,8 +102,8 @@ function outcomeOf(ran: TransactionMetadata | FailedTransactionMetadata) {
 }
 
 /** Plain, so that it can be kept; its data as base58. */
-function innerOf(one: ReturnType<TransactionMetadata["innerInstructions"]>[number][number]) {
-  const compiled = one.instruction();
+function innerOf(inner: ReturnType<TransactionMetadata["innerInstructions"]>[number][number]) {
+  const compiled = inner.instruction();
   return {
     program: compiled.programIdIndex(),
     accounts: [...compiled.accounts()],

@@ -136,7 +136,7 @@ function entriesOf(bytes: Uint8Array, { path: own, ...totals }: ShardReference) 
   const isWhole = parts.length === 0 || isList(parts, shard);
   const listed = files.map(({ size }) => ({ files: 1, bytes: size }));
   const sumOf = (of: "files" | "bytes") =>
-    [...listed, ...parts].reduce((sum, one) => sum + one[of], 0);
+    [...listed, ...parts].reduce((sum, part) => sum + part[of], 0);
   const adds = sumOf("files") === totals.files && sumOf("bytes") === totals.bytes;
   if (feedPaths.shard(shard) === own && isWhole && adds) return { files, parts };
   throw badList(`${own} differs from its totals`);
