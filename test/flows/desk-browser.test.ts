@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Browser, BrowserContext, Page } from "playwright-core";
 import { logOperator } from "#content/operation/audit-store.ts";
-import { axeFindings, axeInstalled } from "../support/axe.ts";
-import { chromiumPath, openChromium } from "../support/chromium.ts";
+import { axeFindings, axeInstalled, chromiumPath, openChromium } from "../support/chromium.ts";
 import {
   aServedDesk,
   deskToken,

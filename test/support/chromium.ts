@@ -1,5 +1,6 @@
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { type Browser, chromium, type Page } from "playwright-core";
+import { clientFile } from "./clients.ts";
 
 const places = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
 
@@ -50,4 +51,22 @@ export async function openPage(browser: Browser): Promise<WatchedPage> {
   page.on("pageerror", (error) => troubles.push(error.message));
   page.on("request", (request) => asked.push(new URL(request.url()).pathname));
   return Object.assign(page, { troubles, asked });
+}
+
+const axe = clientFile("node_modules/axe-core/axe.min.js");
+
+export const axeInstalled = existsSync(axe);
+
+type Result = {
+  violations: { id: string; nodes: { target: unknown; failureSummary?: string }[] }[];
+};
+
+/** What axe finds on the page as it is shown now, a line for each element; by these rules only, if some are named. */
+export async function axeFindings(page: Page, rules?: readonly string[]): Promise<string[]> {
+  await page.evaluate(readFileSync(axe, "utf8"));
+  const options = JSON.stringify(rules === undefined ? {} : { runOnly: rules });
+  const { violations } = await page.evaluate<Result>(`axe.run(${options})`);
+  return violations.flatMap(({ id, nodes }) =>
+    nodes.map(({ target, failureSummary }) => `${id}: ${String(target)}: ${failureSummary ?? ""}`),
+  );
 }

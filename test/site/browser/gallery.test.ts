@@ -6,8 +6,13 @@ import { headersOf } from "#site/delivery/http-headers.ts";
 import { compareView } from "#site/profile/compare-view.ts";
 import { drawnList, drawnView } from "#site/documents/list-page.ts";
 import { searchView } from "#site/lists/search-view.ts";
-import { axeFindings, axeInstalled } from "#test/support/axe.ts";
-import { chromiumPath, openChromium, openPage } from "#test/support/chromium.ts";
+import {
+  axeFindings,
+  axeInstalled,
+  chromiumPath,
+  openChromium,
+  openPage,
+} from "#test/support/chromium.ts";
 import { aSite, siteBaseUrl, type TestSite } from "#test/support/compiled-site.ts";
 import { attack, gallery, scripts } from "#test/support/gallery.ts";
 

@@ -7,8 +7,13 @@ import { storedCharts } from "#content/statistics/charts-store.ts";
 import { chartIds } from "#content/statistics/charts.ts";
 import { headersOf } from "#site/delivery/http-headers.ts";
 import { seedDirectory } from "#scripts/seed/seed-directory.ts";
-import { axeFindings, axeInstalled } from "#test/support/axe.ts";
-import { chromiumPath, openChromium, openPage } from "#test/support/chromium.ts";
+import {
+  axeFindings,
+  axeInstalled,
+  chromiumPath,
+  openChromium,
+  openPage,
+} from "#test/support/chromium.ts";
 import { aSite } from "#test/support/compiled-site.ts";
 
 const letterPxMin = 12;
