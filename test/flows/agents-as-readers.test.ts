@@ -42,7 +42,10 @@ const fields = [
 
 const accepted: string[] = [];
 const directory = await aDirectory({
-  env: { ALMONER_TRUSTED_HOPS: "1", ALMONER_READS_PER_MINUTE: "0" },
+  env: {
+    ...{ ALMONER_TRUSTED_HOPS: "1", ALMONER_READS_PER_MINUTE: "0" },
+    ALMONER_RECOMMENDATION_PHASE: "3",
+  },
   records: Array.from({ length: 12 }, (_, at) =>
     aNonprofit({ slug: `thin-${at}`, name: `Thin ${at}` }),
   ),
@@ -74,6 +77,15 @@ for (const row of rows) {
   const by = { operator: "ada", value: null, reason: "test" };
   await decideReview(service.context, { id, decision: "approved", ...by });
 }
+// Two agents recommend a profile in such words, which makes them a recommendation.
+for (const agent_id of ["a", "b"]) {
+  const draft = {
+    ...{ slug: "thin-0", agent_id, agent_name: orders[0], source_url: "https://a.example/1" },
+    ...{ recommended_for: orders.slice(0, 2), why_recommended: `{{base_url}} ${orders[0]}.` },
+  };
+  const answer = await service.post("/api/recommend/drafts", draft);
+  expect(answer.status).toBe(200);
+}
 afterAll(() => directory.close());
 
 /** Whether a text holds anything that a stranger told a model to do. */
@@ -95,12 +107,15 @@ function placesOf(value: unknown, name = ""): string[] {
 const data = new Set([
   ...fields,
   ...["agent_name", "agents", "name", "pending_value", "submitted_by", "value"],
+  ...["recommended_for", "why_recommended"],
 ]);
 
 test("most of the strings are taken, and some of them go live", async () => {
   expect(accepted.length).toBeGreaterThan(60);
   const search = await directory.service.json("/api/search?limit=50");
   expect(placesOf(search).length).toBeGreaterThan(0);
+  const { recommendations } = await directory.service.json("/api/recommend?q=thin");
+  expect(recommendations[0].why_recommended).toContain(orders[0]);
 });
 
 test("no guide for agents holds any of them, nor any other discovery file", async () => {
