@@ -65,14 +65,14 @@ async function matched(file: File): Promise<string> {
     bar.value = matches.length;
     statusLine.textContent = text("progress", { done: matches.length, count: queries.length });
     const open = queries.slice(matches.length, matches.length + Number(batchMax));
-    matches.push(...(await foundFor(open.slice(0, batchFitting(open, bodyBytesMax)))));
+    matches.push(...(await matchesOf(open.slice(0, batchFitting(open, bodyBytesMax)))));
   }
   offer(read.value, matches, file.name);
   const done = matches.filter(({ best }) => best?.match === true).length;
   return text("matched", { done, count: queries.length });
 }
 
-async function foundFor(queries: readonly TableQuery[]): Promise<RowMatch[]> {
+async function matchesOf(queries: readonly TableQuery[]): Promise<RowMatch[]> {
   // A row without a name and number is asked about no one.
   const batch = queries.map((query, at) => [`q${at}`, query] as const);
   const answer = (await ask("queries", Object.fromEntries(batch))) as Record<
@@ -80,14 +80,14 @@ async function foundFor(queries: readonly TableQuery[]): Promise<RowMatch[]> {
     { result: Candidate[] }
   >;
   const best = batch.map(([key]) => answer[key]?.result[0]);
-  const ids = best.flatMap((one) => (one?.match === true ? one.id : []));
+  const ids = best.flatMap((match) => (match?.match === true ? match.id : []));
   const numbers = { ids, properties: [{ id: "org_id" }] };
   const { rows } = (await ask("extend", numbers)) as {
     rows: Record<string, { org_id?: { str: string }[] }>;
   };
-  return best.map((one) => ({
-    best: one,
-    orgIds: (rows[one?.id ?? ""]?.org_id ?? []).map(({ str }) => str),
+  return best.map((match) => ({
+    best: match,
+    orgIds: (rows[match?.id ?? ""]?.org_id ?? []).map(({ str }) => str),
   }));
 }
 

@@ -2,7 +2,7 @@ import type { NonprofitList } from "#content/contract/nonprofit.ts";
 import { el, part } from "./dom.ts";
 import { pathHere } from "./texts.ts";
 
-const shownMax = 3;
+const similarMax = 3;
 const lists = part(".nearby ul");
 
 /** What the nearest list is asked for: "cause=education" of /causes/education, "country=US" of /countries/us, the query of /browse. */
@@ -20,18 +20,18 @@ async function show(): Promise<void> {
   for (const narrow of ["", "city", "region", "country"]) {
     if (narrow !== "" && !filters.has(narrow)) continue;
     filters.delete(narrow);
-    if (filters.size === 0 || others.size >= shownMax) break;
+    if (filters.size === 0 || others.size >= similarMax) break;
     const answer = await fetch(
-      `/api/nonprofits?${filters}&limit=${shownMax + 1}&shape=a&fields=slug,name`,
+      `/api/nonprofits?${filters}&limit=${similarMax + 1}&shape=a&fields=slug,name`,
     );
     const { nonprofits } = (await answer.json()) as Pick<NonprofitList, "nonprofits">;
     for (const { slug, name } of nonprofits) others.set(slug, name);
     others.delete(location.pathname.split("/").at(-1) ?? "");
   }
   const compare = part("#compare");
-  const compared = [compare.getAttribute("href"), ...[...others.keys()].slice(0, shownMax)];
+  const compared = [compare.getAttribute("href"), ...[...others.keys()].slice(0, similarMax)];
   compare.setAttribute("href", compared.join(","));
-  for (const [slug, name] of [...others].slice(0, shownMax).toReversed()) {
+  for (const [slug, name] of [...others].slice(0, similarMax).toReversed()) {
     const href = pathHere(`/nonprofits/${slug}`);
     lists.prepend(el("li", {}, [el("a", { href, dir: "auto" }, [name])]));
   }

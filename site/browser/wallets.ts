@@ -32,7 +32,7 @@ export function offerWallets(
 ): void {
   const add = (wallet: Wallet) => {
     const has = [feature, "standard:connect"].every((name) => name in wallet.features);
-    if (!has || !wallet.chains.some((one) => one.startsWith(chain))) return;
+    if (!has || !wallet.chains.some((id) => id.startsWith(chain))) return;
     const button = el("button", { type: "button", class: "copy" }, [label(wallet.name)]);
     button.addEventListener("click", () => void use(wallet));
     place.append(button);

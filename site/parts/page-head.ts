@@ -84,5 +84,7 @@ const brackets: Record<string, string> = { "<": "‹", ">": "›" };
  */
 export function metaText(text: string, lengthMax: number): string {
   const short = clipped(text, lengthMax);
-  return /[<>]/.test(short) ? short.replaceAll(/[<>]/g, (one) => brackets[one] ?? "") : short;
+  return /[<>]/.test(short)
+    ? short.replaceAll(/[<>]/g, (bracket) => brackets[bracket] ?? "")
+    : short;
 }

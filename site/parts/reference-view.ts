@@ -43,14 +43,14 @@ export function referenceView(document: object) {
   return [...rooms].map(([name, operations]) => ({
     name,
     operations: operations.map(({ path, method, operation }) => {
-      const own = operation.parameters.filter((parameter) => "name" in parameter);
+      const parameters = operation.parameters.filter((parameter) => "name" in parameter);
       return {
         id: `${method}-${path.replaceAll(/\W+/g, "-").replace(/^-|-$/g, "")}`,
         method: method.toUpperCase(),
         path,
         summary: operation.summary,
         paragraphs: operation.description.split("\n\n").filter((text) => text !== ""),
-        parameters: own.filter((one) => one.in !== "header"),
+        parameters: parameters.filter((parameter) => parameter.in !== "header"),
         example: exampleOf(base, path, method, operation),
       };
     }),
@@ -63,12 +63,12 @@ function exampleOf(
   method: string,
   { parameters, requestBody }: z.infer<typeof Operation>,
 ): string {
-  const given = parameters.filter((parameter) => "name" in parameter);
+  const named = parameters.filter((parameter) => "name" in parameter);
   const filled = path.replaceAll(/\{(\w+)\}/g, (whole, name: string) =>
-    String(given.find((one) => one.name === name)?.example ?? whole),
+    String(named.find((parameter) => parameter.name === name)?.example ?? whole),
   );
   const query = new URLSearchParams(
-    given.flatMap(({ in: where, required, name, example }) =>
+    named.flatMap(({ in: where, required, name, example }) =>
       where === "query" && required ? [[name, String(example ?? "…")]] : [],
     ),
   );

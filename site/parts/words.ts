@@ -19,9 +19,9 @@ export function clipped(text: string, lengthMax: number): string {
   const cut = single.slice(0, lengthMax - 1);
   const lastSpace = cut.lastIndexOf(" ");
   // Half of a surrogate pair is no character.
-  const kept =
+  const start =
     lastSpace > lengthMax / 2 ? cut.slice(0, lastSpace) : cut.replace(/[\uD800-\uDBFF]$/, "");
-  return `${kept.replace(/[\s,;:.–-]+$/, "")}…`;
+  return `${start.replace(/[\s,;:.–-]+$/, "")}…`;
 }
 
 const rightToLeft = /[\u0590-\u08FF\uFB1D-\uFDFF\uFE70-\uFEFC]/;

@@ -36,7 +36,7 @@ export function historyView({ name, history, contested, gifts }: FoundHistory, t
     contested: contested.map(({ field, values }) => ({
       field: labelOf(field, t),
       sides: values.map(({ value, agents }) => ({
-        value: shownValue(field, value, t),
+        value: valueInWords(field, value, t),
         who:
           agents.length === 0
             ? t.text("history.on_profile")
@@ -63,7 +63,7 @@ export function historyView({ name, history, contested, gifts }: FoundHistory, t
 }
 
 const numbers: ReadonlySet<string> = new Set(["beneficiaries_per_year", "annual_budget_usd"]);
-const shownValue = (field: string, value: string, t: Texts): string =>
+const valueInWords = (field: string, value: string, t: Texts): string =>
   numbers.has(field) ? t.number(Number(value)) : value;
 
 /** Changes with every other one, and says nothing by itself. */
@@ -81,10 +81,10 @@ function changeOf(
   { sequence, kind, fields, by, origin, changed_at, reason, values = [], agreed = [] }: Change,
   t: Texts,
 ) {
-  const shown = new Set([...values, ...agreed].map(({ field }) => field));
+  const listed = new Set([...values, ...agreed].map(({ field }) => field));
   const isClaim = by === "organisation" && kind === "changed" && fields.includes("verified");
   const unsaid = isClaim ? ofClaim : silent;
-  const others = fields.filter((field) => !shown.has(field) && !unsaid.has(field));
+  const others = fields.filter((field) => !listed.has(field) && !unsaid.has(field));
   return {
     sequence,
     at: changed_at,
@@ -94,13 +94,13 @@ function changeOf(
     why: reason === undefined ? null : t.text("history.because", { reason: quoted(reason) }),
     values: values.map(({ field, old, new: next, filed }) => ({
       field: labelOf(field, t),
-      old: old === null ? null : shownValue(field, old, t) + filedWords(filed, t),
-      new: next === null ? null : shownValue(field, next, t),
+      old: old === null ? null : valueInWords(field, old, t) + filedWords(filed, t),
+      new: next === null ? null : valueInWords(field, next, t),
     })),
     /** What agents sent that went live then, each with where it was found. */
     agreed: agreed.map(({ field, value, agent_name, source_url, edited }) => {
       const href = safeLink(source_url);
-      const isAbove = values.some((one) => one.field === field && one.new === value);
+      const isAbove = values.some((stated) => stated.field === field && stated.new === value);
       const words = { agent: quoted(agent_name), field: fieldName(field, t) };
       const sent = isAbove
         ? t.text("history.sent_above", words)

@@ -43,7 +43,7 @@ export function organisationView(known: Organisation, t: Texts) {
 
 /** What was seen and what a missing row means stand in one text of the API, and each has its own words. */
 function meaningIn(meaning: string, t: Texts): string {
-  const missing = Object.values(words.missing).find((one) => meaning.endsWith(` ${one}`));
+  const missing = Object.values(words.missing).find((text) => meaning.endsWith(` ${text}`));
   if (missing === undefined) return t.word(meaning);
   return `${t.word(meaning.slice(0, -missing.length - 1))} ${t.word(missing)}`;
 }

@@ -35,7 +35,7 @@ const link = (address: string): Words | null => {
 /** What is published must at least look like an address. */
 const wallet = (address: string): Words | null => (isWallet(address) ? { text: address } : null);
 
-const shown = <Name extends Exclude<keyof NonprofitDetail, "provenance" | "register_facts">>(
+const factIn = <Name extends Exclude<keyof NonprofitDetail, "provenance" | "register_facts">>(
   field: Name,
   words: (value: NonNullable<NonprofitDetail[Name]>, t: Texts) => Words | null = plain,
 ) => ({
@@ -47,16 +47,16 @@ const shown = <Name extends Exclude<keyof NonprofitDetail, "provenance" | "regis
 });
 
 const inOrder = [
-  shown("city"),
-  shown("region"),
-  shown("country", (country, t) => plain(t.country(country))),
-  shown("website", link),
-  shown("donation_url", link),
-  shown("usdc_wallet", wallet),
-  shown("founded_year"),
-  shown("beneficiaries_per_year", (people, t) => ({ text: t.number(people) })),
-  shown("annual_budget_usd", (amount, t) => ({ text: t.exactly(amount, "USD") })),
-  shown("team_size", (count, t) => ({ text: t.text("count.people", { count }) })),
+  factIn("city"),
+  factIn("region"),
+  factIn("country", (country, t) => plain(t.country(country))),
+  factIn("website", link),
+  factIn("donation_url", link),
+  factIn("usdc_wallet", wallet),
+  factIn("founded_year"),
+  factIn("beneficiaries_per_year", (people, t) => ({ text: t.number(people) })),
+  factIn("annual_budget_usd", (amount, t) => ({ text: t.exactly(amount, "USD") })),
+  factIn("team_size", (count, t) => ({ text: t.text("count.people", { count }) })),
 ];
 
 /** Nobody is sent to a withdrawn nonprofit with money. */

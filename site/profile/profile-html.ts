@@ -51,14 +51,14 @@ const placeFields: ReadonlySet<string> = new Set(["city", "region", "country"]);
 /** The facts that the header and the ways to give do not show. */
 export function factsHtml(facts: readonly Fact[], marks: Marks): Html | null {
   const rows = facts
-    .filter(({ field }) => !shownElsewhere.has(field))
+    .filter(({ field }) => !fieldsElsewhere.has(field))
     .map(({ field, label, text, href }) => {
       const value = href === null ? text : linkHtml(href, text);
       return markup`<div data-field="${field}"><dt>${label}</dt><dd>${value}${marks.of(field)}</dd></div>`;
     });
   return rows.length === 0 ? null : markup`<dl class="facts">${rows}</dl>`;
 }
-const shownElsewhere = placeFields.union(new Set(["donation_url", "usdc_wallet"]));
+const fieldsElsewhere = placeFields.union(new Set(["donation_url", "usdc_wallet"]));
 
 /**
  * What the marks open, and a toggle that shows all of it; a browser that knows no popovers shows it anyway. A register whose
@@ -113,7 +113,7 @@ const rowHtml = (label: string, value: Html): Html =>
   markup`<div><dt>${label}</dt><dd>${value}</dd></div>`;
 
 /** What givers ask and the section of no register answers, as a section; null for nothing. */
-export function askedHtml(detail: NonprofitDetail, t: Texts): Html | null {
+export function otherAnswersHtml(detail: NonprofitDetail, t: Texts): Html | null {
   const isOfNone = (answer: GiverAnswer) =>
     !detail.register_facts.some((register) => isOf(register, answer));
   return giverHtml(answersBeside(detail).filter(isOfNone), t);

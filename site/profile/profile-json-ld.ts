@@ -42,7 +42,7 @@ export function nonprofitJsonLd(
     knowsAbout: some(detail.causes.map(({ name }) => name)),
     makesOffer: some(detail.programs.map(programme)),
     potentialAction: some(donateActions(detail, network)),
-    subjectOf: ownRecord(detail, profile),
+    subjectOf: directoryRecord(detail, profile),
   });
 }
 
@@ -95,7 +95,7 @@ function donateActions({ ways_to_give, usdc_wallet }: NonprofitDetail, network: 
 }
 
 /** What this directory records that an organisation has no property for; absent for nothing. */
-function ownRecord(detail: NonprofitDetail, profile: string): object | undefined {
+function directoryRecord(detail: NonprofitDetail, profile: string): object | undefined {
   const measured = [
     ...(["description", "beneficiaries_per_year", "annual_budget_usd"] as const).flatMap((field) =>
       detail[field] === null ? [] : property(field, detail[field]),

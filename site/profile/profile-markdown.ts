@@ -128,11 +128,16 @@ function registerOf(register: RegisterFacts, detail: NonprofitDetail): string {
 /** What givers ask that no register's own facts say below. */
 const giverLines = (answers: readonly GiverAnswer[]): string[] =>
   answers.flatMap(({ question, value, register }) =>
-    register === null || value === "no" || !askedBeside.has(question)
+    register === null || value === "no" || !questionsBeside.has(question)
       ? []
       : markdownLine(`${question}: ${value} (why: giver_answers in the JSON)`),
   );
-const askedBeside: ReadonlySet<string> = new Set(["daf", "revoked", "reinstated", "merged_into"]);
+const questionsBeside: ReadonlySet<string> = new Set([
+  "daf",
+  "revoked",
+  "reinstated",
+  "merged_into",
+]);
 
 /** Amounts are our own words, and no model has to undo their rounding. */
 const lineOf = (fact: RegisterFact): string =>

@@ -25,7 +25,7 @@ export function moneyView(record: NonprofitRecord, detail: NonprofitDetail, t: T
     finances.some((finance) => finance[column] !== null),
   );
   const sentences = [newest && figuresOf(newest, t), peopleOf(record, t)].filter(
-    (one) => one !== undefined,
+    (sentence) => sentence !== undefined,
   );
   const pageOf = (id: string) =>
     register_facts.find(({ register }) => register === id)?.record_url ?? null;

@@ -45,7 +45,10 @@ export function sentenceOf(
     gifts && ((what: string) => t.text(gifts, { what })),
   ].filter((add) => typeof add === "function");
   if (subject === null && added.length === 0) return "";
-  const what = added.reduce((said, add) => add(said), subject ?? t.text("sentence.nonprofit"));
+  const what = added.reduce(
+    (sentence, add) => add(sentence),
+    subject ?? t.text("sentence.nonprofit"),
+  );
   return t.text("sentence.end", { what });
 }
 
@@ -94,10 +97,10 @@ function listedAs(
   const kinds = register_records.map(({ state, facts }) =>
     state === "registered" ? classes.get(facts["foundation"]) : undefined,
   );
-  const kind = kinds.find((one) => one !== undefined);
+  const kind = kinds.find((candidate) => candidate !== undefined);
   if (kind !== undefined && open.length > 0) return (what) => t.text(kind, { what });
-  for (const one of open) {
-    const [category, purposes] = [said(one, "category"), said(one, "purposes")];
+  for (const register of open) {
+    const [category, purposes] = [factValue(register, "category"), factValue(register, "purposes")];
     if (category !== null) return (what) => t.text("sentence.category", { what, category });
     if (purposes !== null) return (what) => t.text("sentence.purposes", { what, purposes });
   }
@@ -120,17 +123,17 @@ function standingClause(
   const revoked = register_facts.find(({ state }) => state === "revoked");
   if (isRevoked && revoked !== undefined)
     return { key: "revoked", year: yearOf(revoked, "revoked") };
-  const exempt = open.find((one) => said(one, "tax_status")?.includes("tax-exempt"));
+  const exempt = open.find((register) => factValue(register, "tax_status")?.includes("tax-exempt"));
   // What was given back has not been there since the year of the first ruling.
   const isWhole = revoked === undefined;
   if (exempt !== undefined)
     return { key: "exempt", year: isWhole ? yearOf(exempt, "ruling") : null };
-  const registered = open.find((one) => said(one, "registered") !== null);
+  const registered = open.find((register) => factValue(register, "registered") !== null);
   if (registered !== undefined) {
     return { key: "charity", year: yearOf(registered, "registered") };
   }
-  const isKnown = founded_year !== null && isStated(provenance["founded_year"]);
-  return isKnown ? { key: "founded", year: String(founded_year) } : null;
+  const isSourced = founded_year !== null && isStated(provenance["founded_year"]);
+  return isSourced ? { key: "founded", year: String(founded_year) } : null;
 }
 
 const standingKeys = {
@@ -146,17 +149,17 @@ function standingWords(what: string, { key, year }: StandingClause, t: Texts): s
 }
 
 const yearOf = (register: RegisterFacts, name: string): string | null =>
-  /^\d{4}/.exec(said(register, name) ?? "")?.[0] ?? null;
+  /^\d{4}/.exec(factValue(register, name) ?? "")?.[0] ?? null;
 
-const said = ({ fields }: RegisterFacts, name: string): string | null => {
+const factValue = ({ fields }: RegisterFacts, name: string): string | null => {
   const value = fields.find((fact) => fact.name === name)?.value;
   return value === undefined ? null : String(value);
 };
 
 /** Whether gifts are deductible, without the conditions that the register adds. */
 function giftsOf(open: readonly RegisterFacts[]): TextKey | null {
-  const all = open.flatMap((one) => said(one, "deductibility") ?? []);
-  const words = all.find((one) => !one.startsWith("The IRS")) ?? all[0];
+  const all = open.flatMap((register) => factValue(register, "deductibility") ?? []);
+  const words = all.find((text) => !text.startsWith("The IRS")) ?? all[0];
   if (words === undefined) return null;
   if (words.startsWith("The IRS")) return "sentence.gifts_unsaid";
   if (words.startsWith("Not")) return "sentence.not_deductible";
@@ -164,14 +167,14 @@ function giftsOf(open: readonly RegisterFacts[]): TextKey | null {
 }
 
 /** A file that says the same as before makes no page stale; one that lists who was revoked is in the record: merge.ts. */
-const notAsked: ScopesRead = new Map();
+const noScopes: ScopesRead = new Map();
 
 /** Where an organisation stands, once for each of its numbers that a register speaks of. */
 export const standingsOf = ({
   register_records,
 }: Pick<NonprofitRecord, "register_records">): Judgement<Standing>[] =>
   [...Map.groupBy(register_records, ({ org_id }) => org_id)].map(([orgId, records]) =>
-    standingOf(records, notAsked, schemeOf(orgId)),
+    standingOf(records, noScopes, schemeOf(orgId)),
   );
 
 /**

@@ -19,7 +19,7 @@ import {
 import { linkHost } from "#content/nonprofit/safe-link.ts";
 import { unvouchedAddress } from "#content/nonprofit/ways-to-give.ts";
 import {
-  askedHtml,
+  otherAnswersHtml,
   factsHtml,
   linkHtml,
   marksHtml,
@@ -109,7 +109,7 @@ export function profileView(record: NonprofitRecord, detail: NonprofitDetail, bu
       href: detail.register_facts.some(({ record_url }) => record_url === href) ? null : href,
     })),
     /** What givers ask, and what public registers say. */
-    answers: askedHtml(detail, t),
+    answers: otherAnswersHtml(detail, t),
     registers: detail.register_facts.map((register) => registerHtml(register, detail, t)),
     causes: detail.causes.map((cause) => ({
       href: `/causes/${cause.id}`,
@@ -184,7 +184,7 @@ function givingView(
   { baseUrl, network, t = english }: BuildInputs,
 ) {
   const { slug, name, wallet_proof, ways_to_give: ways } = detail;
-  const ownPage = ways.find(({ kind }) => kind === "donation_page" || kind === "website");
+  const givingPage = ways.find(({ kind }) => kind === "donation_page" || kind === "website");
   const address = ways.some(({ kind }) => kind === "usdc") ? detail.usdc_wallet : undefined;
   const ask = `${baseUrl}/api/donate/${slug}?amount=5`;
   return {
@@ -192,9 +192,9 @@ function givingView(
     name,
     /** The organisation's own donation page, or else its website. */
     page:
-      ownPage === undefined
+      givingPage === undefined
         ? null
-        : { kind: ownPage.kind, href: ownPage.url, host: linkHost(ownPage.url) },
+        : { kind: givingPage.kind, href: givingPage.url, host: linkHost(givingPage.url) },
     services: ways.filter(({ kind }) => kind === "service"),
     /** An address that no one vouches for, with its source; null for none. */
     unvouchedHtml: unvouchedHtml(record, detail, t),

@@ -6,7 +6,7 @@ import { readIn } from "./understood.ts";
 
 /** One after another while somebody types; each search costs requests. */
 const restMs = 150;
-const shownAtOnce = 10;
+const resultsMax = 10;
 
 type Box = {
   whole: HTMLFormElement;
@@ -82,7 +82,7 @@ async function show(
   found: SearchResults,
   { again, current }: { again: (q: string, literal: boolean) => void; current: () => boolean },
 ): Promise<void> {
-  const items = await found.items(0, shownAtOnce);
+  const items = await found.items(0, resultsMax);
   if (!current()) return;
   box.count.textContent = wording(found, box.text);
   const { answer } = found;

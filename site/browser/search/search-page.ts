@@ -12,7 +12,7 @@ const aside = part("#narrow");
 const jump = part("#search-jump");
 /** One for each filter that the index has. */
 const sections = [...aside.querySelectorAll<HTMLElement>("section")];
-const shownAtOnce = 20;
+const pageSize = 20;
 const linksMax = 8;
 const { lang } = document.documentElement;
 const numbers = new Intl.NumberFormat(lang);
@@ -39,7 +39,7 @@ async function show(): Promise<void> {
   try {
     const index = await openIndex();
     const results = await index.find(words, filters);
-    const items = await results.items(0, shownAtOnce);
+    const items = await results.items(0, pageSize);
     const { total: count } = results;
     const kind = count === 0 ? "none_for" : count < 2 ? "for" : "about_for";
     const q = words || sections.flatMap(chosenName).join(", ");

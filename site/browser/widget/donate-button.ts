@@ -40,7 +40,7 @@ function fill(tag: HTMLScriptElement | null, source: string): void {
   whenRead(() => {
     const places = document.querySelectorAll<HTMLElement>('[id="giveready-donate"]');
     if (places.length === 0) warn("no button: neither data-nonprofit nor #giveready-donate");
-    for (const one of places) placeOnce(one, one.dataset["slug"] ?? "", directory);
+    for (const element of places) placeOnce(element, element.dataset["slug"] ?? "", directory);
   });
 }
 
@@ -92,7 +92,9 @@ const plain = { number: String, plural: () => "other" };
 /** The language of the page around the button, where the directory has it; else English. */
 function ourLanguage(around: string): string {
   const language = around.toLowerCase();
-  return [language, language.split("-")[0] ?? ""].find((one) => Object.hasOwn(labels, one)) ?? "en";
+  return (
+    [language, language.split("-")[0] ?? ""].find((code) => Object.hasOwn(labels, code)) ?? "en"
+  );
 }
 
 /** The texts of the dialog in another language than English; null where they cannot be had. */
