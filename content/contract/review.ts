@@ -10,8 +10,20 @@ export const reviewKinds = Object.keys(queues) as (keyof typeof queues)[];
 export const ReviewKind = z.enum(reviewKinds);
 export type ReviewKind = z.infer<typeof ReviewKind>;
 
-/** `about`: what such a request is about, where that is no field of the profile. */
-type QueueWords = { name: string; about: string | null; approve: string | null; reject: string };
+type QueueWords = {
+  name: string;
+  /** What such a request is about, where that is no field of the profile. */
+  about: string | null;
+  approve: string | null;
+  reject: string;
+  order: string;
+  /** Whether requests for the same change are one row, decided together. */
+  groups_alike: boolean;
+  /** Whether its text is a JSON object, whose members are edited one by one. */
+  edits_members: boolean;
+  /** Whether an operator can have the sender's control of a host checked again. */
+  checks_host: boolean;
+};
 /** Names of the queues as a person reads them, and what their decisions do. A hold ends by itself: no one can approve it. */
 export const queueWords: Readonly<Record<ReviewKind, QueueWords>> = queues;
 

@@ -76,9 +76,8 @@ const amount = (waiting: number): string =>
 
 /** "7 waiting, those with a proven host first. 995 gave up their place …" */
 function waitingSentence({ kind, waiting, left_out }: QueueCount): string {
-  const order = kind === "onboarding" ? "those with a proven host first" : "the oldest first";
   const leftOut = ` ${amount(left_out)} gave up their place unseen in the last 30 days: 5 of one network, and 50 in all, wait for a profile.`;
-  return `${amount(waiting)} waiting, ${order}.${left_out === 0 ? "" : leftOut}`;
+  return `${amount(waiting)} waiting, ${queueWords[kind].order}.${left_out === 0 ? "" : leftOut}`;
 }
 
 type QueueCount = Awaited<ReturnType<typeof reviewQueues>>[number];
@@ -163,9 +162,8 @@ export async function decideQueuePage(visit: Sent): Promise<Page> {
 }
 
 /** Proposals of the same, each by somebody else, are one row: what is decided of one holds for all. */
-const alike: ReadonlySet<ReviewKind> = new Set(["prose", "correction"]);
-const sameAsked = ({ id, kind, slug, comparison }: ReviewItem): string =>
-  alike.has(kind) && comparison.length > 0 ? JSON.stringify([slug, comparison]) : id;
+const proposalKey = ({ id, kind, slug, comparison }: ReviewItem): string =>
+  queueWords[kind].groups_alike && comparison.length > 0 ? JSON.stringify([slug, comparison]) : id;
 
 /** Equal for reviews of which only one can be right: other values of a field, other claims of a profile. Rows are added. */
 const rivalKey = (review: ReviewItem): string =>
@@ -174,7 +172,7 @@ const rivalKey = (review: ReviewItem): string =>
     : `${review.slug} ${aboutReview(review)}`;
 
 const reviewTable = (reviews: readonly ReviewItem[]): Html => {
-  const groups = [...Map.groupBy(reviews, sameAsked).values()];
+  const groups = [...Map.groupBy(reviews, proposalKey).values()];
   const rivals = Map.groupBy(groups, ([first]) => first && rivalKey(first));
   return table({
     columns: ["Tick", "Review", "Asks for", "Since"],

@@ -86,8 +86,7 @@ const proseMembers: ReadonlySet<string> = new Set(["mission", "why_recommended",
 /** A member of an object that can be edited, as a field of a form: a list has one entry a line. */
 type Member = { name: string; text: string; isList: boolean };
 
-/** What approve takes as a JSON object in a text. No one at the desk writes JSON by hand. */
-const kindsOfObjects: readonly ReviewItem["kind"][] = ["draft", "onboarding"];
+/** Members of the fields that approve takes as a JSON object: no one at the desk writes JSON by hand. */
 const rowMembers: Readonly<Partial<Record<string, readonly string[]>>> = {
   programme: Object.keys(Program.shape),
   impact_metric: Object.keys(ImpactMetric.shape),
@@ -97,9 +96,9 @@ const rowMembers: Readonly<Partial<Record<string, readonly string[]>>> = {
 function membersOf({ kind, editing }: ReviewItem): Member[] | null {
   if (editing?.current == null) return null;
   const object = objectIn(editing.current);
-  if (kindsOfObjects.includes(kind))
+  if (queueWords[kind].edits_members)
     return object === null ? null : Object.entries(object).map(memberOf);
-  const names = kind === "prose" ? rowMembers[editing.field] : undefined;
+  const names = rowMembers[editing.field];
   // A metric in plain text waits for somebody who tells its name from its value.
   const row: Record<string, unknown> | null =
     object ?? (editing.field === "impact_metric" ? { value: editing.current } : null);

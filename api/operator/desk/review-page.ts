@@ -65,13 +65,13 @@ function itemPage(
       ${voteTable(detail["values"])} ${duplicateTable(detail["duplicates"])} ${sourceList(review)}
       ${checkList(review.checks)}
       ${
-        kind !== "onboarding"
-          ? null
-          : form({
+        queueWords[kind].checks_host
+          ? form({
               name: "check_host",
               action: `/desk/reviews/${encodeURIComponent(id)}/check`,
               token,
             })
+          : null
       }
       ${reviewForms(review, token, typed)}
       <details>
@@ -96,7 +96,7 @@ const comparisonTable = ({ comparison, editing }: ReviewItem): Part => {
     })}`;
 };
 
-/** Of a correction, why: without it no one can decide. */
+/** What the sender says is wrong: without it no one can decide. */
 const saidWrong = (words: unknown): Part =>
   typeof words === "string"
     ? html`<h2>What is said to be wrong</h2>
