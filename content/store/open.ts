@@ -112,8 +112,14 @@ async function opened(options: OpenOptions, address: string) {
     writer.reconnect();
     await prepareWriter();
   };
-  await retryWhileBusy(prepareWriter, 10_000, reconnectWriter);
-  await refuseOtherTables(writer, address);
+  const beginWriter = async () => {
+    await refuseOtherTables(writer, address);
+    await prepareWriter();
+  };
+  await retryWhileBusy(beginWriter, 10_000, async () => writer.reconnect()).catch((error) => {
+    for (const client of new Set([reader, writer])) client.close();
+    throw error;
+  });
   if (!migrated) {
     let waiting: string[] = [];
     const seeToBeAlone = async () => {

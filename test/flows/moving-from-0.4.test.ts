@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { z } from "zod";
@@ -38,11 +38,13 @@ const Answers = z.object({
   }),
 });
 let before: z.infer<typeof Answers>;
+let olderStore: Buffer;
 let service: OnboardingService;
 
 beforeAll(async () => {
   mkdirSync(older);
   await runProgram(["tar", "-xzf", fixture, "-C", older]);
+  olderStore = readFileSync(join(older, "store.db"));
   before = Answers.parse(JSON.parse(readFileSync(join(older, "answers.json"), "utf8")));
   const words = ["all", join(older, "everything.ndjson")];
   const { code, err } = await runScript("import", words, { ALMONER_DATA_DIR: moved });
@@ -195,10 +197,16 @@ const twoLines = (path: string) =>
   "With 0.4.6: `bun run export --all --out all.ndjson`. With this one, in an empty data folder: `bun run import all all.ndjson`, and copy the folder `secrets` there.";
 
 describe("a store of 0.4 is refused in two lines", () => {
+  const expectUntouched = () => {
+    expect(readFileSync(join(older, "store.db")).equals(olderStore)).toBe(true);
+    expect(existsSync(join(older, "store.db-wal"))).toBe(false);
+  };
+
   test.each([{}, { migrated: true }, servingStore])("however it is opened: %p", async (options) => {
     const path = join(older, "store.db");
     const opening = openStore({ url: `file:${path}`, ...options });
     expect(await opening.then(String, (error: Error) => error.message)).toBe(twoLines(path));
+    expectUntouched();
   });
 
   test.each([
@@ -221,6 +229,7 @@ describe("a store of 0.4 is refused in two lines", () => {
     expect(code).toBe(1);
     expect(out + err).toContain(what);
     expect(out + err).toContain(remedy);
+    expectUntouched();
   });
 
   test("by the service", async () => {
