@@ -39,8 +39,10 @@ import { reconciliationRoutes } from "./reconciliation/routes.ts";
 import { recommendDraftRoutes, recommendRoutes } from "./recommendation/routes.ts";
 import { compareRoutes, searchRoutes } from "./search/routes.ts";
 import { type Address, addresses, type LimitName } from "#content/contract/addresses.ts";
-import { correctionOperations } from "#content/contract/operations/correction.ts";
-import { enrichmentOperations } from "#content/contract/operations/enrichment.ts";
+import {
+  correctionOperations,
+  enrichmentOperations,
+} from "#content/contract/operations/enrichment.ts";
 import { onboardingOperations } from "#content/contract/operations/onboarding.ts";
 
 /** The whole service without a socket. */

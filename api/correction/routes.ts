@@ -19,7 +19,7 @@ import { helpFor, route, serve } from "#api/http/route.ts";
 import { addresses } from "#content/contract/addresses.ts";
 import { CorrectionBody } from "#content/contract/correction.ts";
 import { type FormPageOf, unknownStatus } from "#content/contract/form-pages.ts";
-import { correctionOperations as operations } from "#content/contract/operations/correction.ts";
+import { correctionOperations as operations } from "#content/contract/operations/enrichment.ts";
 import {
   fitted,
   idempotencyKeyReused,

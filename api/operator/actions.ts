@@ -16,9 +16,11 @@ import { eraseContactsOf } from "#content/correction/erase-contacts.ts";
 import { checkHost, type HostProofFailure } from "#content/onboarding/prove-host.ts";
 import { verificationOperations } from "#content/contract/operations/onboarding.ts";
 import type { Operation, ParamsOf } from "#content/contract/operations/operation.ts";
-import { operatorOperations as operations } from "#content/contract/operations/operator.ts";
+import {
+  operatorOperations as operations,
+  profileOperations as profiles,
+} from "#content/contract/operations/operator.ts";
 import { pickOperations as picks } from "#content/contract/operations/recommendation.ts";
-import { profileOperations as profiles } from "#content/contract/operations/profile-change.ts";
 import { nonprofitNotFound, fitted, type Wrong } from "#content/contract/problem.ts";
 import { fail, ok, type Result } from "#content/contract/base/result.ts";
 import type { DecideManyBody, ReviewsDecided } from "#content/contract/review.ts";

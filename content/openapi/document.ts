@@ -6,9 +6,11 @@ import {
   plainFiles,
   serviceOperations,
 } from "#content/contract/operations/directory.ts";
-import { correctionOperations } from "#content/contract/operations/correction.ts";
+import {
+  correctionOperations,
+  enrichmentOperations,
+} from "#content/contract/operations/enrichment.ts";
 import { donationOperations } from "#content/contract/operations/donation.ts";
-import { enrichmentOperations } from "#content/contract/operations/enrichment.ts";
 import {
   onboardingOperations,
   verificationOperations,
@@ -24,8 +26,7 @@ import {
 } from "#content/contract/operations/operation.ts";
 import { paymentInfo } from "#content/giving/network.ts";
 import { problemTitles } from "#content/contract/problem.ts";
-import { operatorOperations } from "#content/contract/operations/operator.ts";
-import { profileOperations } from "#content/contract/operations/profile-change.ts";
+import { operatorOperations, profileOperations } from "#content/contract/operations/operator.ts";
 import { reconciliationOperations } from "#content/contract/operations/reconciliation.ts";
 import {
   pickOperations,

@@ -1,5 +1,5 @@
 import { textOption, wordedCommand } from "../support/command.ts";
-import { profileOperations as operations } from "#content/contract/operations/profile-change.ts";
+import { profileOperations as operations } from "#content/contract/operations/operator.ts";
 import { ProfileEdit } from "#content/contract/profile-change.ts";
 import { stopWith } from "../support/config.ts";
 import { neededOption, reasoned } from "../support/operator-api.ts";

@@ -20,7 +20,14 @@ import {
   needsLimit,
   wantedFields,
 } from "#content/contract/enrichment.ts";
-import { GapAnswer, GapBody, GapCounts } from "#content/contract/correction.ts";
+import {
+  GapAnswer,
+  GapBody,
+  GapCounts,
+  CorrectionAnswer,
+  CorrectionBody,
+  CorrectionStatus,
+} from "#content/contract/correction.ts";
 import { operations } from "./operation.ts";
 
 /** What agents can add, and what becomes of it. */
@@ -102,5 +109,24 @@ export const enrichmentOperations = operations("Enrichment", {
       limit: limit(exemplarsLimit.default, exemplarsLimit.max),
     }),
     ok: { description: "The submissions", shape: Exemplars },
+  },
+});
+
+/** How anyone says that a profile is wrong. */
+export const correctionOperations = operations("Enrichment", {
+  correctNonprofit: {
+    method: "post",
+    path: addresses.correct.path,
+    headers: ["IdempotencyKey"],
+    body: { shape: CorrectionBody },
+    ok: { description: "It waits for an operator", shape: CorrectionAnswer },
+    refusals: [403, 404, 409, 410],
+  },
+  getCorrectionStatus: {
+    path: addresses.correctionStatusJson.path,
+    fresh: true,
+    secret: true,
+    ok: { description: "Status of the correction", shape: CorrectionStatus },
+    refusals: [404],
   },
 });

@@ -14,8 +14,7 @@ import {
   claimExample,
   registrationExample,
 } from "#content/contract/onboarding.ts";
-import { change } from "./change.ts";
-import { operations } from "./operation.ts";
+import { change, operations } from "./operation.ts";
 
 /** How an organisation gets hold of its profile. */
 export const onboardingOperations = operations("Onboarding", {

@@ -1,6 +1,6 @@
-import type { z } from "zod";
 import given from "#content/editorial/operations.json";
 import statuses from "#content/editorial/problem-statuses.json";
+import type { z } from "zod";
 
 /** A JSON value of a description. */
 export type Json = null | boolean | number | string | Json[] | { [name: string]: Json };
@@ -139,3 +139,22 @@ export type Problems = Readonly<
     }
   >
 >;
+
+/** An operation that changes what its body says, as most do that change anything. */
+export const change = <
+  const Path extends string,
+  Body extends z.ZodObject,
+  Answer extends z.ZodObject,
+>(
+  { path }: { path: Path },
+  body: Body,
+  [description, shape]: readonly [string, Answer],
+  refusalStatuses: readonly Refusal[] = [],
+) =>
+  ({
+    method: "post",
+    path,
+    body: { shape: body },
+    ok: { description, shape },
+    refusals: refusalStatuses,
+  }) as const;

@@ -28,9 +28,14 @@ import {
   AgentSubmissions,
   BindForOwnerBody,
 } from "#content/contract/enrichment-answers.ts";
-import { change } from "./change.ts";
+import { change, operations } from "./operation.ts";
 import { GapList } from "#content/contract/correction.ts";
-import { operations } from "./operation.ts";
+import {
+  ProfileChange,
+  ProfileEdit,
+  ProfileMerge,
+  ProfileReason,
+} from "#content/contract/profile-change.ts";
 
 const agentId = parameter(
   (given) => given.trim(),
@@ -105,4 +110,14 @@ export const operatorOperations = operations("Operator", {
     }),
     ok: { description: "The numbers", shape: OperatorNumbers },
   },
+});
+
+const done = ["Done", ProfileChange] as const;
+
+/** How operators put the directory itself right. */
+export const profileOperations = operations("Operator", {
+  withdrawProfile: change(addresses.withdrawNonprofit, ProfileReason, done, [409]),
+  restoreProfile: change(addresses.restoreNonprofit, ProfileReason, done, [409]),
+  editProfile: change(addresses.editNonprofit, ProfileEdit, done, [409]),
+  mergeProfile: change(addresses.mergeNonprofit, ProfileMerge, done, [409]),
 });

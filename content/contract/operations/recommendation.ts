@@ -17,8 +17,7 @@ import {
   recommendLimitDefault,
   recommendLimitMax,
 } from "#content/contract/recommendation.ts";
-import { change } from "./change.ts";
-import { operations } from "./operation.ts";
+import { change, operations } from "./operation.ts";
 
 /** What donors' agents ask for, and what agents propose to recommend. */
 export const recommendationOperations = operations("Recommendation", {
