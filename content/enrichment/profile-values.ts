@@ -6,8 +6,7 @@ import { fail, ok, type Result } from "#content/contract/base/result.ts";
 import { countryCode } from "#content/nonprofit/country.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { safeLink } from "#content/nonprofit/safe-link.ts";
-import { itemFrom } from "./prose-rows.ts";
-import { checkLine, checkValue, isLinkShortener, shortenedLink } from "./value.ts";
+import { itemFrom, checkLine, checkValue, isLinkShortener, shortenedLink } from "./value.ts";
 
 type Read = Result<unknown, { message: string }>;
 type Reader = (value: never, thisYear: number) => Read;

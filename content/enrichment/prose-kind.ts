@@ -1,10 +1,9 @@
 import { fail, ok, type Result } from "#content/contract/base/result.ts";
 import { isRowField } from "#content/contract/enrichment.ts";
 import { rejectionReasons } from "./consensus.ts";
-import { rowFrom, rowInWords } from "./prose-rows.ts";
+import { rowFrom, rowInWords, checkValue } from "./value.ts";
 import { applyProse, expireSubmissions, proseQueue, proseWaiting } from "./review-store.ts";
 import { rejectAll, type StoredSubmission, submissionById } from "./submission-store.ts";
-import { checkValue } from "./value.ts";
 import { publicName } from "#content/nonprofit/public-name.ts";
 import { type NonprofitRecord, sourceFrom } from "#content/nonprofit/record.ts";
 import { planSaves } from "#content/nonprofit/save.ts";

@@ -13,8 +13,7 @@ import { slugIn } from "#content/nonprofit/slug.ts";
 import { fitted, type Wrong, wrongsMax } from "#content/contract/problem.ts";
 import { characterCount, unsafeCharacter } from "#content/nonprofit/text.ts";
 import { linkIn } from "#content/enrichment/profile-values.ts";
-import { itemFrom } from "#content/enrichment/prose-rows.ts";
-import { checkLine, checkValue } from "#content/enrichment/value.ts";
+import { itemFrom, checkLine, checkValue } from "#content/enrichment/value.ts";
 import { readWallet } from "#content/giving/wallet.ts";
 
 const storedText = z.string().nullable().default(null);

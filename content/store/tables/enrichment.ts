@@ -76,7 +76,7 @@ export const submissions = sqliteTable(
 
 /**
  * Which fields wait for a second agent: a derived table, kept by triggers as submissions change,
- * and by content/nonprofit/pending-submissions-store.ts as nonprofits do. Only structured fields without a live value, of nonprofits that are not withdrawn.
+ * and by content/nonprofit/save.ts as nonprofits do. Only structured fields without a live value, of nonprofits that are not withdrawn.
  */
 export const pendingFields = sqliteTable(
   "pending_fields",

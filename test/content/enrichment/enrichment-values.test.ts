@@ -2,10 +2,8 @@ import { describe, expect, test } from "bun:test";
 import * as fc from "fast-check";
 import { agentFlags, foldAgentId, isMixedScript } from "#content/enrichment/agent.ts";
 import { maskEmail, publicValue, tracedValue, tracedValues } from "#content/nonprofit/wire.ts";
-import { rowFrom } from "#content/enrichment/prose-rows.ts";
-import { dayPivot, rotate } from "#content/enrichment/rotation.ts";
-import { promotionNote } from "#content/enrichment/consensus.ts";
 import {
+  rowFrom,
   checkLine,
   checkSourceUrl,
   checkValue,
@@ -13,6 +11,8 @@ import {
   testCause,
   type TestCause,
 } from "#content/enrichment/value.ts";
+import { dayPivot, rotate } from "#content/enrichment/rotation.ts";
+import { promotionNote } from "#content/enrichment/consensus.ts";
 import { characterCount, unsafeCharacter, withoutUnsafe } from "#content/nonprofit/text.ts";
 import { enrichableFields, type EnrichableField, lengthMax } from "#content/contract/enrichment.ts";
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { isBrokenObject, objectIn } from "#content/contract/base/json.ts";
-import { rowFrom, rowInWords } from "#content/enrichment/prose-rows.ts";
+import { rowFrom, rowInWords } from "#content/enrichment/value.ts";
 
 describe("a JSON object in a text", () => {
   test.each([
