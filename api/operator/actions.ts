@@ -77,7 +77,7 @@ const action = <Path extends string, Body extends z.ZodObject, Value>(
   operation: Operation<Path, z.ZodObject, Body>,
   verb: (
     context: OperatorContext,
-    given: ParamsOf<Path> & z.output<Body> & { operator: string },
+    input: ParamsOf<Path> & z.output<Body> & { operator: string },
   ) => Promise<Result<Value, Failure>>,
   { bodyless = false } = {},
 ): Action<Path, Value> => ({
@@ -87,8 +87,8 @@ const action = <Path extends string, Body extends z.ZodObject, Value>(
     const read = shape && fitted(shape, bodyless ? (body ?? {}) : body);
     if (read?.ok === false) return fail(invalidReview(read.failure, operation));
     // An operation that takes no body is never asked for one.
-    const given = Object.assign({}, read?.value as z.output<Body>, params, { operator });
-    const outcome = await verb(context, given);
+    const input = Object.assign({}, read?.value as z.output<Body>, params, { operator });
+    const outcome = await verb(context, input);
     return outcome.ok ? outcome : fail(refusalOf(refusals, outcome.failure));
   },
 });

@@ -200,8 +200,8 @@ function backupHealth(
 
 /** Of the disk of a folder; null where the system does not tell. */
 export async function freeBytes(dataDir: string): Promise<number | null> {
-  const found = await statfs(dataDir).catch(() => null);
-  return found === null ? null : found.bavail * found.bsize;
+  const disk = await statfs(dataDir).catch(() => null);
+  return disk === null ? null : disk.bavail * disk.bsize;
 }
 
 /** The column of DailyNumbers in which something stands that is stored by another name. */
@@ -215,13 +215,13 @@ export async function dailyNumbers(
   const today = Math.floor(clock().getTime() / dayMs);
   const days = Array.from({ length: count }, (_, at) => today - count + 1 + at);
   const since = (today - count + 1) * dayMs;
-  const found = [
+  const counts = [
     ...(await countedByDay(store, Object.keys(columnOf), since)),
     ...(await followThroughsByDay(store, since)),
     ...(await donationsByDay(store, since)),
   ];
   const sums = new Map<string, number>();
-  for (const { name, day, number } of found) {
+  for (const { name, day, number } of counts) {
     const cell = `${columnOf[name] ?? name} ${day}`;
     sums.set(cell, (sums.get(cell) ?? 0) + number);
   }

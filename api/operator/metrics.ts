@@ -63,7 +63,7 @@ const labelOf: Readonly<Partial<Record<string, string>>> = {
 function unreadyParts({ unready }: Facts): Value {
   const parts = ["store", "chain", "publisher"] as const;
   return Object.fromEntries(
-    parts.map((part) => [part, unready.some((one) => one.part === part) ? 1 : 0]),
+    parts.map((part) => [part, unready.some((reason) => reason.part === part) ? 1 : 0]),
   );
 }
 
@@ -105,7 +105,7 @@ class Histogram extends Gauge {
   }
 
   override async get() {
-    const values = this.#counted().flatMap((one) => valuesOf(this.#name, one));
+    const values = this.#counted().flatMap((histogram) => valuesOf(this.#name, histogram));
     return { ...(await super.get()), values };
   }
 }
@@ -152,9 +152,9 @@ export function openMetrics(context: OperatorContext, readiness: Readiness) {
     labelNames: ["limit"],
     registers,
   });
-  let known: Facts | null = null;
+  let latest: Facts | null = null;
   for (const name of Object.keys(helps) as (keyof typeof helps)[])
-    registry.registerMetric(gaugeOf(name, () => known));
+    registry.registerMetric(gaugeOf(name, () => latest));
   const facts = sharedLook(factsForMs, () => readFacts(context, readiness), { allowStale: true });
   return {
     request: (method: string, route: string, status: number, durationMs: number): void =>
@@ -163,7 +163,7 @@ export function openMetrics(context: OperatorContext, readiness: Readiness) {
     contentType: registry.contentType,
     text: async (): Promise<string> => {
       // The first is not kept waiting for a chain that is away: it has the counters alone.
-      known = (await withTimeout(facts(), factsWaitMs)) ?? known;
+      latest = (await withTimeout(facts(), factsWaitMs)) ?? latest;
       return registry.metrics();
     },
   };

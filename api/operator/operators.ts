@@ -84,7 +84,7 @@ async function noteFailure(
 ): Promise<void> {
   const at = clock().getTime();
   const client = keyedHash(secrets.dailyHashKey, `${isoDay(at)} ${networkOf(request, config)}`);
-  const operator = secrets.adminTokens.find((one) => one.name === name)?.name ?? "unknown";
+  const operator = secrets.adminTokens.find((token) => token.name === name)?.name ?? "unknown";
   activity.count("access:failed_sign_ins");
   log.warn({ client, operator, place }, "sign-in failed");
   const count = await limits.auditsFailures();

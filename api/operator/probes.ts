@@ -49,8 +49,8 @@ export const probeRoutes = (
       }
       set.headers["cache-control"] = "no-store";
       const publisher = publication === undefined ? "none" : "ok";
-      const asked = chain === null || chain.nodes === 0 ? "none" : "ok";
-      return { status: "ready", parts: { store: "ok", chain: asked, publisher } };
+      const chainState = chain === null || chain.nodes === 0 ? "none" : "ok";
+      return { status: "ready", parts: { store: "ok", chain: chainState, publisher } };
     })
     .get(pathOf(addresses.metrics), async ({ request }) => {
       const { metricsToken } = config;

@@ -206,7 +206,7 @@ export async function headsWithDay(
   const { id: entries, hash } = await chainedHead(tx);
   const head = { day, entries, hash };
   // The head of a day that was published once stays.
-  const isNew = entries > 0 && !heads.some((one) => one.day === day);
+  const isNew = entries > 0 && !heads.some((earlier) => earlier.day === day);
   const added = isNew ? [{ ...head, jws: await sign(signedTextOf(head)) }] : [];
   const latest = [...heads, ...added].slice(-headsKept);
   return JSON.stringify({ heads: latest } satisfies AuditHeads);

@@ -65,7 +65,7 @@ export const donationCount = async (store: Queryable): Promise<number> =>
 /** The counters of what was counted; a kind may be counted in several parts. */
 export function countersOf(counted: readonly KindCount[], total_donations: number): Counters {
   const total = (prefix: string, column: "count" | "this_week" = "count") =>
-    counted.reduce((all, one) => (one.kind.startsWith(prefix) ? all + one[column] : all), 0);
+    counted.reduce((all, row) => (row.kind.startsWith(prefix) ? all + row[column] : all), 0);
   return {
     total_donations,
     total_queries: total("query:"),

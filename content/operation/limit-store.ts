@@ -62,7 +62,7 @@ export async function countHits(
   const now = timeSql(nowMs);
   const limited = hits.filter(({ always }) => always !== true);
   const always = hits.filter((hit) => hit.always === true);
-  const taking = [always, ...limited.map((one) => [one])].map((some) => rowsOf(some));
+  const taking = [always, ...limited.map((hit) => [hit])].map((some) => rowsOf(some));
   const results = await raw.batch(
     [
       ...(sweeps ? [sweepingSql(now)] : []),

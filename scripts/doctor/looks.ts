@@ -174,8 +174,8 @@ const Unreadiness = z.object({ reasons: z.array(z.object({ why: z.string() })).o
 export async function chainFaults(config: Config): Promise<string[]> {
   const { network, solanaRpcUrls: rpcUrls, localChainPort, commitment } = config;
   if (localChainPort !== null || rpcUrls.length === 0) return [];
-  const asked = { network, rpcUrls, sponsorKey: null, commitment, clock: systemClock };
-  const opened = await openChain(asked);
+  const settings = { network, rpcUrls, sponsorKey: null, commitment, clock: systemClock };
+  const opened = await openChain(settings);
   if (!opened.ok) return [opened.failure.message];
   const health = await chainHealth(opened.value);
   return unreadyParts({ chain: health, publication: null, free_bytes: null }).map(

@@ -15,17 +15,17 @@ import {
 const submissions = wordedCommand("review agent submissions", {
   args: { agent: positional, limit: pageLimit, after: textOption, json },
   run: async ({ args }) => {
-    const page = { limit: limitOf(args.limit), after: pageNumberOf(args.after) };
-    const query = { agent_id: args.agent, ...page };
-    await show(args, operations.listAgentSubmissions, { query }, (found) =>
+    const [limit, after] = [limitOf(args.limit), pageNumberOf(args.after)];
+    const query = { agent_id: args.agent, limit, after };
+    await show(args, operations.listAgentSubmissions, { query }, (page) =>
       pageLines(
         // Escaped: what others wrote must not play with the terminal.
-        found.submissions.map(
-          (one) =>
-            `${one.submission_id}  ${one.applied_at}  ${one.slug}  ${one.field}: ${JSON.stringify(one.value)}`,
+        page.submissions.map(
+          ({ submission_id, applied_at, slug, field, value }) =>
+            `${submission_id}  ${applied_at}  ${slug}  ${field}: ${JSON.stringify(value)}`,
         ),
         "Nothing of this agent is live by agreement.",
-        ["--after", found.next],
+        ["--after", page.next],
       ),
     );
   },
@@ -35,8 +35,8 @@ const bind = wordedCommand("review agent bind", {
   args: { agent: positional, reason: textOption, operator, json },
   run: async ({ args }) => {
     const body = { agent_id: args.agent, reason: reasonOf(args.reason) };
-    await change(args, args.agent, operations.bindAgentForOwner, { body }, (given) =>
-      [`${given.agent_id} is bound. Hand this secret to its owner:`, given.agent_secret].join("\n"),
+    await change(args, args.agent, operations.bindAgentForOwner, { body }, (bound) =>
+      [`${bound.agent_id} is bound. Hand this secret to its owner:`, bound.agent_secret].join("\n"),
     );
   },
 });

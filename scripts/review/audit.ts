@@ -46,13 +46,13 @@ export const audit = wordedCommand("review audit", {
     const config = configOrExit({ opens: false });
     const keys = await keysFrom(config, args.key);
     using store = await openExistingStore(config);
-    const found = await verified(store, { config, keys, given: args.heads });
-    if (found.faults.length > 0) process.exitCode = 1;
-    const ok = found.faults.length === 0;
-    if (args.json === true) return console.log(JSON.stringify({ ok, ...found }));
-    for (const { id, problem } of found.faults)
+    const outcome = await verified(store, { config, keys, given: args.heads });
+    if (outcome.faults.length > 0) process.exitCode = 1;
+    const ok = outcome.faults.length === 0;
+    if (args.json === true) return console.log(JSON.stringify({ ok, ...outcome }));
+    for (const { id, problem } of outcome.faults)
       console.log(id === 0 ? `${problem}.` : `Entry ${id} ${problem}.`);
-    const { entries, hash, heads, other_keys } = found;
+    const { entries, hash, heads, other_keys } = outcome;
     console.log(
       `${ok ? "The log is as it was written" : "THE LOG CANNOT BE TRUSTED"}: ${entries} entries, head ${hash || "none"}, compared with ${heads} published heads.`,
     );
@@ -68,13 +68,13 @@ type AuditCheck = { config: Config; keys: readonly PublicKey[]; given: string | 
 
 async function verified(store: Store, { config, keys, given }: AuditCheck) {
   const stored = await directoryFact(store, auditHeadsFact);
-  const shown = publishedHeads(config);
-  const own = [
+  const published = publishedHeads(config);
+  const ours = [
     ...headsFrom(stored ?? '{"heads":[]}', "the store"),
-    ...(shown === null ? [] : headsFrom(shown, `/${feedPaths.audit}`)),
+    ...(published === null ? [] : headsFrom(published, `/${feedPaths.audit}`)),
   ];
   const copied = given === undefined ? [] : headsFrom(await textAt(given), given);
-  const heads = [...own, ...copied];
+  const heads = [...ours, ...copied];
   const { signed, faults, otherKeys } = await checkSignatures(heads, keys);
   // Whoever names a copy vouches for it.
   const trusted = given === undefined ? signed : heads;
@@ -89,12 +89,12 @@ async function verified(store: Store, { config, keys, given }: AuditCheck) {
   if (loose !== null) {
     faults.push({ id: loose, problem: "is older than two days, and no published head covers it" });
   }
-  const { faults: found, ...log } = await verifyAudit(store, heads);
+  const { faults: broken, ...log } = await verifyAudit(store, heads);
   return {
     ...log,
     heads: new Set(trusted.map(({ day, hash }) => `${day} ${hash}`)).size,
     other_keys: otherKeys,
-    faults: [...found, ...faults],
+    faults: [...broken, ...faults],
   };
 }
 

@@ -50,11 +50,11 @@ const edit = wordedCommand("review pick edit", {
   args: { slug: positional, ...words, operator, json },
   run: async ({ args }) => {
     const body = wordsOf(args);
-    if (Object.values(body).every((one) => one === undefined)) {
+    if (Object.values(body).every((value) => value === undefined)) {
       stopWith("Give at least one of --for, --why and --causes.", 2);
     }
-    const asked = { params: { slug: args.slug }, body };
-    await change(args, args.slug, operations.editPick, asked);
+    const call = { params: { slug: args.slug }, body };
+    await change(args, args.slug, operations.editPick, call);
   },
 });
 
@@ -77,7 +77,7 @@ type Words = { for?: string | undefined; why?: string | undefined; causes?: stri
 
 function wordsOf({ for: intents, why, causes }: Words) {
   return {
-    recommended_for: intents?.split(";").flatMap((one) => one.trim() || []),
+    recommended_for: intents?.split(";").flatMap((phrase) => phrase.trim() || []),
     why_recommended: why?.trim(),
     causes: causes === undefined ? undefined : causesOf(causes),
   };
@@ -85,10 +85,10 @@ function wordsOf({ for: intents, why, causes }: Words) {
 
 function causesOf(text: string): CauseId[] | null {
   if (text.trim() === "all") return null;
-  return text.split(",").map((one) => {
-    const read = CauseId.safeParse(one.trim());
+  return text.split(",").map((cause) => {
+    const read = CauseId.safeParse(cause.trim());
     return read.success
       ? read.data
-      : stopWith(`--causes: there is no cause ${JSON.stringify(one)}.`, 2);
+      : stopWith(`--causes: there is no cause ${JSON.stringify(cause)}.`, 2);
   });
 }

@@ -53,15 +53,15 @@ export const showOne = wordedCommand("review show", {
   args: { id: positional, json },
   run: ({ args }) =>
     withOperatorApi(defaultOperator, async (call) => {
-      const found = await call(operations.getReview, { params: { id: args.id } });
-      if (!found.ok) {
+      const review = await call(operations.getReview, { params: { id: args.id } });
+      if (!review.ok) {
         const query = { subject: args.id, limit: 1 };
         const [last] = valueOf(await call(operations.readAuditLog, { query })).entries;
         const by =
           last === undefined ? "" : ` ${last.operator}: ${last.action}, ${last.happened_at}.`;
         stopWith(`${args.id}: nothing with this id waits for a decision.${by}`);
       }
-      print(args, found.value, allLines);
+      print(args, review.value, allLines);
     }),
 });
 
@@ -101,8 +101,8 @@ export const approve = wordedCommand("review approve", {
       if (body.value != null) stopWith("--value: a value is for one review.", 2);
       return decideMany(args, "approved", body.reason);
     }
-    const asked = { params: { id: args.id }, body };
-    await change(args, args.id, operations.approveReview, asked);
+    const call = { params: { id: args.id }, body };
+    await change(args, args.id, operations.approveReview, call);
   },
 });
 
@@ -111,8 +111,8 @@ export const reject = wordedCommand("review reject", {
   run: async ({ args }) => {
     const reason = neededOption("reason", args.reason, "say why; the agents see it.");
     if (args._.length > 1) return decideMany(args, "rejected", usable({ reason }).reason);
-    const asked = { params: { id: args.id }, body: usable({ reason }) };
-    await change(args, args.id, operations.rejectReview, asked);
+    const call = { params: { id: args.id }, body: usable({ reason }) };
+    await change(args, args.id, operations.rejectReview, call);
   },
 });
 

@@ -132,7 +132,7 @@ export function details(value: unknown, depth = 0): Html {
   if (Array.isArray(value)) {
     if (value.length === 0) return sent(null);
     return html`<ol>
-      ${value.map((one) => html`<li>${details(one, depth + 1)}</li>`)}
+      ${value.map((entry) => html`<li>${details(entry, depth + 1)}</li>`)}
     </ol>`;
   }
   return html`<dl>

@@ -175,8 +175,8 @@ export async function formOf(request: Request) {
     has: (name: string): boolean => fields.has(name),
     /** What is ticked of the boxes `<name>.<what>`. */
     ticked: (name: string): string[] =>
-      [...fields.keys()].flatMap((one) =>
-        one.startsWith(`${name}.`) ? one.slice(name.length + 1) : [],
+      [...fields.keys()].flatMap((key) =>
+        key.startsWith(`${name}.`) ? key.slice(name.length + 1) : [],
       ),
   };
 }

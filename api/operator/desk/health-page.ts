@@ -44,10 +44,10 @@ export async function healthPage({ context }: Visit): Promise<Page> {
 }
 
 /** What an operator should see to, or that there is nothing. */
-export const warningsNotice = (found: OperatorHealth["warnings"]): Html =>
-  found.length === 0
+export const warningsNotice = (warnings: OperatorHealth["warnings"]): Html =>
+  warnings.length === 0
     ? notice("good", "All is well.")
-    : notice("bad", html`${found.map((one) => html`<span>${one}</span><br />`)}`);
+    : notice("bad", html`${warnings.map((warning) => html`<span>${warning}</span><br />`)}`);
 
 function publication({ publication: found }: OperatorHealth): Part {
   if (found === null) return "Nothing is published beside this process: ask the publisher.";
@@ -100,10 +100,10 @@ const backup = ({ backup: found }: OperatorHealth): Part =>
     : html`The last one was made on ${instant(found.at)}.`;
 
 function refused({ refused: { hours, requests } }: OperatorHealth): Part {
-  const found = Object.entries(requests);
-  if (found.length === 0) return `None in the last ${hours} hours.`;
+  const requestCounts = Object.entries(requests);
+  if (requestCounts.length === 0) return `None in the last ${hours} hours.`;
   return html`<ul>
-      ${found.map(([name, count]) => html`<li>${name}: ${count.toLocaleString("en")}</li>`)}
+      ${requestCounts.map(([name, count]) => html`<li>${name}: ${count.toLocaleString("en")}</li>`)}
     </ul>
     In the last ${hours} hours.`;
 }
@@ -210,8 +210,14 @@ type Figure = Pick<Chart, "title" | "about" | "drawing"> & {
 };
 
 function figureOf({ id, title, lines }: Daily, numbers: DailyNumbers): Figure {
-  const shown = Object.entries(lines).map(([name, column]) => ({ name, values: numbers[column] }));
-  const sums = shown.map(({ name, values }) => ({ name, sum: values.reduce((a, b) => a + b, 0) }));
+  const columns = Object.entries(lines).map(([name, column]) => ({
+    name,
+    values: numbers[column],
+  }));
+  const sums = columns.map(({ name, values }) => ({
+    name,
+    sum: values.reduce((a, b) => a + b, 0),
+  }));
   const { days } = numbers;
   return {
     id,
@@ -219,29 +225,29 @@ function figureOf({ id, title, lines }: Daily, numbers: DailyNumbers): Figure {
     about: sums.map(({ name, sum }) => `${name}: ${readable(sum)}`).join(", "),
     drawing: sums.every(({ sum }) => sum === 0)
       ? null
-      : { kind: "lines", at: days, lines: shown, open: true },
-    names: ["Day", ...shown.map(({ name }) => name)],
-    cells: days.map((day, at) => [day, ...shown.map(({ values }) => readable(values[at] ?? 0))]),
+      : { kind: "lines", at: days, lines: columns, open: true },
+    names: ["Day", ...columns.map(({ name }) => name)],
+    cells: days.map((day, at) => [day, ...columns.map(({ values }) => readable(values[at] ?? 0))]),
   };
 }
 
 /** A picture for those who see it, and the same numbers as a table for everyone; a sentence where all are zero. */
-const figure = (one: Figure & { narrow: string; wide: string }): Html =>
-  html`<figure class="chart" id="${one.id}">
-    <figcaption>${one.title}</figcaption>
+const figure = (chart: Figure & { narrow: string; wide: string }): Html =>
+  html`<figure class="chart" id="${chart.id}">
+    <figcaption>${chart.title}</figcaption>
     ${
-      one.drawing === null
+      chart.drawing === null
         ? html`<p class="quiet">Nothing to draw.</p>`
-        : html`<p class="quiet">${one.about}</p>
-            <div class="narrow-chart">${new Html(one.narrow)}</div>
-            <div class="wide-chart">${new Html(one.wide)}</div>
+        : html`<p class="quiet">${chart.about}</p>
+            <div class="narrow-chart">${new Html(chart.narrow)}</div>
+            <div class="wide-chart">${new Html(chart.wide)}</div>
             <details>
               <summary>As a table</summary>
               ${table({
                 kind: "numbers",
-                caption: one.title,
-                columns: one.names,
-                rows: one.cells,
+                caption: chart.title,
+                columns: chart.names,
+                rows: chart.cells,
               })}
             </details>`
     }

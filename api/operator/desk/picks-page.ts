@@ -56,9 +56,9 @@ const pickTable = (picks: readonly PickItem[], phase: GovernancePhase): Html =>
  * agents agreed on, and unknown for a pick of the sample.
  */
 const origin = ({ origin: from, added_by }: PickItem, phase: GovernancePhase): Html => {
-  const shown =
+  const agreement =
     phase === 3 ? "agents’ agreement" : `agents’ agreement, not shown in phase ${phase}`;
-  const names = { operator: "by hand", draft: "an agent’s draft", consensus: shown };
+  const names = { operator: "by hand", draft: "an agent’s draft", consensus: agreement };
   const isDecided = from !== "consensus" && added_by !== "";
   return html`${names[from]}${isDecided ? html`, by <bdi>${added_by}</bdi>` : null}`;
 };

@@ -24,29 +24,29 @@ export async function profilesPage({ context, request }: Visit): Promise<Page | 
   if (slug !== undefined && (await recordBySlug(context.store, slug)) !== null) {
     return redirect(placeOf(slug));
   }
-  const found =
+  const matches =
     slug === undefined
       ? []
       : await suggested(context, { prefix: slug, limit: foundMax, cursor: 0 });
   return {
     title: "Profiles",
     place: "/desk/profiles",
-    status: slug === undefined || found.length > 0 ? undefined : 404,
+    status: slug === undefined || matches.length > 0 ? undefined : 404,
     main: html`<h1>Profiles</h1>
-      ${slug === undefined || found.length > 0 ? null : notice("bad", html`No nonprofit has this name or address: <bdi>${slug}</bdi>.`)}
+      ${slug === undefined || matches.length > 0 ? null : notice("bad", html`No nonprofit has this name or address: <bdi>${slug}</bdi>.`)}
       <form method="get" action="/desk/profiles" class="filter">
         ${slugField({ label: "Its name, or how its address ends", value: slug, key: "e" })}
         <button>Find</button>
       </form>
       ${
-        found.length === 0
+        matches.length === 0
           ? null
           : html`<ul>
-              ${found.map(
-                (one) =>
+              ${matches.map(
+                (match) =>
                   html`<li>
-                    <a href="${placeOf(one.id)}"><bdi dir="auto">${one.name}</bdi></a>
-                    <span class="quiet">${one.description}</span>
+                    <a href="${placeOf(match.id)}"><bdi dir="auto">${match.name}</bdi></a>
+                    <span class="quiet">${match.description}</span>
                   </li>`,
               )}
             </ul>`

@@ -72,8 +72,8 @@ export const formToken = (context: Needed, session: Pick<Session, "id">): string
 export const isFormToken = (
   context: Needed,
   session: Pick<Session, "id">,
-  given: string,
-): boolean => isSameSecret(formToken(context, session), given);
+  token: string,
+): boolean => isSameSecret(formToken(context, session), token);
 
 /** Before anyone signed in, the form's token is bound to a cookie of its own. */
 function signInFormId(context: Needed, request: Request): string | null {
