@@ -19,7 +19,7 @@ import { characterCount, readSentences, tooLong } from "#content/nonprofit/text.
 type Read = Result<string | null, { message: string }>;
 
 export const isSettable = (field: CorrectionField): field is SettableByCorrection =>
-  settableByCorrection.some((one) => one === field);
+  settableByCorrection.some((settable) => settable === field);
 
 /** Reads the body of POST /api/corrections/{slug}: every text cleaned and bounded, every fault named by its field. */
 export function readCorrection(
@@ -73,8 +73,8 @@ function typed(field: SettableByCorrection, text: string): unknown {
   if (numbers.has(field))
     return plainNumber.test(text) ? Number(text.replaceAll(/[^\d.]/g, "")) : Number.NaN;
   if (field !== "causes") return text;
-  return text.split(/[,;\n]/u).flatMap((one) => {
-    const cause = one.trim().toLowerCase();
+  return text.split(/[,;\n]/u).flatMap((part) => {
+    const cause = part.trim().toLowerCase();
     return causeIds.get(cause) ?? (cause || []);
   });
 }

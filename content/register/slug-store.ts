@@ -23,13 +23,16 @@ export function giveSlugs(): SlugGiver {
   // Members of a group come by the hundred: a number that was taken once is not tried again.
   const nextNumbers = new Map<string, number>();
   return async (store, unnamed) => {
-    const candidates = unnamed.map((one) => slugCandidates(one.slug_name, one, one.org_id));
+    const candidates = unnamed.map((request) =>
+      slugCandidates(request.slug_name, request, request.org_id),
+    );
     const taken = new Set((await idsBySlug(store, candidates.flat())).keys());
     const slugs: string[] = [];
-    for (const own of candidates) {
-      const base = own.at(-1) ?? own[0];
+    for (const slugsOfName of candidates) {
+      const base = slugsOfName.at(-1) ?? slugsOfName[0];
       const slug =
-        own.find((one) => !taken.has(one)) ?? (await numbered(store, base, taken, nextNumbers));
+        slugsOfName.find((candidate) => !taken.has(candidate)) ??
+        (await numbered(store, base, taken, nextNumbers));
       taken.add(slug);
       slugs.push(slug);
     }

@@ -7,7 +7,9 @@ import type {
 type Item = Pick<OrganisationItem, "query" | "error">;
 
 /** Answers about many numbers, which refer to what is said of many of them: registers with their licences, and meanings. */
-export function batchAnswer(found: readonly (Item & Partial<Organisation>)[]): OrganisationsAnswer {
+export function batchAnswer(
+  answers: readonly (Item & Partial<Organisation>)[],
+): OrganisationsAnswer {
   const ids = new Map<string, string>();
   const registers: OrganisationsAnswer["registers"] = {};
   const meanings: Record<string, string> = {};
@@ -17,21 +19,31 @@ export function batchAnswer(found: readonly (Item & Partial<Organisation>)[]): O
     meanings[id] = text;
     return id;
   };
-  const referring = <Said extends { value: string; meaning: string; register_name: string | null }>(
+  const referring = <
+    Value extends { value: string; meaning: string; register_name: string | null },
+  >(
     kind: string,
-    { meaning, register_name: _name, ...said }: Said,
-  ) => ({ ...said, meaning_id: idOf(`${kind}: ${said.value}`, meaning) });
-  const organisations = found.map((one): OrganisationItem => {
-    const { query, error, standing, deductibility, giver_answers, registers: rows, ...known } = one;
+    { meaning, register_name: _name, ...rest }: Value,
+  ) => ({ ...rest, meaning_id: idOf(`${kind}: ${rest.value}`, meaning) });
+  const organisations = answers.map((answer): OrganisationItem => {
+    const {
+      query,
+      error,
+      standing,
+      deductibility,
+      giver_answers,
+      registers: rows,
+      ...identity
+    } = answer;
     if (standing === undefined) return { query, ...(error && { error }) };
     return {
       query,
-      ...known,
+      ...identity,
       standing: referring("standing", standing),
       deductibility: deductibility && referring("deductibility", deductibility),
-      giver_answers: giver_answers?.map(({ reason, ...said }) => ({
-        ...said,
-        reason_id: idOf(`${said.question}: ${said.value}`, reason),
+      giver_answers: giver_answers?.map(({ reason, ...giverAnswer }) => ({
+        ...giverAnswer,
+        reason_id: idOf(`${giverAnswer.question}: ${giverAnswer.value}`, reason),
       })),
       registers: rows?.map(({ register_name, licence, attribution, ...row }) => {
         registers[row.register] = { register_name, licence, attribution };

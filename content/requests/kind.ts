@@ -33,9 +33,9 @@ type KindOf<Row extends RequestRow, Of extends NonprofitRecord | null, World> = 
   /** What has this key, whether it waits or was decided. */
   byKey(store: Queryable, key: string): Promise<Row | null>;
   /** Whether what was not decided waits; everything unless given. */
-  isWaiting?: (found: WaitingRequest<Row, Of>) => boolean;
+  isWaiting?: (waiting: WaitingRequest<Row, Of>) => boolean;
   /** Whether it can be decided; what waits unless given. */
-  isDecidable?: (found: WaitingRequest<Row, Of>) => boolean;
+  isDecidable?: (waiting: WaitingRequest<Row, Of>) => boolean;
   /** Brings what may have changed since it came up to date, for an operator who looks at it. */
   refresh?(store: Queryable, waiting: WaitingRequest<Row, Of>): Promise<Row>;
   item(
@@ -134,16 +134,16 @@ export function requestKind<
     if (row?.status !== undefined && !waitingStatuses.has(row.status)) {
       return fail({ kind: "review_decided", status: row.status.replace("_", " ") });
     }
-    const [found] = await withRecords(store, row === null ? [] : [row]);
-    return found === undefined ? notWaiting(kind, key) : ok(found);
+    const [waiting] = await withRecords(store, row === null ? [] : [row]);
+    return waiting === undefined ? notWaiting(kind, key) : ok(waiting);
   };
   const findWaiting = async (store: Queryable, key: string) => {
-    const found = await undecided(store, key);
-    return found.ok && isWaiting(found.value) ? found.value : null;
+    const request = await undecided(store, key);
+    return request.ok && isWaiting(request.value) ? request.value : null;
   };
   const findDecidable = async (store: Queryable, key: string): Outcome<WaitingRequest<Row, Of>> => {
-    const found = await undecided(store, key);
-    return found.ok && !isDecidable(found.value) ? notWaiting(kind, key) : found;
+    const request = await undecided(store, key);
+    return request.ok && !isDecidable(request.value) ? notWaiting(kind, key) : request;
   };
   const itemOf = async (store: Queryable, waiting: WaitingRequest<Row, Of>, now: Date) => {
     const { key, place = key, created_at, ...item } = await steps.item(store, waiting, now);
@@ -159,17 +159,17 @@ export function requestKind<
     /** The oldest first; every item carries the cursor that stands for its place. */
     list: async (store: Queryable, page: QueuePage): Promise<ReviewItem[]> => {
       const items: ReviewItem[] = [];
-      for (const one of await withRecords(store, await steps.page(store, page))) {
-        items.push(await itemOf(store, one, page.now));
+      for (const waiting of await withRecords(store, await steps.page(store, page))) {
+        items.push(await itemOf(store, waiting, page.now));
       }
       return items;
     },
     /** What waits under this key; null when nothing does (any more). */
     find: async (store: Queryable, key: string, now: Date): Promise<ReviewItem | null> => {
-      const found = await findWaiting(store, key);
-      if (found === null) return null;
-      const row = (await steps.refresh?.(store, found)) ?? found.row;
-      return itemOf(store, { ...found, row }, now);
+      const waiting = await findWaiting(store, key);
+      if (waiting === null) return null;
+      const row = (await steps.refresh?.(store, waiting)) ?? waiting.row;
+      return itemOf(store, { ...waiting, row }, now);
     },
     /** Decides what waits, with an entry in the audit log that has this detail. */
     decide: async (
@@ -183,13 +183,13 @@ export function requestKind<
         const { nonprofit_id = null } = (await rowOf(tx, key)) ?? {};
         if (nonprofit_id !== null) await steps.prepare(tx, { nonprofit_id, decision, now });
       }
-      const found = await findDecidable(tx, key);
-      if (!found.ok) return found;
-      const { id = null, slug = null } = found.value.record ?? {};
+      const request = await findDecidable(tx, key);
+      if (!request.ok) return request;
+      const { id = null, slug = null } = request.value.record ?? {};
       const last = await newestOf(tx, id);
       const decide = { approved: steps.approve, rejected: steps.reject }[decision];
       const entry = { operator, subject: `${kind}-${key}`, detail, at: now.getTime() };
-      const plan = await decide(tx, found.value, deciding);
+      const plan = await decide(tx, request.value, deciding);
       const done = await carryOut(
         tx,
         withWrite(plan, ({ complete = true }) => ({

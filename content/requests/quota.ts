@@ -10,7 +10,7 @@ export const isQueueFull = (
 ): boolean =>
   waiting.length >= waitingInPlaceMax ||
   (network !== null &&
-    waiting.filter((one) => one.network === network).length >= waitingOfNetworkMax);
+    waiting.filter((request) => request.network === network).length >= waitingOfNetworkMax);
 
 /** What a row takes beside its texts: its indexes, times and the page it shares. Measured: 0.3 to 0.6 kB. */
 export const rowBytes = 600;
