@@ -23,25 +23,25 @@ const args = {
 
 const command = wordedCommand("export", {
   args,
-  run: ({ args: asked }) => {
+  run: ({ args: options }) => {
     const config = configOrExit();
-    return asked.site === undefined
-      ? exportRows(config, asked)
-      : exportSite(config, asked.site, asked.out);
+    return options.site === undefined
+      ? exportRows(config, options)
+      : exportSite(config, options.site, options.out);
   },
 });
 
-async function exportRows(config: Config, asked: ParsedArgs<typeof args>): Promise<void> {
+async function exportRows(config: Config, options: ParsedArgs<typeof args>): Promise<void> {
   using store = await openExistingStore(config);
-  const file = asked.out === undefined ? null : `${asked.out}.part-${process.pid}`;
+  const file = options.out === undefined ? null : `${options.out}.part-${process.pid}`;
   const out =
     file === null ? process.stdout : createWriteStream(file, { flush: true, mode: 0o600 });
   const progress = startProgress("exporting", 0);
   let count = 0;
   const onLines = (lines: number) => progress.at((count += lines));
-  const asks = { contactEmails: asked["with-contact-emails"] === true };
+  const asks = { contactEmails: options["with-contact-emails"] === true };
   const signal = stopSignal();
-  const all = asked.all === true;
+  const all = options.all === true;
   const texts = all ? exportAll(store, onLines) : exportRecords(store, asks, onLines);
   const failure = await pipeline(texts, out, { signal, end: file !== null }).then(
     () => null,
@@ -52,7 +52,7 @@ async function exportRows(config: Config, asked: ParsedArgs<typeof args>): Promi
     if (file !== null) rmSync(file, { force: true });
     stopWith(`export: ${signal.aborted ? "interrupted" : failure.message}`);
   }
-  if (file !== null) renameSync(file, asked.out ?? file);
+  if (file !== null) renameSync(file, options.out ?? file);
   console.error(`${count.toLocaleString("en")} ${all ? "rows" : "records"}`);
   if (all) {
     console.error("Keys are not in it: copy the folder `secrets` of the data folder, too.");

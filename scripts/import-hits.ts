@@ -34,9 +34,9 @@ function inWords({ file, lines, unread, hits, follow_throughs }: LogReport): str
   const counts = Object.entries(hits).map(
     ([kind, count]) => `${count} ${kind.replace("hit:", "")}`,
   );
-  const found = counts.length === 0 ? "no hits" : counts.join(", ");
+  const hitsText = counts.length === 0 ? "no hits" : counts.join(", ");
   const followed = follow_throughs > 0 ? `, ${follow_throughs} follow-throughs` : "";
-  return `${file}: ${lines} new lines, ${found}${followed}${unread > 0 ? `; ${unread} lines were not understood` : ""}`;
+  return `${file}: ${lines} new lines, ${hitsText}${followed}${unread > 0 ? `; ${unread} lines were not understood` : ""}`;
 }
 
 await runCommand(command);

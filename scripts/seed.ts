@@ -30,7 +30,7 @@ const command = wordedCommand("seed", {
     json: flag,
   },
   run: async ({ args }) => {
-    const asked = {
+    const sample = {
       profiles: wholeNumber("--profiles", args.profiles, profilesMax),
       seedNumber: wholeNumber("--seed-number", args["seed-number"], seedNumberMax),
     };
@@ -48,33 +48,33 @@ const command = wordedCommand("seed", {
     // Measured: 41,000 profiles take a fifth less time when hot pages stay in memory and are copied back less often.
     const { databaseUrl: url, databaseToken: authToken } = config;
     using store = await openStore({ url, authToken, writeCacheMb: 64 });
-    const { profiles, start } = await planned(store, asked, args.add === true);
+    const { profiles, start } = await planned(store, sample, args.add === true);
     const progress = startProgress("Sample nonprofits", profiles);
     const { added, done } = await seedDirectory(store, {
       profiles,
-      seedNumber: asked.seedNumber,
+      seedNumber: sample.seedNumber,
       asOf,
       onProgress: (stored) => progress.at(stored),
       stop,
     });
     progress.end();
-    const report = { added, from: start, profiles: done, seed_number: asked.seedNumber };
+    const report = { added, from: start, profiles: done, seed_number: sample.seedNumber };
     if (args.json === true) console.log(JSON.stringify(report));
     else console.log(`${added.toLocaleString("en")} nonprofits added to ${config.databaseUrl}.`);
     if (done < profiles) stopWith("Stopped before the end: the same command goes on from here.");
   },
 });
 
-type AskedSample = { profiles: number; seedNumber: number };
+type SampleRequest = { profiles: number; seedNumber: number };
 
 /** From which to how many profiles this sample goes; ends the process when the store is not to be touched. */
-async function planned(store: Store, { profiles, seedNumber }: AskedSample, add: boolean) {
+async function planned(store: Store, { profiles, seedNumber }: SampleRequest, add: boolean) {
   const states = await sampleStates(store);
-  const own = states.find((state) => state.seed_number === seedNumber);
-  const start = own?.done ?? 0;
-  if (own !== undefined && start < own.profiles) {
+  const sample = states.find((state) => state.seed_number === seedNumber);
+  const start = sample?.done ?? 0;
+  if (sample !== undefined && start < sample.profiles) {
     // An interrupted sample is completed first, also with --add: it says how many it was to have.
-    const wanted = add || profiles < own.profiles ? own.profiles : profiles;
+    const wanted = add || profiles < sample.profiles ? sample.profiles : profiles;
     console.error(`Going on with an interrupted sample: ${start} of ${wanted} are there.`);
     return { profiles: wanted, start };
   }

@@ -68,14 +68,14 @@ function prepareOnce(database: Database.Database, watched: Watch): void {
       return describedOnce(prepare(sql), watched, forget);
     },
   });
-  const made = (sql: string) => {
+  const cachedOrNew = (sql: string) => {
     if (isReusable.test(sql)) return statements.memo(sql);
     return isBoundary.test(sql)
       ? boundaryOf(database, sql, watched)
       : watchedStatement(prepare(sql), watched);
   };
   // Looked for with `get`: `memo` copies its options at each call.
-  const prepared = (sql: string) => statements.get(sql) ?? made(sql);
+  const prepared = (sql: string) => statements.get(sql) ?? cachedOrNew(sql);
   database.prepare = prepared as typeof database.prepare;
 }
 

@@ -254,10 +254,10 @@ const connectTo = (
       });
 
 function refuseMissing(path: string): void {
-  const found = path === ":memory:" ? null : statSync(path, { throwIfNoEntry: false });
-  if (found === null || (found?.size ?? 0) > 0) return;
+  const file = path === ":memory:" ? null : statSync(path, { throwIfNoEntry: false });
+  if (file === null || (file?.size ?? 0) > 0) return;
   throw new CannotStart(
-    found === undefined ? `There is no store at ${path}.` : `The store ${path} is empty: 0 bytes.`,
+    file === undefined ? `There is no store at ${path}.` : `The store ${path} is empty: 0 bytes.`,
     "Correct ALMONER_DATA_DIR or ALMONER_DATABASE_URL, or restore a backup. A new directory begins with `bun start` or `bun run import` in an empty folder.",
   );
 }

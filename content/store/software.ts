@@ -4,14 +4,14 @@ import { join } from "node:path";
 
 /** Version and commit of the code that runs; without the commit where that is not known. */
 export function software(): { version: string; commit?: string } {
-  const known = commit();
-  return known === null ? { version } : { version, commit: known };
+  const id = commit();
+  return id === null ? { version } : { version, commit: id };
 }
 
 /** The same in words: "0.4.0 (0123456789ab)", or "0.4.0". */
 export function softwareVersion(): string {
-  const { version: number, commit: known } = software();
-  return known === undefined ? number : `${number} (${known})`;
+  const { version: number, commit: id } = software();
+  return id === undefined ? number : `${number} (${id})`;
 }
 
 const commitLength = 12;
@@ -30,8 +30,10 @@ export function commitOf(folder: string): string | null {
   }
 }
 
-let known: string | null | undefined;
+let codeCommit: string | null | undefined;
 
 /** The commit of the code that runs, as it was when it was first asked for: the files may be replaced meanwhile. */
 export const commit = (): string | null =>
-  known === undefined ? (known = commitOf(join(import.meta.dirname, "../.."))) : known;
+  codeCommit === undefined
+    ? (codeCommit = commitOf(join(import.meta.dirname, "../..")))
+    : codeCommit;

@@ -13,8 +13,8 @@ export function storeFiles(path: string) {
   }
   const log = `${path}-wal`;
   const inode = (file: string) => statSync(file, { throwIfNoEntry: false })?.ino;
-  const [own, ownLog] = [inode(path), inode(log)];
-  const isThere = () => inode(path) === own && inode(log) === ownLog;
+  const [fileInode, logInode] = [inode(path), inode(log)];
+  const isThere = () => inode(path) === fileInode && inode(log) === logInode;
   return {
     /** Throws StoreLost once the file or its log is not the one that was opened. Takes microseconds. */
     checkPlace: () => {
@@ -31,7 +31,7 @@ export function storeFiles(path: string) {
       );
     },
     /** Whether the log alone is gone: what it held can still be brought into the file. */
-    lacksLog: () => inode(path) === own && !existsSync(log),
+    lacksLog: () => inode(path) === fileInode && !existsSync(log),
     /** Brings the log into the file and empties it, unless another process uses the store: then its last one does. */
     leave: () => {
       if (isThere()) emptyLog(path);

@@ -21,8 +21,8 @@ export async function storeVersion(client: Client): Promise<string | null> {
 /** When the newest migration that the store has was made, in milliseconds; 0 for a store without tables. */
 async function newestOf(client: Client): Promise<number> {
   // Drizzle keeps its own table, and has no words for asking whether there is one.
-  const asked = "SELECT 1 FROM sqlite_master WHERE name = '__drizzle_migrations'";
-  if ((await client.execute(asked)).rows.length === 0) return 0;
+  const tableSql = "SELECT 1 FROM sqlite_master WHERE name = '__drizzle_migrations'";
+  if ((await client.execute(tableSql)).rows.length === 0) return 0;
   const newest = "SELECT max(created_at) AS newest FROM __drizzle_migrations";
   return Number((await client.execute(newest)).rows[0]?.["newest"] ?? 0);
 }
@@ -91,10 +91,10 @@ async function noteUpgrade(client: Client, before: number): Promise<void> {
 
 function explainMigrations(error: unknown, pending: readonly string[]): never {
   const message = error instanceof Error ? error.message : "";
-  const said = /^SQLITE_(?:ERROR|CONSTRAINT\w*): (?:SQLITE_\w+: )?(.*)/.exec(message)?.[1];
-  if (said === undefined) throw error;
+  const cause = /^SQLITE_(?:ERROR|CONSTRAINT\w*): (?:SQLITE_\w+: )?(.*)/.exec(message)?.[1];
+  if (cause === undefined) throw error;
   throw new CannotStart(
-    `The migrations ${pending.join(", ")} failed: ${said}.`,
+    `The migrations ${pending.join(", ")} failed: ${cause}.`,
     "Nothing was changed. The tables are not as Almoner made them: restore a backup, or go on with the version before, and report this.",
     { cause: error },
   );

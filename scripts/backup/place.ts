@@ -164,19 +164,19 @@ function bucketPlace(target: ObjectStore): BackupPlace {
     must(await target.put(path, body, { "x-amz-content-sha256": sha256 }));
   };
   const listIn = async (file: string): Promise<string[]> => {
-    const found = await target.get(file);
-    if (found.ok)
-      return z.array(z.string()).parse(JSON.parse(new TextDecoder().decode(found.value)));
-    if (found.failure.kind !== "missing") must(found.failure);
+    const answer = await target.get(file);
+    if (answer.ok)
+      return z.array(z.string()).parse(JSON.parse(new TextDecoder().decode(answer.value)));
+    if (answer.failure.kind !== "missing") must(answer.failure);
     return [];
   };
   const setList = (file: string, all: Iterable<string>) =>
     put(file, new TextEncoder().encode(JSON.stringify([...new Set(all)].sort())));
   const read = async (path: string): Promise<Bytes> => {
-    const found = await target.get(path);
-    if (found.ok) return found.value;
-    if (found.failure.kind !== "missing") must(found.failure);
-    throw new Error(`${target.name}${path}: ${found.failure.message}`);
+    const file = await target.get(path);
+    if (file.ok) return file.value;
+    if (file.failure.kind !== "missing") must(file.failure);
+    throw new Error(`${target.name}${path}: ${file.failure.message}`);
   };
   const filesOf = async (name: string): Promise<string[]> => {
     const { store, keys } = await manifestOf(place, name);

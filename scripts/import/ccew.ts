@@ -53,16 +53,16 @@ export const ccew: CsvFormat = {
 /** The charities, each with its rows of the other tables as JSON, which wait in a file of their own meanwhile. */
 async function* joined(
   main: string,
-  found: ReadonlyMap<string, string>,
+  files: ReadonlyMap<string, string>,
   { dataDir, latest, onBytes }: OpenContext,
 ): OpenedFile["rows"] {
   const waiting = openSideTables(dataDir);
   const keyOf = (row: Row, columns: readonly string[]) =>
     columns.map((column) => Number(cell(row, column))).join("/");
   try {
-    for (const side of sideNames.filter((sideName) => found.has(sideName))) {
+    for (const side of sideNames.filter((sideName) => files.has(sideName))) {
       const { key, columns } = sides[side];
-      const [file, all] = [found.get(side) ?? "", [...key, ...columns]];
+      const [file, all] = [files.get(side) ?? "", [...key, ...columns]];
       const dates = all.filter((column) => column.includes("date"));
       const read = side === "register-of-mergers" ? readCsv : readTabs;
       for await (const one of read(file, { columns: [all], begins }, onBytes)) {

@@ -99,7 +99,7 @@ async function filesOf(register: string, request: FetchRequest) {
   const before = await lastFetched(request.store, register, !isList(register));
   const files: { url: string; bytes: number | null; is_new: boolean }[] = [];
   for (const url of (await attempt(publishedFiles(register, request), problems)) ?? []) {
-    const earlier = before.find((one) => one.url === url) ?? null;
+    const earlier = before.find((file) => file.url === url) ?? null;
     const fetched = await attempt(askFile(url, request.signal, earlier), problems);
     if (fetched === undefined) problems.push(`${url}: no such file`);
     files.push({ url, bytes: null, is_new: false, ...fetched });

@@ -64,21 +64,26 @@ const failed = (reason: string, again = false): Outcome => ({ kind: "failed", re
  */
 export async function fetchFile(url: string, options: FetchOptions): Promise<FetchedFile> {
   const { folder, before, signal } = options;
-  const known = { ...limits, ...options };
+  const settings = { ...limits, ...options };
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const file = join(folder, basename(new URL(url).pathname));
-  const held = await stat(file).catch(() => null);
-  const here = held && { etag: null, last_modified: held.mtime.toUTCString() };
-  const whole = AbortSignal.any([signal, AbortSignal.timeout(known.totalMs)]);
+  const present = await stat(file).catch(() => null);
+  const presentVersion = present && { etag: null, last_modified: present.mtime.toUTCString() };
+  const whole = AbortSignal.any([signal, AbortSignal.timeout(settings.totalMs)]);
   const outcome = await retry(
-    () => tryOnce(url, openPart(file, url), { ...known, before: here ?? before, signal: whole }),
+    () =>
+      tryOnce(url, openPart(file, url), {
+        ...settings,
+        before: presentVersion ?? before,
+        signal: whole,
+      }),
     (tried) => tried.kind === "failed" && tried.again && !whole.aborted,
-    { triesMax: known.triesMax, firstMs: known.firstWaitMs, waitMaxMs, signal: whole },
+    { triesMax: settings.triesMax, firstMs: settings.firstWaitMs, waitMaxMs, signal: whole },
   );
   if (outcome.kind === "failed") throw new FetchFailed(`${url}: ${outcome.reason}`);
   if (outcome.kind === "unchanged") {
-    if (here === null) return { url, version: before ?? noVersion, file: null, bytes: 0 };
-    return { url, version: { ...here, etag: outcome.version.etag }, file, bytes: 0 };
+    if (presentVersion === null) return { url, version: before ?? noVersion, file: null, bytes: 0 };
+    return { url, version: { ...presentVersion, etag: outcome.version.etag }, file, bytes: 0 };
   }
   const { version, bytes } = outcome;
   const dated = Date.parse(version.last_modified ?? "");

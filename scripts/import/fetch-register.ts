@@ -85,7 +85,7 @@ function fetchOne(
   before: readonly FetchedVersion[],
 ): Promise<FetchedFile> {
   const folder = join(dataDir, "registers", format);
-  const earlier = before.find((one) => one.url === url) ?? null;
+  const earlier = before.find((file) => file.url === url) ?? null;
   const step = `${basename(new URL(url).pathname)} in MB`;
   const onBytes: FetchOptions["onBytes"] = (done, total) =>
     onProgress(step, Math.ceil(done / 1e6), Math.ceil((total ?? 0) / 1e6));

@@ -183,11 +183,11 @@ function financesOf({ form, period_end, filing_url, text }: Return): StoredPerio
     filed_at: instantOf(text("filed_at")),
     filing_url,
   });
-  const own = { period_start, period_end, ...column("") };
+  const period = { period_start, period_end, ...column("") };
   const before = column("_before");
   const { revenue, expenses, assets, liabilities, net_assets } = before;
   const isSaidBefore = [revenue, expenses, assets, liabilities, net_assets].some((sum) => !!sum);
-  if (period_start === null || !isSaidBefore) return [own];
+  if (period_start === null || !isSaidBefore) return [period];
   const end = new Date(Date.parse(period_start) - dayMs).toISOString().slice(0, 10);
-  return [own, { period_start: null, period_end: end, ...before, prior_year: true }];
+  return [period, { period_start: null, period_end: end, ...before, prior_year: true }];
 }

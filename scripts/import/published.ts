@@ -10,7 +10,7 @@ const lists: Readonly<Record<string, FileList>> = fetching.lists;
 
 /** Whether a register's files are tables that are read beside one another. */
 export const isTogether = (register: string): boolean =>
-  registers.some((one) => one.id === register && "together" in one);
+  registers.some((entry) => entry.id === register && "together" in entry);
 
 /** Whether a register has many files that stand for themselves: each is fetched, imported and removed before the next. */
 export const isList = (register: string): boolean => Object.hasOwn(lists, register);

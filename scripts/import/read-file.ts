@@ -102,12 +102,12 @@ export async function* readCsv(
   bytes.pipe(parser);
   try {
     for await (const read of parser) {
-      const found: { row: Row; line: number } | UnreadableRow = read;
-      line = found.line;
+      const row: { row: Row; line: number } | UnreadableRow = read;
+      line = row.line;
       // The parser is ahead: what it could not read comes before the rows that wait here.
       yield* unreadable.splice(0);
       if (openQuote !== undefined) throw openQuote;
-      if ("row" in found) yield found;
+      if ("row" in row) yield row;
     }
   } catch (error) {
     if (error instanceof CsvError) throw described(error);
@@ -146,7 +146,7 @@ export async function* readTabs(
   onBytes: OnBytes,
 ): AsyncGenerator<{ row: Record<string, string>; line: number } | UnreadableRow> {
   let names: (string | false)[] = [];
-  let held: { text: string; line: number } | null = null;
+  let record: { text: string; line: number } | null = null;
   const rowOf = ({ text, line }: { text: string; line: number }) => {
     const cells = text.split("\t");
     const problem = `the row has ${cells.length} fields, the header another number`;
@@ -157,14 +157,14 @@ export async function* readTabs(
   for await (const { text, line } of readLines(file, onBytes)) {
     if (names.length === 0) {
       names = columnsOf(file, text.replace(/^\uFEFF/, "").split("\t"), columns);
-    } else if (held === null || begins.test(text)) {
-      if (held !== null) yield rowOf(held);
-      held = { text, line };
-    } else if (held.text.length + text.length > recordBytesMax) {
-      throw new BadInput(file, held.line, tooLong);
-    } else held.text += ` ${text}`;
+    } else if (record === null || begins.test(text)) {
+      if (record !== null) yield rowOf(record);
+      record = { text, line };
+    } else if (record.text.length + text.length > recordBytesMax) {
+      throw new BadInput(file, record.line, tooLong);
+    } else record.text += ` ${text}`;
   }
-  if (held !== null) yield rowOf(held);
+  if (record !== null) yield rowOf(record);
 }
 
 /**
@@ -184,7 +184,7 @@ export async function* readLines(
     if (size > recordBytesMax) throw new BadInput(file, line, tooLong);
     if (piece.length > 0) pieces.push(piece);
   };
-  const taken = () => {
+  const takeLine = () => {
     if (size === 0) return { text: "", line: line++ };
     const text = Buffer.concat(pieces).toString().replace(/\r$/, "");
     [pieces, size] = [[], 0];
@@ -196,7 +196,7 @@ export async function* readLines(
       for (let end = chunk.indexOf(10); end >= 0; end = chunk.indexOf(10, from)) {
         keep(chunk.subarray(from, end));
         from = end + 1;
-        const read = taken();
+        const read = takeLine();
         if (isSaid(read)) yield read;
       }
       keep(chunk.subarray(from));
@@ -205,7 +205,7 @@ export async function* readLines(
     if (error instanceof BadInput || !(error instanceof Error)) throw error;
     throw new BadInput(file, line, brokenFile(error));
   }
-  const last = taken();
+  const last = takeLine();
   if (isSaid(last)) yield last;
 }
 

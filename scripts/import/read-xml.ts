@@ -62,11 +62,11 @@ export async function readElements(
     [silent, text] = [0, ""];
     if (element?.key?.endsWith("#") === true) group += 1;
   });
-  const said = (more: string) => {
+  const addText = (more: string) => {
     if (text.length < textMax) text += more;
   };
-  parser.on("text", said);
-  parser.on("cdata", said);
+  parser.on("text", addText);
+  parser.on("cdata", addText);
   parser.on("closetag", () => {
     silent = 0;
     const key = path.pop()?.key;

@@ -28,7 +28,7 @@ export function ukRegister(
   const former: readonly string[] = spec.former;
   const removed = new RegExp(spec.removed, "i");
   const isRemoved = (row: Row) =>
-    removed.test(cell(row, status)) || former.some((column) => said(row, column) !== "");
+    removed.test(cell(row, status)) || former.some((column) => textOf(row, column) !== "");
   const rules = [texts, facts, money].flatMap((some) => Object.values<string>(some));
   const columns = [...number, status, ...spec.more, ...rules.map(columnOf)];
   return {
@@ -47,8 +47,8 @@ export function ukRegister(
       const registration = ukNumber(scheme, row, number);
       if ("kind" in registration) return registration;
       const { org_id } = registration;
-      const own = { texts: {}, facts: {}, finances: periodsOf(valuesOf(row, money)) };
-      const more = beside?.(row) ?? own;
+      const plain = { texts: {}, facts: {}, finances: periodsOf(valuesOf(row, money)) };
+      const more = beside?.(row) ?? plain;
       const written: Values = { ...valuesOf(row, texts), ...more.texts };
       const of = { name: String(written["name"]), org_id };
       const values: Values = { ...valuesOf(row, facts, of), ...more.facts };
@@ -180,7 +180,7 @@ const readers: Readonly<Record<string, Reader>> = {
 };
 
 /** What a cell says: dashes, zeros of a postcode and the first day of 1970 say nothing. */
-const said = (row: Row, column: string): string =>
+const textOf = (row: Row, column: string): string =>
   cell(row, column).replace(/^(?:[-, ]*|XX0 0XX|0?1\/0?1\/1970)$/, "");
 
 const columnOf = (rule: string): string => rule.slice(rule.indexOf(" ") + 1);
@@ -190,7 +190,7 @@ export const valuesOf = (row: Row, rules: Rules, of = { name: "", org_id: "" }):
   Object.fromEntries(
     Object.entries(rules).map(([name, rule]) => {
       const read = readers[rule.split(" ", 1)[0] ?? ""];
-      return [name, read?.(said(row, columnOf(rule)), of) ?? null];
+      return [name, read?.(textOf(row, columnOf(rule)), of) ?? null];
     }),
   );
 

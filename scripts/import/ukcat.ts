@@ -50,4 +50,5 @@ export const ukcat: CsvFormat = {
   },
 };
 
-const either = (row: Row, one: string, other: string): string => cell(row, one) || cell(row, other);
+const either = (row: Row, column: string, other: string): string =>
+  cell(row, column) || cell(row, other);

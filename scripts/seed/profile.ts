@@ -16,14 +16,14 @@ import {
 } from "./numbers.ts";
 import { type Outline, richCountries } from "./outline.ts";
 import { arrivalMs, type Calendar, claimMs } from "./calendar.ts";
-import given from "./profile.json";
+import profileTable from "./profile.json";
 import { sampleTexts } from "./texts.ts";
 
 /** In how many of 100 profiles of each tier a field is filled. */
 const tiers = ["thin", "medium", "rich", "verified"] as const;
-const { shares } = given;
-const healthAndDevelopment = new Set(given.health_and_development);
-const fromRegister = new Set(given.from_register);
+const { shares } = profileTable;
+const healthAndDevelopment = new Set(profileTable.health_and_development);
+const fromRegister = new Set(profileTable.from_register);
 
 /** The whole profile of an outline under its settled slug, as it came. Every host ends in .example. */
 export function profileOf(
@@ -134,16 +134,16 @@ const unsourced = new Set(["slug", "verified", "status"]);
 
 /** Where each filled field came from: the sample's register, or the organisation that came with a claim. */
 function sampleProvenance(
-  known: SampleProfile,
+  profile: SampleProfile,
   { tier, index }: Outline,
   calendar: Calendar,
 ): Record<string, StoredProvenance> {
   const arrived = arrivalMs(index, calendar);
   const register = sourceFrom("register", arrived, { source: "sample" });
   const claimed = claimMs(index, calendar);
-  const organisation = sourceFrom("organisation", claimed, { source_url: known.website });
+  const organisation = sourceFrom("organisation", claimed, { source_url: profile.website });
   const provenance: Record<string, StoredProvenance> = {};
-  for (const [field, value] of Object.entries(known)) {
+  for (const [field, value] of Object.entries(profile)) {
     if (unsourced.has(field) || isEmpty(value)) continue;
     const byOrganisation = tier === "verified" && !fromRegister.has(field);
     provenance[field] = byOrganisation ? organisation : register;

@@ -210,17 +210,17 @@ function missions(scene: Scene): Happening[] {
     {
       at: decided,
       tell: async (tx) => {
-        const found = await proseRequests.list(tx, {
+        const waiting = await proseRequests.list(tx, {
           after: null,
           limit: 100,
           now: new Date(decided),
         });
-        const review = found.find(({ slug }) => slug === record.slug);
+        const review = waiting.find(({ slug }) => slug === record.slug);
         if (review === undefined) return;
         const decision = good ? "approved" : "rejected";
         const key = review.id.replace(/^prose-/, "");
-        const given = { ...deciding(decided), key, reason };
-        const done = await proseRequests.decide(tx, decision, given, detailOf(reason));
+        const input = { ...deciding(decided), key, reason };
+        const done = await proseRequests.decide(tx, decision, input, detailOf(reason));
         if (!done.ok) throw new Error(`the sample decides ${JSON.stringify(done.failure)}`);
       },
     },
@@ -281,8 +281,8 @@ const correctionsEvery = 24;
 /** What people say is wrong: mostly they are right, sometimes not, and the newest wait. */
 function corrections(scene: Scene): Happening[] {
   const { record, random, calendar, outline } = scene;
-  const told = Object.keys(story.corrections) as (keyof typeof story.corrections)[];
-  const field = told[outline.index % told.length] ?? "city";
+  const fields = Object.keys(story.corrections) as (keyof typeof story.corrections)[];
+  const field = fields[outline.index % fields.length] ?? "city";
   if (outline.index % correctionsEvery !== 2 || record[field] === null) return [];
   // One of three came yesterday, and waits.
   const isNew = outline.index % (3 * correctionsEvery) === 2;
@@ -314,8 +314,8 @@ function corrections(scene: Scene): Happening[] {
     {
       at: decided,
       tell: async (tx) => {
-        const given = { ...deciding(decided), key: id, reason };
-        const done = await correctionRequests.decide(tx, decision, given, detailOf(reason));
+        const input = { ...deciding(decided), key: id, reason };
+        const done = await correctionRequests.decide(tx, decision, input, detailOf(reason));
         if (!done.ok) throw new Error(`the sample decides ${JSON.stringify(done.failure)}`);
       },
     },
@@ -325,11 +325,14 @@ function corrections(scene: Scene): Happening[] {
 /** Claims and a registration of the last days, for the operator to decide. */
 function requests(unclaimed: readonly Character[], { seedNumber, nowMs }: Calendar): Happening[] {
   const claims = story.claims.flatMap(({ contact_name, mailbox }, at) => {
-    const one = unclaimed[at * 7];
-    if (one === undefined) return [];
-    const contact_email = `${mailbox}@${hostOf(one.record.slug)}`;
+    const claim = unclaimed[at * 7];
+    if (claim === undefined) return [];
+    const contact_email = `${mailbox}@${hostOf(claim.record.slug)}`;
     return [
-      { record: one.record, body: { claim_slug: one.record.slug, contact_email, contact_name } },
+      {
+        record: claim.record,
+        body: { claim_slug: claim.record.slug, contact_email, contact_name },
+      },
     ];
   });
   const registrations = story.registrations.map((body) => ({ record: null, body }));

@@ -50,8 +50,8 @@ export function reasonOf(error: unknown, place: string): string {
     const named = error instanceof Error && "path" in error && typeof error.path === "string";
     return explainStart(error, named ? String(error.path) : place);
   } catch (explained) {
-    const said = explained instanceof Error ? explained.message : String(explained);
-    return (said || String(error)).replace(/\.?$/, ".");
+    const message = explained instanceof Error ? explained.message : String(explained);
+    return (message || String(error)).replace(/\.?$/, ".");
   }
 }
 

@@ -164,13 +164,13 @@ export function valueOf<Value>(answer: OperatorAnswer<Value>): Value {
 export async function show<Answer extends z.ZodObject>(
   args: Output & { operator?: string | undefined },
   operation: Called<Answer>,
-  asked: OperationCall,
+  input: OperationCall,
   linesOf: (value: z.output<Answer>) => readonly string[],
 ): Promise<z.output<Answer>> {
   // An option --operator of a command that only shows something says whose work it shows.
   const by = operation.method === "get" ? defaultOperator : (args.operator ?? defaultOperator);
   return withOperatorApi(by, async (call) => {
-    const value = valueOf(await call(operation, asked));
+    const value = valueOf(await call(operation, input));
     print(args, value, linesOf);
     return value;
   });
@@ -205,10 +205,10 @@ export async function change<Answer extends z.ZodObject>(
   args: Output & { operator: string },
   subject: string,
   operation: Called<Answer>,
-  asked: OperationCall,
+  input: OperationCall,
   sentence: (value: z.output<Answer>) => string = ({ message }) => `${subject}: ${String(message)}`,
 ): Promise<void> {
-  const outcome = await withOperatorApi(args.operator, (call) => call(operation, asked));
+  const outcome = await withOperatorApi(args.operator, (call) => call(operation, input));
   if (args.json === true) console.log(JSON.stringify(outcome));
   else if (outcome.ok) console.log(sentence(outcome.value));
   else console.error(`${subject}: ${outcome.failure.message}`);
@@ -231,11 +231,11 @@ type Texts = Readonly<Record<string, string | undefined>>;
 export const reasoned = (
   name: Parameters<typeof wordedCommand>[0],
   operation: Called,
-  own: Readonly<Record<string, StringArgDef>> = {},
+  extraArgs: Readonly<Record<string, StringArgDef>> = {},
   bodyOf: (own: Texts) => object = () => ({}),
 ) =>
   wordedCommand(name, {
-    args: { slug: positional, ...own, reason: textOption, operator, json },
+    args: { slug: positional, ...extraArgs, reason: textOption, operator, json },
     run: async ({ args }) => {
       const body = { ...bodyOf(args as Texts), reason: reasonOf(args.reason) };
       await change(args, args.slug, operation, { params: { slug: args.slug }, body });
@@ -246,8 +246,8 @@ export const pageLimit = { ...textOption, default: "50" } as const;
 
 /** An option that is a whole number from 1; another one ends the process with what it is to be. */
 export function numberOption(text: string, what: string, max = Number.MAX_SAFE_INTEGER): number {
-  const given = Number(text);
-  return Number.isInteger(given) && given >= 1 && given <= max ? given : stopWith(what, 2);
+  const number = Number(text);
+  return Number.isInteger(number) && number >= 1 && number <= max ? number : stopWith(what, 2);
 }
 
 export const limitOf = (text: string): number =>

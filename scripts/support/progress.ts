@@ -21,16 +21,16 @@ export function startProgress(
 
 /** Progress of work in steps, one after another. */
 export function followProgress(tell?: (line: string) => void) {
-  let shown: { step: string; progress: Progress } | null = null;
+  let current: { step: string; progress: Progress } | null = null;
   return {
     at: (step: string, done: number, total: number): void => {
-      if (shown?.step !== step) {
-        shown?.progress.end();
-        shown = { step, progress: startProgress(step, total, tell) };
+      if (current?.step !== step) {
+        current?.progress.end();
+        current = { step, progress: startProgress(step, total, tell) };
       }
-      shown.progress.at(done);
+      current.progress.at(done);
     },
-    end: (): void => shown?.progress.end(),
+    end: (): void => current?.progress.end(),
   };
 }
 
