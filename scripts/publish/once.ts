@@ -78,13 +78,14 @@ export async function drainOnce(
   while (prune(context, releasesKept));
   const state = manifest.state();
   const failed = failuresOf(manifest);
-  const made = state.current_release - current_release;
-  if (json) console.log(JSON.stringify({ release: state.current_release, made, failed }));
+  const releaseCount = state.current_release - current_release;
+  if (json)
+    console.log(JSON.stringify({ release: state.current_release, made: releaseCount, failed }));
   else {
     console.log(
-      made === 0
+      releaseCount === 0
         ? `Nothing to publish: release ${state.current_release} holds everything.`
-        : `Release ${state.current_release} is current (${made} new).`,
+        : `Release ${state.current_release} is current (${releaseCount} new).`,
     );
     showFailed(failed);
   }
@@ -107,16 +108,16 @@ export async function goBack(
   json: boolean,
 ): Promise<void> {
   const target = targetOf(text, context.manifest);
-  const committed = rollBackTo(context, target);
-  if (committed === null) stopWith(notKeptMessage(target, context.manifest));
+  const outcome = rollBackTo(context, target);
+  if (outcome === null) stopWith(notKeptMessage(target, context.manifest));
   await feedJob.run();
   // A power loss must not bring back what was gone back from.
   await syncAll(context);
-  const files = committed.changed.length + committed.removed.length;
+  const files = outcome.changed.length + outcome.removed.length;
   console.log(
     json
-      ? JSON.stringify({ release: committed.release, held_at: target, files })
-      : `Release ${committed.release} shows what release ${target} showed (${files} files). Publishing is held; Resume with \`publish --resume\`.`,
+      ? JSON.stringify({ release: outcome.release, held_at: target, files })
+      : `Release ${outcome.release} shows what release ${target} showed (${files} files). Publishing is held; Resume with \`publish --resume\`.`,
   );
 }
 

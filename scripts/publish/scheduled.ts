@@ -20,16 +20,16 @@ function openSchedule(log: Log, env: Env) {
     isStopped: () => stopped,
     /** Runs one; answers its exit code, or the signal that ended it. */
     command: async (name: string, ...args: string[]): Promise<string> => {
-      const ended = Promise.withResolvers<string>();
+      const end = Promise.withResolvers<string>();
       const child = startChild({
         script: join(import.meta.dirname, `../${name}.ts`),
         args,
         env,
         nice: 19,
-        onExit: ended.resolve,
+        onExit: end.resolve,
       });
       children.add(child);
-      const cause = await ended.promise;
+      const cause = await end.promise;
       children.delete(child);
       return cause;
     },
@@ -67,11 +67,11 @@ export function scheduleImports(
     await store.write((tx) => noteFetch(tx, note));
   };
   const run = async (): Promise<void> => {
-    const known = await newestFetches(store);
-    if (known.length === 0) {
+    const fetches = await newestFetches(store);
+    if (fetches.length === 0) {
       log.warn("no register was fetched yet: run `bun run import <register> --fetch` once");
     }
-    for (const { format } of known) if (!schedule.isStopped()) await importOne(format);
+    for (const { format } of fetches) if (!schedule.isStopped()) await importOne(format);
   };
   schedule.at(importSchedule, "import", run);
   return { run, stop: schedule.stop };

@@ -45,20 +45,20 @@ export async function bringToBucket(
   const target = targetOrExit(bucket.to, config, signal);
   const { bundle } = publisherFolders(config.dataDir);
   using manifest = openManifest(bundle);
-  const shown: { progress?: Progress } = {};
+  const display: { progress?: Progress } = {};
   const { touched, ...outcome } = await uploadRelease({
     manifest,
     blobs: openBlobs(manifest),
     target,
     extensionless: bucket.extensionless,
     onProgress: (done, total) => {
-      shown.progress ??= startProgress("Uploading files", total);
-      shown.progress.at(done);
+      display.progress ??= startProgress("Uploading files", total);
+      display.progress.at(done);
     },
     signal,
     now: systemClock(),
   });
-  shown.progress?.end();
+  display.progress?.end();
   await purgeRelease(touched, purgeConfigOf(config, log));
   if (bucket.json) console.log(JSON.stringify({ target: target.name, ...outcome }));
   else show(bucket.to, outcome);

@@ -133,10 +133,10 @@ export function openBlobs(
     put: (body: Uint8Array, path = ""): StoredContent => {
       const digest = sha256Of(body);
       const named = committed(digest);
-      const known = named ?? fresh.get(digest);
-      if (known !== undefined && isThere(digest, known)) {
-        const at = named === null ? { at: known } : {};
-        if (onDamaged === undefined || whole(digest, known) !== null)
+      const place = named ?? fresh.get(digest);
+      if (place !== undefined && isThere(digest, place)) {
+        const at = named === null ? { at: place } : {};
+        if (onDamaged === undefined || whole(digest, place) !== null)
           return { digest, size: body.length, ...at };
         onDamaged(digest);
       }

@@ -20,13 +20,13 @@ export function openDictionaries(db: Database) {
   const newest = db.query<Dictionary & { kind: string }, []>(
     "SELECT max(id) AS id, kind, body FROM dictionaries GROUP BY kind",
   );
-  const known = new Map<number, Uint8Array>();
+  const bodies = new Map<number, Uint8Array>();
   let byKind: Map<string, Dictionary> | null = null;
   return {
     /** Null for 0, and for one that is gone. */
     byId: (id: number): Uint8Array | null => {
-      const body = known.get(id) ?? (id === 0 ? null : (reading.get(id)?.body ?? null));
-      if (body !== null) known.set(id, body);
+      const body = bodies.get(id) ?? (id === 0 ? null : (reading.get(id)?.body ?? null));
+      if (body !== null) bodies.set(id, body);
       return body;
     },
     newestFor: (path: string): Dictionary | null => {

@@ -1,6 +1,11 @@
 import type { ExportFolder } from "./export-folder.ts";
 import type { Manifest, NewFile } from "./manifest.ts";
-import { type Committed, commitRelease, type ReleaseDraft, type BundleContext } from "./release.ts";
+import {
+  type ReleaseOutcome,
+  commitRelease,
+  type ReleaseDraft,
+  type BundleContext,
+} from "./release.ts";
 
 type ExportContext = Pick<BundleContext, "manifest" | "exported" | "blobs">;
 
@@ -11,20 +16,20 @@ const showingTo = new WeakMap<Manifest, { release: number; runs: number; failed:
 export function publishRelease(
   context: BundleContext,
   draft: Omit<ReleaseDraft, "now">,
-): Committed {
-  const committed = commitRelease(context.manifest, { ...draft, now: context.clock() });
+): ReleaseOutcome {
+  const outcome = commitRelease(context.manifest, { ...draft, now: context.clock() });
   exportRelease(context);
-  return committed;
+  return outcome;
 }
 
 /** The same for a release of many files: others work in between. */
 export async function publishInSlices(
   context: BundleContext,
   draft: Omit<ReleaseDraft, "now">,
-): Promise<Committed> {
-  const committed = commitRelease(context.manifest, { ...draft, now: context.clock() });
+): Promise<ReleaseOutcome> {
+  const outcome = commitRelease(context.manifest, { ...draft, now: context.clock() });
   await exportInSlices(context);
-  return committed;
+  return outcome;
 }
 
 /** Shows in the folder for other web servers what releases changed that is not shown there yet. */
@@ -61,10 +66,11 @@ function* showing({ manifest, exported, blobs }: ExportContext & { exported: Exp
   try {
     for (const [at, path] of paths.entries()) {
       if (at > 0 && at % pathsPerSlice === 0) yield;
-      const held = manifest.find(path);
-      if (held === null) exported.remove(path);
+      const current = manifest.find(path);
+      if (current === null) exported.remove(path);
       // Content that somebody removed is made again by the full build that follows, and shown by its check.
-      else if (blobs.has(held.digest)) exported.put(path, (to) => blobs.copyTo(held.digest, to));
+      else if (blobs.has(current.digest))
+        exported.put(path, (to) => blobs.copyTo(current.digest, to));
     }
     isWhole = true;
   } finally {

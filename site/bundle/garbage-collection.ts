@@ -24,8 +24,8 @@ function forgetReleases(context: BundleContext, releasesKept: number): boolean {
   const { db } = manifest;
   const { current_release, listed_release } = manifest.state();
   const first = manifest.oldestRelease();
-  const wanted = current_release - releasesKept + 1;
-  const oldest = Math.min(wanted, first + releasesPerRun);
+  const firstKept = current_release - releasesKept + 1;
+  const oldest = Math.min(firstKept, first + releasesPerRun);
   // A rollback brings back pages that name the assets of their time, however long ago that was. It leaves the index for
   // people alone, so what an older one named may go. What the signed list still tells stays until it does not.
   const doomed = db
@@ -43,7 +43,7 @@ function forgetReleases(context: BundleContext, releasesKept: number): boolean {
     .all(oldest);
   db.query("DELETE FROM releases WHERE id < ?").run(oldest);
   removeUnnamed(context, [...doomed, ...past]);
-  return oldest < wanted;
+  return oldest < firstKept;
 }
 
 /** Forgets where content lies that neither a release names nor a reader may be about to open. */

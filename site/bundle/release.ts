@@ -39,14 +39,14 @@ export type ReleaseDraft = {
 };
 
 /** What was committed: `release` is the current one, `changed` and `removed` what differs from the one before. */
-export type Committed = { release: number; changed: NewFile[]; removed: string[] };
+export type ReleaseOutcome = { release: number; changed: NewFile[]; removed: string[] };
 
 /**
  * Makes a new release current in one transaction. A file that was rendered from newer data meanwhile is kept: jobs
  * may finish out of order. Without any difference only the state moves on and no release is made.
  */
-export function commitRelease(manifest: Manifest, draft: ReleaseDraft): Committed {
-  const commit = manifest.db.transaction((): Committed => {
+export function commitRelease(manifest: Manifest, draft: ReleaseDraft): ReleaseOutcome {
+  const commit = manifest.db.transaction((): ReleaseOutcome => {
     const { current_release } = manifest.state();
     const { batch } = "batch" in draft.files ? draft.files : gatherFiles(manifest, draft.files);
     const next: NextRelease = { ...draft, batch, release: current_release + 1 };

@@ -1,5 +1,5 @@
 import type { Manifest, Release } from "./manifest.ts";
-import { type Committed, commitRelease } from "./release.ts";
+import { type ReleaseOutcome, commitRelease } from "./release.ts";
 
 /**
  * The newest release that shows what was published before the newest changes of profiles, or before another version of
@@ -26,19 +26,19 @@ export function releaseBefore(manifest: Manifest, publications: number): number 
        AND (older.fast_sequence <> newer.fast_sequence OR older.inputs_digest <> newer.inputs_digest)
      ORDER BY older.id DESC LIMIT 1`,
   );
-  let shown: number | null = held_at > 0 ? held_at : current_release;
-  for (let step = 0; step < publications && shown !== null; step++) {
-    const newest: number | null = changing.get(shown)?.id ?? null;
-    shown = newest === null ? null : (before.get(newest)?.id ?? null);
+  let release: number | null = held_at > 0 ? held_at : current_release;
+  for (let step = 0; step < publications && release !== null; step++) {
+    const newest: number | null = changing.get(release)?.id ?? null;
+    release = newest === null ? null : (before.get(newest)?.id ?? null);
   }
-  return shown;
+  return release;
 }
 
 /**
  * Goes back to what an older release showed, as a new release, and holds publishing there until it is resumed.
  * Answers null when that release is not kept any more.
  */
-export function rollBack(manifest: Manifest, target: number, now: Date): Committed | null {
+export function rollBack(manifest: Manifest, target: number, now: Date): ReleaseOutcome | null {
   const { db } = manifest;
   const aim = db.query<Release, [number]>("SELECT * FROM releases WHERE id = ?").get(target);
   if (aim === null || target >= manifest.state().current_release) return null;
@@ -51,8 +51,8 @@ export function rollBack(manifest: Manifest, target: number, now: Date): Committ
     )
     .all(target);
   // All at once: a process that is killed in between must not leave files that no change can replace.
-  const committing = db.transaction((): Committed => {
-    const committed = commitRelease(manifest, {
+  const committing = db.transaction((): ReleaseOutcome => {
+    const outcome = commitRelease(manifest, {
       reason: `rollback to ${target}`,
       files: notes.flatMap(({ path, digest, size }) =>
         size === null ? [] : [{ path, digest, size }],
@@ -73,7 +73,7 @@ export function rollBack(manifest: Manifest, target: number, now: Date): Committ
     ).run(target);
     // What was gone back to is old: the changes that are taken again after it must win.
     db.query("UPDATE files SET as_of = 0 WHERE as_of = ?").run(Number.MAX_SAFE_INTEGER);
-    return committed;
+    return outcome;
   });
   return committing.immediate();
 }

@@ -81,8 +81,8 @@ export function openSegments(folder: string, newest: () => number = () => 0) {
     }
   };
   const opened = (pack: number): number => {
-    const known = reading.get(pack);
-    if (known !== undefined) return known;
+    const open = reading.get(pack);
+    if (open !== undefined) return open;
     const file = openSync(pathOf(pack), "r");
     reading.set(pack, file);
     return file;

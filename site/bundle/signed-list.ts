@@ -61,18 +61,18 @@ export function draftManifest(
 ): { files: NewFile[]; removed: string[]; root: UnissuedList; release: number } {
   const { manifest, blobs } = parts;
   const { full, perShard } = options;
-  const known = full ? [] : knownShards(parts);
+  const current = full ? [] : knownShards(parts);
   const { current_release, listed_release } = manifest.state();
   // From scratch every file is read, which takes a while; what is published meanwhile comes by the overlay.
-  const spool = known.length === 0 ? spoolShards(parts) : null;
+  const spool = current.length === 0 ? spoolShards(parts) : null;
   const since = spool === null ? listed_release : current_release;
   const { current_release: release } = manifest.state();
   const overlay = [...overlaySince(manifest, since, options)];
   const changed = overlay.map(([path, file]) => ({ path, file, hash: sha256Of(path) }));
-  const counted = spool?.count() ?? totalsOf(known).files;
+  const counted = spool?.count() ?? totalsOf(current).files;
   const { digits = shardDigits(counted, perShard) } = options;
   const writer = shardWriter(blobs, digits, spool?.read);
-  const shards = writer.listsBelow("", known, changed);
+  const shards = writer.listsBelow("", current, changed);
   spool?.close();
   const root = { ...totalsOf(shards), shards };
   const right = shardDigits(root.files, perShard);
@@ -80,9 +80,9 @@ export function draftManifest(
     return draftManifest(parts, { ...options, full: true, digits: right });
   }
   const { files } = writer;
-  const written = new Set(files.map(({ path }) => path));
-  const held = spool === null ? [] : manifest.under(shardsFolder).map(({ path }) => path);
-  return { files, removed: held.filter((path) => !written.has(path)), root, release };
+  const newPaths = new Set(files.map(({ path }) => path));
+  const currentPaths = spool === null ? [] : manifest.under(shardsFolder).map(({ path }) => path);
+  return { files, removed: currentPaths.filter((path) => !newPaths.has(path)), root, release };
 }
 
 /** Writes the shards that changes are in. `readAll`: where entries come from when nothing older counts. */
@@ -114,8 +114,8 @@ function shardWriter(
       const parts = listsBelow(shard, heldIn(before, "parts")?.parts ?? [], changes);
       return written({ shard, parts }, totalsOf(parts));
     }
-    const listed = readAll?.(shard) ?? heldIn(before, "files")?.files ?? [];
-    const entries = withChanges(listed, changes);
+    const oldEntries = readAll?.(shard) ?? heldIn(before, "files")?.files ?? [];
+    const entries = withChanges(oldEntries, changes);
     const each = entries.map(({ size }) => ({ files: 1, bytes: size }));
     return written({ shard, files: entries }, totalsOf(each));
   };
@@ -197,11 +197,11 @@ function spoolShards({ manifest }: ManifestParts) {
   spool.run("PRAGMA journal_mode = OFF");
   spool.run("CREATE TABLE files (hash TEXT, path TEXT, sha256 TEXT, size INTEGER)");
   const adding = spool.query("INSERT INTO files VALUES (?, ?, ?, ?)");
-  const listed = manifest.db.query<NewFile, []>(
+  const files = manifest.db.query<NewFile, []>(
     "SELECT path, lower(hex(digest)) AS digest, size FROM files WHERE doomed_at IS NULL",
   );
   const addAll = spool.transaction(() => {
-    for (const file of listed.iterate()) {
+    for (const file of files.iterate()) {
       if (isManifestPath(file.path)) continue;
       adding.run(sha256Of(file.path), file.path, file.digest, file.size);
     }

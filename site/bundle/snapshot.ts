@@ -40,8 +40,8 @@ export async function* snapshotPieces(blobs: Blobs, parts: readonly NewFile[]) {
 /** Joins the parts into one file among the blobs. */
 export async function joinSnapshot(blobs: Blobs, parts: readonly NewFile[]): Promise<NewFile> {
   const draft = blobs.draftPath();
-  const made = await writeHashed(snapshotPieces(blobs, parts), draft);
-  return { path: feedPaths.snapshot, ...blobs.adopt(draft, made) };
+  const content = await writeHashed(snapshotPieces(blobs, parts), draft);
+  return { path: feedPaths.snapshot, ...blobs.adopt(draft, content) };
 }
 
 /** Reads what the bundle's files of /data are; null before they are made first. */

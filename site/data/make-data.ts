@@ -18,7 +18,7 @@ import { type Line, detailsIn, pack, writeCsv, writeParquet } from "./table-file
 import { Database } from "bun:sqlite";
 
 /** What lies among the blobs and waits for a release; `parts` is the mark of the snapshot that it is made of. */
-export type MadeData = { parts: string; files: NewFile[]; dataPackage: DataPackage };
+export type DataFileSet = { parts: string; files: NewFile[]; dataPackage: DataPackage };
 
 /** A larger directory has files by country and register, too: of each that has a twentieth of this. */
 const splitAboveDefault = 20_000;
@@ -71,7 +71,7 @@ type DataOptions = {
 export async function makeData(
   { manifest, blobs, baseUrl }: { manifest: Manifest; blobs: Blobs; baseUrl: string },
   { splitAbove = splitAboveDefault, writeLarge = writeHere }: DataOptions = {},
-): Promise<MadeData> {
+): Promise<DataFileSet> {
   const folder = blobs.draftPath();
   mkdirSync(folder);
   const files: NewFile[] = [];

@@ -34,8 +34,8 @@ export function createFirstPages(source: Source): FirstPages {
     if (key === null || asksService(request)) return null;
     const { files, failed } = await renderKeys([key], documentKinds, source);
     if (failed.length > 0) return unavailable();
-    const wanted = filePathsFor(path);
-    const file = files.find(({ path: at, body }) => body !== null && wanted.includes(at));
+    const paths = filePathsFor(path);
+    const file = files.find(({ path: at, body }) => body !== null && paths.includes(at));
     if (file === undefined) return files.length > 0 ? toGivingProfile(pathname) : null;
     return answerOf(file, { bodiless: request.method === "HEAD" });
   };

@@ -118,16 +118,16 @@ function openLookUp(
   const cached = weighedCache(cachedBytesMax, cachedBytes);
   const versionNow = oncePerTurn(() => reader.version());
   const lookUp = (urlPath: string, version: number): EncodedFile | null => {
-    const known = cached.get(urlPath);
-    if (known?.version === version) return known;
+    const entry = cached.get(urlPath);
+    if (entry?.version === version) return entry;
     const file = reader.find(urlPath);
     if (
-      known !== undefined &&
-      known.file.digest === file?.digest &&
-      known.file.path === file.path
+      entry !== undefined &&
+      entry.file.digest === file?.digest &&
+      entry.file.path === file.path
     ) {
-      known.version = version;
-      return known;
+      entry.version = version;
+      return entry;
     }
     cached.delete(urlPath);
     if (file === null) return null;
@@ -167,15 +167,15 @@ function bodyOf(reader: BundleReader, file: ManifestFile): Blob | null {
 
 /** Asks once for all requests that one turn of the event loop finds at the sockets: asking costs as much as answering. */
 function oncePerTurn(ask: () => number): () => number {
-  let known: number | null = null;
+  let answer: number | null = null;
   return () => {
-    if (known === null) {
-      known = ask();
+    if (answer === null) {
+      answer = ask();
       setImmediate(() => {
-        known = null;
+        answer = null;
       });
     }
-    return known;
+    return answer;
   };
 }
 
@@ -187,8 +187,8 @@ function answerWith(
 ): Response {
   const { body, etag, init } = instead ?? encoded.shownTo(request);
   const { headers } = init;
-  const wanted = request.headers.get("if-none-match");
-  if (wanted !== null && matches(wanted, etag)) return new Response(null, { status: 304, headers });
+  const etags = request.headers.get("if-none-match");
+  if (etags !== null && matches(etags, etag)) return new Response(null, { status: 304, headers });
   if (request.method !== "HEAD")
     return new Response(body, status === 200 ? init : { status, headers });
   const withLength = new Headers(headers);

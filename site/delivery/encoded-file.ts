@@ -56,8 +56,8 @@ export function encodeFile(
   const shownTo = (request: Request): CachedAnswer => {
     const encoding = shrinks ? encodingFor(request.headers.get("accept-encoding")) : null;
     if (encoding === null) return plain;
-    const known = compressed[encoding];
-    if (known !== undefined) return known;
+    const answer = compressed[encoding];
+    if (answer !== undefined) return answer;
     const whole = read(file);
     if (whole === null) return plain;
     return (compressed[encoding] = compress(plain, whole, encoding));
@@ -77,8 +77,8 @@ const negotiated = new WeakMap<CachedAnswer, CachedAnswer>();
  * A file of markdown in the place of a page. Caches that heed no Vary must not keep it: they would show it to browsers.
  */
 export function inPlaceOfPage(shown: CachedAnswer, path: string): CachedAnswer {
-  const known = negotiated.get(shown);
-  if (known !== undefined) return known;
+  const answer = negotiated.get(shown);
+  if (answer !== undefined) return answer;
   const headers = new Headers(shown.init.headers);
   headers.set("vary", "accept, accept-encoding");
   headers.set("cache-control", negotiatedCacheControl);

@@ -49,9 +49,9 @@ export async function purgeRelease(
   const paths = changed.filter((path) => !headersOf(path).cacheControl.includes("no-cache"));
   if (paths.length === 0 || config.urls.length === 0) return outcome;
   const { mode } = config;
-  const wanted = mode === "url" ? byUrl(paths, outcome) : byKey(paths, dialects[mode]);
+  const purges = mode === "url" ? byUrl(paths, outcome) : byKey(paths, dialects[mode]);
   const requests = config.urls.flatMap((url) =>
-    wanted.map((request) => ({ ...request, cache: url })),
+    purges.map((request) => ({ ...request, cache: url })),
   );
   await eachAtMost(concurrencyMax, requests, async (request) => {
     outcome.requests++;

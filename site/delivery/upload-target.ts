@@ -81,8 +81,8 @@ export function openS3Target(
       const timer = setTimeout(() => silent.abort(late), waitMs + bytes / slowestBytesPerMs);
       const limit = AbortSignal.any([silent.signal, AbortSignal.timeout(timeoutMs), signal]);
       return answerOf(async () => {
-        const signed = await client.sign(url, init);
-        return fetchPlain(signed, { signal: limit }).finally(() => clearTimeout(timer));
+        const request = await client.sign(url, init);
+        return fetchPlain(request, { signal: limit }).finally(() => clearTimeout(timer));
       });
     };
     const mayPass = (answer: Answer) =>
@@ -142,6 +142,6 @@ async function answerOf(send: () => Promise<Response>): Promise<Answer> {
 function withoutAnswer(error: unknown): UploadFailure {
   if (error instanceof AnswerRefused) return { kind: "denied", message: error.message };
   const { code, message = "no answer" } = Object(error) as { code?: unknown; message?: string };
-  const said = typeof code === "string" ? `no answer (${code})` : message;
-  return { kind: "unreachable", message: said };
+  const text = typeof code === "string" ? `no answer (${code})` : message;
+  return { kind: "unreachable", message: text };
 }

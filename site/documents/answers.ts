@@ -76,8 +76,8 @@ const needs: DocumentKind = {
   ...answering(needsKey, "/api/needs-enrichment.json", async ({ store, baseUrl }) => {
     const query = needsDefault(await publicationDay(store));
     const totals = await storedNeedsTotals(store);
-    const shown = { baseUrl, totals, secondOpinions: null };
-    return { answer: await needsAnswer(store, query, shown) };
+    const context = { baseUrl, totals, secondOpinions: null };
+    return { answer: await needsAnswer(store, query, context) };
   }),
   staleAtOnce: (change, { needs: listed }) => {
     const isListed = listed?.has(change.slug ?? "") ?? true;

@@ -102,14 +102,14 @@ export function lunrShard(
       mission: plainWords((mission ?? "").slice(0, missionCharactersMax)),
     });
   }
-  const listed = documents.map(({ slug, name, tagline, country }) => ({
+  const entries = documents.map(({ slug, name, tagline, country }) => ({
     slug,
     name,
     tagline,
     country,
   }));
   const whole: LunrHead = { ...head, count: documents.length };
-  return `${JSON.stringify({ ...whole, documents: listed, index: builder.build() })}\n`;
+  return `${JSON.stringify({ ...whole, documents: entries, index: builder.build() })}\n`;
 }
 
 /**

@@ -279,21 +279,21 @@ function formOf({ filters, sort }: ListPage, facets: Facets, { isFile, t }: Narr
       .filter((facet) => fixed.every(([name]) => name !== facet))
       .map((facet) => {
         const current = filters[facet];
-        const known = facets[facet].map(({ value, name, count }) => ({
+        const values = facets[facet].map(({ value, name, count }) => ({
           value,
           text: `${name} (${t.number(count)})`,
           selected: current !== null && isSameValue(facet, current, value),
         }));
         // What no one matches is shown as it was asked for.
         const missing =
-          current === null || known.some(({ selected }) => selected)
+          current === null || values.some(({ selected }) => selected)
             ? []
             : [{ value: current, text: valueName(facet, current, t), selected: true }];
         return {
           name: facet,
           label: t.text(`facet.${facet}`),
           any: t.text(`facet.${facet}_any`),
-          options: [...missing, ...known],
+          options: [...missing, ...values],
         };
       }),
     sorts: listSorts.map((value) => ({

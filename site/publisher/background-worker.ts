@@ -46,18 +46,18 @@ function openWorker(
   const start = (): Child => {
     // What is sent before the process listens would be lost.
     ready = Promise.withResolvers();
-    const started: Child = startChild<WorkerMessage>({
+    const worker: Child = startChild<WorkerMessage>({
       ...options,
       script,
       args: [JSON.stringify(settings)],
       onMessage,
       onExit: (cause) => {
-        if (child !== started) return;
+        if (child !== worker) return;
         child = null;
         refuseAll(`ended with ${cause}`);
       },
     });
-    return started;
+    return worker;
   };
   const close = () => {
     clearTimeout(idle);

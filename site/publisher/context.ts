@@ -3,9 +3,9 @@ import type { GivingLink } from "#content/nonprofit/ways-to-give.ts";
 import type { DonationNetwork } from "#content/contract/transfer.ts";
 import type { BundleContext } from "#site/bundle/release.ts";
 import type { NewFile } from "#site/bundle/manifest.ts";
-import type { DataFile, DataTask, MadeData } from "#site/data/make-data.ts";
+import type { DataFile, DataTask, DataFileSet } from "#site/data/make-data.ts";
 import type { DocumentKey, DocumentKind, Source } from "#site/documents/document.ts";
-import type { IndexTask, MadeIndexes } from "#site/search/make-indexes.ts";
+import type { IndexTask, IndexFiles } from "#site/search/make-indexes.ts";
 
 /** What publishing needs, handed in once. */
 export type PublisherContext = BundleContext & {
@@ -33,16 +33,16 @@ export type WorkerSettings = {
 
 /** What takes seconds and commits nothing: what it makes lies in segments of its own until a job publishes it. */
 export type SlowTasks = {
-  makeLists(job: ListsTask): Promise<MadeLists>;
+  makeLists(job: ListsTask): Promise<ListFiles>;
   draftFeed(job: FeedTask): Promise<FeedDraft>;
-  makeIndexes(job: IndexTask): Promise<MadeIndexes>;
-  makeData(): Promise<MadeData>;
+  makeIndexes(job: IndexTask): Promise<IndexFiles>;
+  makeData(): Promise<DataFileSet>;
   writeDataFiles(task: DataTask): Promise<DataFile[]>;
   renderBatch(keys: DocumentKey[]): Promise<RenderedBatch>;
 };
 
 export type BackgroundWork = Pick<SlowTasks, "makeLists" | "draftFeed" | "makeData"> & {
-  makeIndexes: (job: IndexTask, signal?: AbortSignal) => Promise<MadeIndexes>;
+  makeIndexes: (job: IndexTask, signal?: AbortSignal) => Promise<IndexFiles>;
   /** Gives up what is going on, where that is another process. */
   close: () => void;
 };
@@ -59,7 +59,7 @@ export type RenderedBatch = {
 export type ListsTask = { after: number; upTo: number; feedFiles: readonly number[] };
 
 /** What the changes made stale, rendered into blobs and not published yet. */
-export type MadeLists = {
+export type ListFiles = {
   keys: DocumentKey[];
   files: NewFile[];
   removed: string[];

@@ -3,7 +3,7 @@ import { publishInSlices } from "#site/bundle/export-release.ts";
 import type { NewFile } from "#site/bundle/manifest.ts";
 import { noteFailures, storeFiles } from "#site/bundle/release.ts";
 import { snapshotState } from "#site/bundle/snapshot.ts";
-import type { MadeData } from "#site/data/make-data.ts";
+import type { DataFileSet } from "#site/data/make-data.ts";
 import { renderKeys } from "#site/documents/document.ts";
 import { pageKey } from "#site/documents/pages.ts";
 import type { PublisherContext } from "./context.ts";
@@ -17,15 +17,15 @@ const firstAfterDefaultMs = 30_000;
 /** The part of the feed job that keeps the files of /data, and the page that names them, in step with the snapshot. */
 export function openDataFiles(context: PublisherContext, firstAfterMs = firstAfterDefaultMs) {
   const { manifest, background, log } = context;
-  let made: MadeData | null = null;
+  let newest: DataFileSet | null = null;
   let startAfterMs = performance.now() + firstAfterMs;
   let isBehind = false;
   const make = async (): Promise<void> => {
     startAfterMs = performance.now() + madeEveryMs;
-    made = await background.makeData();
+    newest = await background.makeData();
   };
   return {
-    dueAtMs: (): number => (made === null ? (isBehind ? startAfterMs : Infinity) : 0),
+    dueAtMs: (): number => (newest === null ? (isBehind ? startAfterMs : Infinity) : 0),
     /**
      * Publishes what is made; answers which files changed. Paced, it is made once an hour at most while others go on, and a
      * later run publishes it.
@@ -44,14 +44,14 @@ export function openDataFiles(context: PublisherContext, firstAfterMs = firstAft
           }),
         );
       }
-      const ready = made;
-      made = null;
+      const ready = newest;
+      newest = null;
       return ready === null ? [] : publishData(context, ready);
     },
   };
 }
 
-async function publishData(context: PublisherContext, { files, parts, dataPackage }: MadeData) {
+async function publishData(context: PublisherContext, { files, parts, dataPackage }: DataFileSet) {
   const { manifest, source, kinds } = context;
   const keys = [pageKey("data")];
   const page = await renderKeys(keys, kinds, { ...source, dataPackage: () => dataPackage });

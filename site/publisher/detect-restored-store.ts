@@ -31,14 +31,14 @@ export async function detectRestoredStore({
     .map(({ path }) => Number(/\/(\d+)\.json$/.exec(path)?.[1] ?? 0));
   const published = Math.max(0, ...numbers);
   const begun = await beginEpoch(store, { published, now: clock() });
-  const known = await changeMark(store, newest);
+  const newestMark = await changeMark(store, newest);
   const forgetting = manifest.db.transaction(() => {
     manifest.db.run("UPDATE files SET as_of = 0");
     manifest.db.run("UPDATE releases SET fast_sequence = 0, slow_sequence = 0, inputs_digest = ''");
     manifest.setState({
       fast_sequence: newest,
       slow_sequence: newest,
-      known_change: known,
+      known_change: newestMark,
       search_sequence: 0,
       inputs_digest: "",
       epoch: begun,

@@ -14,7 +14,7 @@ import {
 import { publishInSlices } from "#site/bundle/export-release.ts";
 import { deletePending } from "#site/bundle/garbage-collection.ts";
 import type { NewFile } from "#site/bundle/manifest.ts";
-import { type Committed, storeFiles } from "#site/bundle/release.ts";
+import { type ReleaseOutcome, storeFiles } from "#site/bundle/release.ts";
 import { draftManifest, type UnissuedList } from "#site/bundle/signed-list.ts";
 import {
   joinedPartsMax,
@@ -77,7 +77,7 @@ export function openFeedJob(
 async function publishFeed(
   context: PublisherContext,
   { signer, full, validMs }: { signer: Signer; full: boolean; validMs: number },
-): Promise<{ committed: Committed; issuedAtMs: number }> {
+): Promise<{ committed: ReleaseOutcome; issuedAtMs: number }> {
   deletePending(context);
   const keySet = keySetOf(signer, await signingKeys(context.source.store));
   const draft = await context.background.draftFeed({ full, keySet });
@@ -85,7 +85,7 @@ async function publishFeed(
   const issue = await issueList(context.source.store, { digest, now: context.clock() });
   const root = issuedRoot(draft.root, issue, validMs);
   const signature = `${await signer.sign(encoder.encode(root))}\n`;
-  const signed = storeFiles(context, [
+  const signedFiles = storeFiles(context, [
     { path: feedPaths.manifest, body: root },
     { path: feedPaths.signature, body: signature },
   ]).files;
@@ -93,9 +93,9 @@ async function publishFeed(
   const before = context.manifest.state();
   // What another job published since the list was drawn up is not in it.
   const overtaken = before.current_release > draft.release;
-  const committed = await publishInSlices(context, {
+  const outcome = await publishInSlices(context, {
     reason: "feed, snapshot and signed list",
-    files: [...draft.files, ...signed],
+    files: [...draft.files, ...signedFiles],
     removed: draft.removed,
     withoutHistory: "",
     // No one else writes these files, so none can be newer.
@@ -107,7 +107,7 @@ async function publishFeed(
       epoch: draft.epoch,
     }),
   });
-  return { committed, issuedAtMs: issue.issued_at };
+  return { committed: outcome, issuedAtMs: issue.issued_at };
 }
 
 /** The list of all files, with what tells a mirror that it is the newest one. */
@@ -150,8 +150,8 @@ async function currentSnapshot(
   { full }: FeedTask,
   mark: string,
 ): Promise<NewFile[]> {
-  const held = manifest.find(feedPaths.snapshot);
-  const isHeld = held !== null && blobs.has(held.digest);
+  const current = manifest.find(feedPaths.snapshot);
+  const isHeld = current !== null && blobs.has(current.digest);
   if (isHeld && mark === manifest.state().snapshot_parts && !full) return [];
   return [await joinSnapshot(blobs, snapshotParts(manifest))];
 }

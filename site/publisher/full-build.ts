@@ -115,7 +115,7 @@ async function buildDocuments(
   const files = next.count();
   // The profile job may have come further meanwhile.
   const reached = manifest.state();
-  const committed = commitRelease(manifest, {
+  const outcome = commitRelease(manifest, {
     reason: first ? "first build" : "full build",
     files: next,
     first,
@@ -134,7 +134,7 @@ async function buildDocuments(
   manifest.db.query("DELETE FROM failures WHERE failed_at < ?").run(startedAt);
   noteFailures(context, [], failed);
   await exportInSlices(context);
-  const { release, changed, removed } = committed;
+  const { release, changed, removed } = outcome;
   const differing = first ? null : [...changed.map(({ path }) => path), ...removed];
   return { release, files, differing, repaired, waiting, failed };
 }

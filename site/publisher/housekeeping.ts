@@ -84,12 +84,12 @@ const keysPerRoundMax = 50;
  */
 export async function retryFailures(context: PublisherContext): Promise<number> {
   const { manifest, kinds } = context;
-  const known = new Set(kinds.map(({ kind }) => kind));
+  const kindNames = new Set(kinds.map(({ kind }) => kind));
   const keys = manifest.db
     .query<{ key: string }, [number]>("SELECT key FROM failures ORDER BY failed_at LIMIT ?")
     .all(keysPerRoundMax)
     .map(({ key }) => key)
-    .filter((key) => known.has(partsOf(key)[0] ?? ""));
+    .filter((key) => kindNames.has(partsOf(key)[0] ?? ""));
   if (keys.length === 0) return 0;
   // Read before the data is: what is rendered holds at least these changes.
   const asOf = manifest.state().fast_sequence;

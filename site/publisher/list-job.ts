@@ -17,7 +17,7 @@ import { listPageKey } from "#site/documents/list-page.ts";
 import { staleLater } from "#site/documents/staleness.ts";
 import { staleStanding, standingFolder } from "#site/documents/standing.ts";
 import { pageAddress, staticPages } from "#site/parts/address.ts";
-import type { ListsTask, MadeLists, PublisherContext } from "./context.ts";
+import type { ListsTask, ListFiles, PublisherContext } from "./context.ts";
 import { runProfileJob } from "./profile-job.ts";
 
 /**
@@ -33,13 +33,13 @@ export async function runListJob(context: PublisherContext): Promise<number | nu
   if (next === null) return null;
   const upTo = next.last;
   const feedFiles = await closeFeedFiles(source.store, { after, upTo, now: clock() });
-  const made = await background.makeLists({ after, upTo, feedFiles });
-  noteFailures(context, made.keys, made.failed);
+  const lists = await background.makeLists({ after, upTo, feedFiles });
+  noteFailures(context, lists.keys, lists.failed);
   await publishInSlices(context, {
     reason: `lists to ${upTo}`,
     asOf: upTo,
-    files: made.files,
-    removed: made.removed,
+    files: lists.files,
+    removed: lists.removed,
     state: { slow_sequence: upTo },
   });
   return upTo;
@@ -76,16 +76,16 @@ const keysPerBatch = 20;
  * Renders all that shifts many pages: list pages, counts, sitemaps, the change feed and the snapshot. Costs seconds
  * when much has moved, so it belongs into a process of its own wherever somebody waits for another thing.
  */
-export async function makeLists(context: MakingParts, job: ListsTask): Promise<MadeLists> {
+export async function makeLists(context: MakingParts, job: ListsTask): Promise<ListFiles> {
   const { source, kinds, manifest, blobs } = context;
   const changes = (await changesAfter(source.store, job.after, listChangesMax)).filter(
     ({ sequence }) => sequence <= job.upTo,
   );
   const keys = await staleKeys(context, changes);
   for (const number of job.feedFiles) keys.add(feedKey(number));
-  const made: MadeLists = { keys: [...keys], files: [], removed: [], failed: [] };
+  const lists: ListFiles = { keys: [...keys], files: [], removed: [], failed: [] };
   const patched = await patchSnapshot(context, changes);
-  made.files.push(...patched.files);
+  lists.files.push(...patched.files);
   for (const batch of batchesOf(keys.difference(patched.keys))) {
     const rendered = await renderKeys(batch, kinds, source);
     // Paths that must not exist and do not are no work.
@@ -93,11 +93,11 @@ export async function makeLists(context: MakingParts, job: ListsTask): Promise<M
       { blobs },
       rendered.files.filter(({ path, body }) => body !== null || manifest.find(path) !== null),
     );
-    made.files.push(...files);
-    made.removed.push(...removed);
-    made.failed.push(...rendered.failed);
+    lists.files.push(...files);
+    lists.removed.push(...removed);
+    lists.failed.push(...rendered.failed);
   }
-  return made;
+  return lists;
 }
 
 /** Most context of the snapshot are there already, and lack only the lines of what changed. */
@@ -111,9 +111,9 @@ async function patchSnapshot(
   const files: NewFile[] = [];
   for (const [part, own] of byPart) {
     const path = feedPaths.snapshotPart(part);
-    const held = manifest.find(path);
-    if (held === null || !blobs.has(held.digest)) continue;
-    const body = await patchedPart(blobs.read(held.digest), await snapshotLines(source, own));
+    const current = manifest.find(path);
+    if (current === null || !blobs.has(current.digest)) continue;
+    const body = await patchedPart(blobs.read(current.digest), await snapshotLines(source, own));
     files.push(...storeFiles({ blobs }, [{ path, body }]).files);
     keys.add(snapshotPartKey(part));
   }
@@ -142,8 +142,8 @@ async function staleKeys(
   for (const list of new Set(stale.flatMap((part) => part.lists))) {
     for (const key of pagesOf(list, await countInList(source.store, list), manifest)) keys.add(key);
   }
-  const held = manifest.under(standingFolder).map(({ path }) => path);
-  for (const key of await staleStanding(source.store, changes, held)) keys.add(key);
+  const paths = manifest.under(standingFolder).map(({ path }) => path);
+  for (const key of await staleStanding(source.store, changes, paths)) keys.add(key);
   return keys;
 }
 
@@ -151,10 +151,10 @@ async function staleKeys(
 function pagesOf(list: string, count: number, manifest: Manifest): DocumentKey[] {
   if (list === "thin") return [];
   const start = list === "all" ? "api/nonprofits/pages/" : `${pageAddress(list, 1)}-`;
-  const held = manifest
+  const numbers = manifest
     .under(start)
     .filter(({ path }) => /^\d+\.(?:html|json)$/.test(path.slice(start.length)));
-  const pages = Math.max(staticPages(list, count), held.length + 1);
+  const pages = Math.max(staticPages(list, count), numbers.length + 1);
   return Array.from({ length: pages }, (_, at) => listPageKey(list, at + 1));
 }
 

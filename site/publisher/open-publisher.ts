@@ -112,16 +112,16 @@ export async function openPublisher(settings: PublisherSettings) {
   );
   const blobs = openBlobs(manifest);
   const dataPackage = dataPackageIn(manifest, blobs);
-  const made = {
+  const parts = {
     source: { store, lists: openListIndex(store), renderer, dataPackage, ...inputs },
     kinds: kindsOf(settings),
     manifest,
     blobs,
   };
   const context: PublisherContext = {
-    ...made,
+    ...parts,
     workers,
-    background: apart ? workApart(workers) : workHere(made, workers),
+    background: apart ? workApart(workers) : workHere(parts, workers),
     exported: publicDir === null ? null : openExport(publicDir, { precompress }),
     clock: systemClock,
     inputsDigest: sha256Of(`${renderer.digest}\0${JSON.stringify(inputs)}`),

@@ -58,8 +58,8 @@ async function staleKeys(
   const needs = needsSlugs(context);
   const keys = new Set<DocumentKey>();
   for (const change of changes) {
-    const known = { places: places.get(change.nonprofit_id ?? 0) ?? new Map(), needs };
-    for (const key of staleAtOnce(context.kinds, change, known)) keys.add(key);
+    const knownPlaces = { places: places.get(change.nonprofit_id ?? 0) ?? new Map(), needs };
+    for (const key of staleAtOnce(context.kinds, change, knownPlaces)) keys.add(key);
   }
   return keys;
 }

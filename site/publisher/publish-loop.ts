@@ -57,14 +57,14 @@ export async function runPublishLoop(
     job: () => Promise<unknown>,
     onError: (error: unknown) => void = fail,
   ) => {
-    const ended = job().then(
+    const end = job().then(
       () => undefined,
       // What is half done at the end commits nothing and is taken up again by the next process.
       (error: unknown) => void (signal.aborted || onError(error)),
     );
     running.set(
       slot,
-      ended.finally(() => {
+      end.finally(() => {
         running.delete(slot);
         work.wake();
       }),

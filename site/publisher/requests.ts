@@ -1,7 +1,7 @@
 import { syncAll } from "#site/bundle/durable.ts";
 import { exportRelease } from "#site/bundle/export-release.ts";
 import type { Manifest } from "#site/bundle/manifest.ts";
-import type { Committed } from "#site/bundle/release.ts";
+import type { ReleaseOutcome } from "#site/bundle/release.ts";
 import { rollBack } from "#site/bundle/rollback.ts";
 import type { PublisherContext } from "./context.ts";
 import { catchUp } from "./full-build.ts";
@@ -101,8 +101,8 @@ export function requestRepair(context: PublisherContext, path: string): void {
 }
 
 /** Goes back to a kept release and shows it in the folder too; null when it is not kept. */
-export function rollBackTo(context: PublisherContext, target: number): Committed | null {
-  const committed = rollBack(context.manifest, target, context.clock());
-  if (committed !== null) exportRelease(context);
-  return committed;
+export function rollBackTo(context: PublisherContext, target: number): ReleaseOutcome | null {
+  const outcome = rollBack(context.manifest, target, context.clock());
+  if (outcome !== null) exportRelease(context);
+  return outcome;
 }

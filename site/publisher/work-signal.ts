@@ -23,7 +23,7 @@ export function openWorkSignal(
   let noticed = false;
   let woken = false;
   let ring = () => {};
-  let known = "";
+  let newestVersion = "";
   const version = async (): Promise<string> => {
     const own = manifestVersion.get()?.data_version ?? 0;
     if (!store.embedded) return `${own} ${await newestSequence(store)}`;
@@ -32,9 +32,9 @@ export function openWorkSignal(
   };
   /** A store that cannot be read is no news: the next job tells of it. */
   const look = async () => {
-    const now = await version().catch(() => known);
-    if (now !== known) noticed = true;
-    known = now;
+    const now = await version().catch(() => newestVersion);
+    if (now !== newestVersion) noticed = true;
+    newestVersion = now;
   };
   const pause = (ms: number) => {
     const rung = Promise.withResolvers<void>();

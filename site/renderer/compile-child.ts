@@ -44,12 +44,12 @@ for (const t of translations) {
 
 /** The texts of the button, with what is said of each network. */
 function widgetTexts(t: Texts): string {
-  const said = Object.values(networks).flatMap(({ cluster, words }) => [
+  const names = Object.values(networks).flatMap(({ cluster, words }) => [
     [`name_${cluster}`, t.word(words.name)],
     [`notice_${cluster}`, words.notice === null ? "" : t.word(words.notice)],
   ]);
   return JSON.stringify({
     ...JSON.parse(t.forScript("pay", "widget")),
-    ...Object.fromEntries(said),
+    ...Object.fromEntries(names),
   });
 }

@@ -16,8 +16,8 @@ export async function compileSite(outFolder: string) {
   // Astro would resolve a relative folder from its own root, and the result would lie where no one looks.
   const compiledFolder = resolve(outFolder);
   const folder = join(compiledFolder, digest.slice(0, 16));
-  const known = await readCompiled(folder).catch(() => null);
-  if (known?.digest === digest) return known;
+  const marked = await readCompiled(folder).catch(() => null);
+  if (marked?.digest === digest) return marked;
   await mkdir(compiledFolder, { recursive: true });
   const workFolder = await mkdtemp(join(compiledFolder, "compiling-"));
   try {
@@ -100,8 +100,8 @@ export const compiledEntry = "server/entry.mjs";
  */
 export async function readCompiled(folder: string) {
   const { digest, files } = JSON.parse(await readFile(join(folder, compiledMark), "utf8"));
-  const held = filesUnder(folder).filter((path) => path !== compiledMark);
-  if (sha256OfFiles(folder, held) !== files) {
+  const paths = filesUnder(folder).filter((path) => path !== compiledMark);
+  if (sha256OfFiles(folder, paths) !== files) {
     throw new Error(`files in ${folder} are not as they were compiled`);
   }
   const client = join(folder, "client");

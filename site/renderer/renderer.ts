@@ -44,9 +44,9 @@ type Endpoint = (context: { locals: unknown }) => Response | Promise<Response>;
 type Route = { request: Request; routeData: RouteData; endpoint: Endpoint | null };
 
 async function findRoute({ manifest }: CompiledApp, page: string): Promise<Route> {
-  const found = manifest.routes.find(({ routeData }) => routeData.route === page);
-  if (found === undefined) throw new Error(`the compiled site has no page ${page}`);
-  const { routeData } = found;
+  const route = manifest.routes.find(({ routeData }) => routeData.route === page);
+  if (route === undefined) throw new Error(`the compiled site has no page ${page}`);
+  const { routeData } = route;
   // Any path that the page answers will do: "/nonprofits/[slug]" is asked for as "/nonprofits/slug".
   const request = new Request(`http://localhost${page.replaceAll(/[[\]]/g, "")}`);
   const compiled = await manifest.pageMap?.get(routeData.component)?.();

@@ -31,7 +31,7 @@ export type IndexTask = {
 };
 
 /** Indexes that lie in the blobs and wait for a release. */
-export type MadeIndexes = {
+export type IndexFiles = {
   /** The newest change that they include for sure. */
   asOf: number;
   lunr: NewFile[];
@@ -50,12 +50,12 @@ type IndexParts = { store: Store; manifest: Manifest; blobs: Blobs };
 export async function makeIndexes(
   { store, manifest, blobs }: IndexParts,
   job: IndexTask,
-): Promise<MadeIndexes> {
+): Promise<IndexFiles> {
   const asOf = await newestSequence(store);
   const within = { after: job.after, upTo: asOf };
   const stale = await planLunrFiles({ store, manifest }, within);
   const plan = await planPagefind({ store, manifest, blobs }, job, within);
-  const indexes: MadeIndexes = {
+  const indexes: IndexFiles = {
     asOf,
     lunr: [],
     lunrGone: stale.gone,
@@ -99,7 +99,7 @@ async function planLunrFiles(
   { store, manifest }: Pick<IndexParts, "store" | "manifest">,
   within: Within,
 ) {
-  const held = new Map(
+  const filesByPath = new Map(
     manifest
       .under("search/")
       .filter(({ path }) => path.endsWith(".lunr.json"))
@@ -114,11 +114,11 @@ async function planLunrFiles(
     const changed = newestOf(newest, list, parts);
     for (let part = 1; part <= parts; part++) {
       const path = lunrPath(cause, part, parts);
-      if (isStale(held.get(path), changed.get(part - 1))) stale.push(lunrKey(cause, part));
-      held.delete(path);
+      if (isStale(filesByPath.get(path), changed.get(part - 1))) stale.push(lunrKey(cause, part));
+      filesByPath.delete(path);
     }
   }
-  return { keys: stale, gone: [...held.keys()] };
+  return { keys: stale, gone: [...filesByPath.keys()] };
 }
 
 /** Pagefind's shards that hold anything, and those of them that are stale. */
@@ -136,10 +136,10 @@ async function planPagefind(
   );
   const shards = [...counts.keys()].map((residue) => residue + 1).sort((a, b) => a - b);
   const stale = shards.filter((shard) => {
-    const held = manifest.under(pagefindFolder(shard));
-    const entry = held.find(({ path }) => path.endsWith("/pagefind-entry.json"));
+    const files = manifest.under(pagefindFolder(shard));
+    const entry = files.find(({ path }) => path.endsWith("/pagefind-entry.json"));
     // Files may have gone down with the machine.
-    const lost = held.some(({ digest }) => !blobs.has(digest));
+    const lost = files.some(({ digest }) => !blobs.has(digest));
     return inputsChanged || lost || isStale(entry, changed.get(shard - 1));
   });
   return { stale, shards };

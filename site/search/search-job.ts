@@ -3,9 +3,9 @@ import { join } from "node:path";
 import type { Blobs } from "#site/bundle/blobs.ts";
 import { publishInSlices, publishRelease } from "#site/bundle/export-release.ts";
 import type { NewFile } from "#site/bundle/manifest.ts";
-import { type Committed, storeFiles, type BundleContext } from "#site/bundle/release.ts";
+import { type ReleaseOutcome, storeFiles, type BundleContext } from "#site/bundle/release.ts";
 import { lunrHead } from "#site/documents/lunr.ts";
-import type { IndexTask, MadeIndexes } from "./make-indexes.ts";
+import type { IndexTask, IndexFiles } from "./make-indexes.ts";
 
 /** The slowest of the publisher's jobs: search indexes, made beside all else. */
 export type SearchJob = ReturnType<typeof openSearchJob>;
@@ -14,7 +14,7 @@ export type SearchSettings = {
   /** Whether there is an index for people; those for programs are always kept in step. */
   pagefind: boolean;
   /** Makes indexes, here or in another process. */
-  makeIndexes: (job: IndexTask, signal?: AbortSignal) => Promise<MadeIndexes>;
+  makeIndexes: (job: IndexTask, signal?: AbortSignal) => Promise<IndexFiles>;
 };
 
 /** From one run that changed indexes to the next. */
@@ -35,7 +35,7 @@ const inputFiles = [
 export function openSearchJob(context: BundleContext, settings: SearchSettings) {
   const inputs = settings.pagefind ? sha256OfFiles(root, inputFiles) : "off";
   let looked = !settings.pagefind;
-  const once = async (signal: AbortSignal | undefined): Promise<Committed | null> => {
+  const once = async (signal: AbortSignal | undefined): Promise<ReleaseOutcome | null> => {
     const { current_release, held_at, search_sequence, search_inputs } = context.manifest.state();
     if (current_release === 0 || held_at > 0) return null;
     const inputsChanged = search_inputs !== inputs;
@@ -44,12 +44,12 @@ export function openSearchJob(context: BundleContext, settings: SearchSettings) 
     const indexes = await settings.makeIndexes(job, signal);
     // An operator went back to an older release meanwhile: it has to show its own.
     if (context.manifest.state().held_at > 0) return null;
-    const committed = await publishIndexes(context, indexes, inputs);
+    const outcome = await publishIndexes(context, indexes, inputs);
     looked = true;
-    return committed.changed.length + committed.removed.length > 0 ? committed : null;
+    return outcome.changed.length + outcome.removed.length > 0 ? outcome : null;
   };
   let last: Promise<unknown> = Promise.resolve();
-  const run = ({ signal }: { signal?: AbortSignal } = {}): Promise<Committed | null> => {
+  const run = ({ signal }: { signal?: AbortSignal } = {}): Promise<ReleaseOutcome | null> => {
     const running = last.then(() => once(signal));
     last = running.catch(() => null);
     return running;
@@ -68,9 +68,9 @@ export function openSearchJob(context: BundleContext, settings: SearchSettings) 
       const { log } = context;
       isNoticed = false;
       try {
-        const committed = await run({ signal });
-        if (committed === null) return;
-        log("search indexes are up to date", { release: committed.release });
+        const outcome = await run({ signal });
+        if (outcome === null) return;
+        log("search indexes are up to date", { release: outcome.release });
         afterMs = performance.now() + gapMs;
       } catch (error) {
         if (signal.aborted) return;
@@ -105,9 +105,9 @@ function isBehind({ manifest }: BundleContext): boolean {
  */
 async function publishIndexes(
   context: BundleContext,
-  made: MadeIndexes,
+  made: IndexFiles,
   search_inputs: string,
-): Promise<Committed> {
+): Promise<ReleaseOutcome> {
   const files = [...made.lunr, ...listFile(context, made), ...made.pagefind];
   return publishInSlices(context, {
     reason: "search indexes",
@@ -123,7 +123,7 @@ async function publishIndexes(
 }
 
 /** Brings the list of lunr files in step with those of a full build. */
-export function publishLunrList(context: BundleContext): Committed {
+export function publishLunrList(context: BundleContext): ReleaseOutcome {
   const asOf = Math.max(context.manifest.state().slow_sequence, 1);
   const files = listFile(context, { asOf, lunr: [], lunrGone: [] });
   return publishRelease(context, { reason: "list of search indexes", files, asOf, state: {} });
@@ -131,7 +131,7 @@ export function publishLunrList(context: BundleContext): Committed {
 
 function listFile(
   { manifest, blobs }: BundleContext,
-  { asOf, lunr, lunrGone }: Pick<MadeIndexes, "asOf" | "lunr" | "lunrGone">,
+  { asOf, lunr, lunrGone }: Pick<IndexFiles, "asOf" | "lunr" | "lunrGone">,
 ): NewFile[] {
   const files = new Map<string, NewFile>();
   const newer = new Set<string>();

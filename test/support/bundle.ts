@@ -5,7 +5,7 @@ import { openBlobs } from "#site/bundle/blobs.ts";
 import { type ExportFolder, openExport } from "#site/bundle/export-folder.ts";
 import { exportRelease } from "#site/bundle/export-release.ts";
 import { type Manifest, openManifest } from "#site/bundle/manifest.ts";
-import { type Committed, commitRelease, storeFiles } from "#site/bundle/release.ts";
+import { type ReleaseOutcome, commitRelease, storeFiles } from "#site/bundle/release.ts";
 import { type Location, openSegments, packsFolder } from "#site/bundle/segments.ts";
 
 export type TestBundle = ReturnType<typeof aBundle>;
@@ -23,7 +23,10 @@ export function aBundle() {
     blobs,
     exported,
     /** Makes a release and shows it; a body of null removes the path. */
-    publish(files: Record<string, string | null>, shownIn: ExportFolder = exported): Committed {
+    publish(
+      files: Record<string, string | null>,
+      shownIn: ExportFolder = exported,
+    ): ReleaseOutcome {
       const bodies = Object.entries(files).map(([path, body]) => ({ path, body }));
       const committed = commitRelease(manifest, {
         reason: "test",

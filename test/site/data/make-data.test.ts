@@ -15,7 +15,7 @@ import { recordsById } from "#content/nonprofit/record-store.ts";
 import { toDetail } from "#content/nonprofit/wire.ts";
 import { commitRelease } from "#site/bundle/release.ts";
 import { csvFields, detailFields, type Row } from "#site/data/detail-fields.ts";
-import { type MadeData, makeData } from "#site/data/make-data.ts";
+import { type DataFileSet, makeData } from "#site/data/make-data.ts";
 import { aBundle, type TestBundle } from "#test/support/bundle.ts";
 import { clientsInstalled, runClient } from "#test/support/clients.ts";
 import { anImporting } from "#test/support/importing.ts";
@@ -49,7 +49,7 @@ const hostileTexts = [
 const secret = "secret@private.example";
 
 let bundle: TestBundle;
-let made: MadeData;
+let made: DataFileSet;
 let details: NonprofitDetail[];
 
 /** Publishes lines of the snapshot as the parts that they are in. */
