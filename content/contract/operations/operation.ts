@@ -149,12 +149,12 @@ export const change = <
   { path }: { path: Path },
   body: Body,
   [description, shape]: readonly [string, Answer],
-  refusalStatuses: readonly Refusal[] = [],
+  statuses: readonly Refusal[] = [],
 ) =>
   ({
     method: "post",
     path,
     body: { shape: body },
     ok: { description, shape },
-    refusals: refusalStatuses,
+    refusals: statuses,
   }) as const;
