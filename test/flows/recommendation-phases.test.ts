@@ -384,6 +384,16 @@ describe("phase 3", () => {
     expect(await slugs()).toEqual([]);
   });
 
+  test("in the strict mode two networks are needed, and no address of one is stored", async () => {
+    await open("3", { ALMONER_CONSENSUS: "networks" });
+    const from = (ip: string) => ({ "x-forwarded-for": ip });
+    await draft({ agent_id: "bot-a" }, from("192.0.2.1"));
+    expect((await draft({ agent_id: "bot-b" }, from("192.0.2.200"))).status).toBe("pending");
+    expect((await draft({ agent_id: "bot-c" }, from("198.51.100.1"))).status).toBe("applied");
+    const rows = await service.rows("SELECT * FROM recommendation_drafts");
+    expect(JSON.stringify(rows)).not.toContain("192.0.2");
+  });
+
   test("of two processes that agree at once exactly one promotes each profile", async () => {
     await open("3");
     const nonprofits = Array.from({ length: 40 }, () => aNonprofit());
