@@ -149,12 +149,12 @@ export const change = <
   { path }: { path: Path },
   body: Body,
   [description, shape]: readonly [string, Answer],
-  statuses: readonly Refusal[] = [],
+  also: readonly Refusal[] = [],
 ) =>
   ({
     method: "post",
     path,
     body: { shape: body },
     ok: { description, shape },
-    refusals: statuses,
+    refusals: also,
   }) as const;
