@@ -20,10 +20,10 @@ const requestStores: readonly RequestStore[] = [onboardingStore, correctionStore
 export async function eraseOldContacts(store: Store, now: Date): Promise<number> {
   const erasing = { by: clockName, at: now.getTime() };
   let erased = 0;
-  for (const { isOldContact, first, planErasure } of requestStores) {
+  for (const { isOldContact, statusOf, planErasure } of requestStores) {
     const isOld = isOldContact(now);
     // Nearly always there is none: then no one waits for the write lock.
-    if ((await first(store, isOld)) === null) continue;
+    if ((await statusOf(store, isOld)) === null) continue;
     const names = await erase(store, (tx) => planErasure(tx, isOld, erasing));
     erased += names.length;
   }
@@ -68,12 +68,12 @@ export async function eraseContactsOf(
   }
   const [, name, id = ""] = /^([a-z]+)-(.+)$/.exec(review ?? "") ?? [];
   const requests = requestStores.find(({ kind }) => kind === name);
-  const request = await requests?.byId(store, id);
-  if (requests === undefined || request == null) {
-    return fail({ kind: "review_not_found", id: review ?? "" });
-  }
+  const notFound = fail({ kind: "review_not_found", id: review ?? "" } as const);
+  if (requests === undefined) return notFound;
+  const status = await requests.statusOf(store, requests.ofId(id));
+  if (status === null) return notFound;
   const { planErasure, ofId } = requests;
   const erased = await erase(store, (tx) => planErasure(tx, ofId(id), erasing));
-  const isWaiting = request.status === "pending_review";
+  const isWaiting = status === "pending_review";
   return ok({ erased, waiting: isWaiting ? [review ?? ""] : [], profiles: [] });
 }

@@ -16,7 +16,7 @@ import { unknownNote } from "#content/find/unknown-values.ts";
 import { countryName } from "#content/nonprofit/country.ts";
 import { filterWord, wantedBy } from "#content/nonprofit/filters.ts";
 import { publicValue } from "#content/nonprofit/wire.ts";
-import { inConsensus } from "#content/nonprofit/save.ts";
+import { inConsensus } from "#content/nonprofit/pending-submissions-store.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { newestNonprofitId } from "#content/nonprofit/list-store.ts";
 import { publicName } from "#content/nonprofit/public-name.ts";

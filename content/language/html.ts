@@ -41,17 +41,21 @@ function checkQuotes(strings: TemplateStringsArray): void {
   let text = "";
   for (const string of strings.slice(0, -1)) {
     text += string;
-    if (isUnquoted(text)) throw new Error(`a value in an unquoted attribute: …${text.slice(-40)}`);
+    const place = unescapedPlace(text);
+    if (place !== null) throw new Error(`a value in ${place}: …${text.slice(-40)}`);
   }
   checked.add(strings);
 }
 
-/** Whether what comes next would be the value of an attribute without quotes: after the = of a tag that is open. */
-function isUnquoted(text: string): boolean {
-  if (!/=\s*$/.test(text)) return false;
-  const tag = text.slice(text.lastIndexOf("<")).replaceAll(/"[^"]*"/g, "");
+/** Where what comes next would stand, if escaping were not enough there; null elsewhere. */
+function unescapedPlace(text: string): string | null {
+  const code = /<(script|style)\b(?!.*<\/\1)/is.exec(text)?.[1];
+  const tag = text.slice(text.lastIndexOf("<")).replaceAll(/"[^"]*"/g, '""');
+  const rest = tag.replaceAll('""', "");
   // A quote that is left is open: what comes next stands in it.
-  return tag.startsWith("<") && !tag.includes(">") && !tag.includes('"');
+  const isOpen = tag.startsWith("<") && !rest.includes(">") && !rest.includes('"');
+  if (isOpen && /=\s*[^\s>"]*$/.test(tag)) return "an unquoted attribute";
+  return code === undefined || isOpen || rest.includes('"') ? null : `a ${code}`;
 }
 
 /** One part as it stands in HTML. */

@@ -27,6 +27,7 @@ import { type ProofFailure, type WalletProof, checkProof } from "./wallet-challe
 import { type ProofContext, describeHostProof } from "./prove-host.ts";
 import type { OnboardingKeys } from "./keys.ts";
 import {
+  keyRefusal,
   type NewRequest,
   type ReceiveFailure,
   type RequestCall,
@@ -69,6 +70,8 @@ export async function onboard(
   const now = world.clock();
   const read = readOnboarding(call.body, { thisYear: now.getUTCFullYear() });
   if (!read.ok) return fail({ kind: "invalid_onboarding", errors: read.failure });
+  const refusal = keyRefusal(call.idempotencyKey);
+  if (refusal !== null) return fail(refusal);
   const { request, proof } = read.value;
   const wallet = request.usdc_wallet === null ? null : readWallet(request.usdc_wallet);
   const proven =

@@ -47,6 +47,10 @@ type Reception<Value, Row, Failure> = {
   plan: (store: Queryable, row: NewRequest) => Promise<Plan<Value, Failure>>;
 };
 
+/** Why an Idempotency-Key cannot be used: for those who look something up before they receive. */
+export const keyRefusal = (key: string | null): ReceiveFailure | null =>
+  key === null || isUsableKey(key) ? null : { kind: "invalid_idempotency_key" };
+
 /**
  * Stores a request for an operator to decide, once: the same again finds the one that waits, and under the same
  * Idempotency-Key it is answered as the first time. A refused request stores nothing.
@@ -56,9 +60,8 @@ export async function receive<Value, Row, Failure>(
   { idempotencyKey, network, countStored }: RequestCall,
   kind: Reception<Value, Row, Failure>,
 ): Promise<Result<Value, Failure | ReceiveFailure>> {
-  if (idempotencyKey !== null && !isUsableKey(idempotencyKey)) {
-    return fail({ kind: "invalid_idempotency_key" });
-  }
+  const refusal = keyRefusal(idempotencyKey);
+  if (refusal !== null) return fail(refusal);
   const { route, sender } = kind;
   const request_digest = requestDigest(kind.sameness);
   const once = { route, sender, idempotencyKey, digest: () => request_digest, now };

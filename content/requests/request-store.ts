@@ -43,8 +43,7 @@ export type Erasure = { names: string[]; writes: Write[] };
 export type RequestStore = Pick<
   ReturnType<typeof requestStore>,
   | "kind"
-  | "byId"
-  | "first"
+  | "statusOf"
   | "ofId"
   | "isOldContact"
   | "isFrom"
@@ -90,7 +89,7 @@ export function requestStore<Table extends RequestTable, Row extends RequestRow>
         .set(values)
         .where(and(ofId(id), isWaiting)),
     );
-  const namesOf = async (store: Queryable, which: SQL | undefined, limit = 10_000) => {
+  const namesOf = async (store: Queryable, which: SQL | undefined, limit = -1) => {
     const rows = await store.db.select({ id: table.id }).from(table).where(which).limit(limit);
     return rows.map(({ id }) => String(id));
   };
@@ -141,6 +140,15 @@ export function requestStore<Table extends RequestTable, Row extends RequestRow>
     add: (row: Omit<Table["$inferInsert"], "status">): Statement =>
       statement(builder.insert(table).values({ ...row, status: "pending_review" })),
     byId,
+    /** The status of the first of these, whatever else its row holds; null when there is none. */
+    statusOf: async (store: Queryable, which: SQL) => {
+      const [row] = await store.db
+        .select({ status: table.status })
+        .from(table)
+        .where(which)
+        .limit(1);
+      return row === undefined ? null : String(row.status);
+    },
     /** The one that the link of a status page shows. */
     byToken: (store: Queryable, digest: string) => first(store, eq(table.status_digest, digest)),
     /** The same request that waits already. */

@@ -9,7 +9,7 @@ import {
   renameSync,
   rmSync,
 } from "node:fs";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 
 /** The paths of all files under a folder. */
 export function* everyPath(folder: string, below = ""): Generator<string> {
@@ -31,7 +31,7 @@ export function replaceFile(
   write: (draft: string) => void,
   folder = dirname(target),
 ): void {
-  const draft = join(folder, `.${process.pid}-${drafts++}.draft`);
+  const draft = join(folder, `.${process.pid}-${drafts++}-${basename(target)}.draft`);
   try {
     write(draft);
     renameSync(draft, target);

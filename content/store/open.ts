@@ -57,7 +57,7 @@ export type OpenOptions = {
   migrated?: boolean;
   /**
    * Upgrade the store also while other processes use it: for a service, which is restarted beside others, for migrations
-   * only add (decision 0135). Else CannotStart is thrown. On a server no one knows who uses it.
+   * only add (decision 10). Else CannotStart is thrown. On a server no one knows who uses it.
    */
   upgradesBeside?: boolean;
   /** Whether a file that is missing or empty becomes a new store; default yes. Else CannotStart is thrown. */

@@ -7,7 +7,7 @@ import { openListJob } from "./list-job.ts";
 import { type FollowUpJob, type Job, type LoopState, nextJob, type Slot } from "./next-job.ts";
 import type { Publisher } from "./open-publisher.ts";
 import { runProfileJob } from "./profile-job.ts";
-import { finishRequest, performRequest } from "./requests.ts";
+import { performRequest, type PublishRequest, withdrawRequest } from "./requests.ts";
 import type { WorkSignal } from "./work-signal.ts";
 
 export type LoopOptions = {
@@ -115,12 +115,19 @@ export async function runPublishLoop(
 
   const jobs: Record<Job, (state: LoopState) => Promise<void> | void> = {
     request: async () => {
+      let request: PublishRequest | null;
       try {
-        if (!(await performRequest(context))) return;
+        request = await performRequest(context);
       } catch (error) {
         return failBuild(error);
       }
-      inBackground("build", () => buildAll().then(() => finishRequest(manifest)), failBuild);
+      if (request === null) return;
+      const done = request;
+      inBackground(
+        "build",
+        () => buildAll().then(() => withdrawRequest(manifest, done)),
+        failBuild,
+      );
     },
     "full build": () => inBackground("build", buildAll, failBuild),
     housekeeping: ({ held }) => house.run({ held }),

@@ -29,27 +29,25 @@ export const leaveRequest = ({ db }: Manifest, request: PublishRequest): boolean
     )
     .run(requestText(request)).changes > 0;
 
-/** Takes a request back that was not done in time. */
+/** Takes a request back that is done, or was not done in time; one that was left since stays. */
 export function withdrawRequest({ db }: Manifest, request: PublishRequest): void {
   db.query("UPDATE state SET value = '' WHERE name = 'request' AND value = ?").run(
     requestText(request),
   );
 }
 
-/** Notes that the request which waited is done. */
-export const finishRequest = (manifest: Manifest): void => manifest.setState({ request: "" });
-
 /**
- * Does what the waiting request asks for. Answers whether a full build is left to do: then the request stays until that
- * is done.
+ * Does what the waiting request asks for. Answers the request when a full build is left to do: it is to be withdrawn when
+ * that is done. Null when nothing is left.
  */
-export async function performRequest(context: PublisherContext): Promise<boolean> {
+export async function performRequest(context: PublisherContext): Promise<PublishRequest | null> {
   const { manifest, log } = context;
   const request = waitingRequest(manifest);
-  if (request !== null) log("an operator sent a request", { request: requestText(request) });
-  const needsBuild = request !== null && (await perform(context, request));
-  if (!needsBuild) finishRequest(manifest);
-  return needsBuild;
+  if (request === null) return null;
+  log("an operator sent a request", { request: requestText(request) });
+  if (await perform(context, request)) return request;
+  withdrawRequest(manifest, request);
+  return null;
 }
 
 async function perform(context: PublisherContext, request: PublishRequest): Promise<boolean> {

@@ -11,7 +11,7 @@ import { freePort } from "#test/support/processes.ts";
 import { aDataFolder, type DataFolder } from "#test/support/data-folder.ts";
 
 /** Promise 2 says 50 kills, 500 publications and 100,000 reads: ALMONER_FULL_TESTS=1 does them all, else fewer. */
-const kills = isFull ? 50 : 8;
+const kills = isFull ? 50 : 12;
 const editsPerKill = isFull ? 10 : 6;
 const readers = isFull ? 8 : 1;
 const readsLeast = isFull ? 100_000 : kills;

@@ -36,5 +36,8 @@ export async function pagesOfEachKind(url: string): Promise<string[]> {
       `/corrections?profile=${slug}&field=city`,
     ]),
     "/causes/education",
+    "/countries/KE",
+    // A list that is empty.
+    "/causes/animals?country=KE",
   ];
 }

@@ -28,6 +28,27 @@ describe("a template", () => {
   test("refuses a value in an attribute without quotes", () => {
     expect(() => html`<a href=${attack}>x</a>`).toThrow("unquoted");
     expect(() => html`<a class="b" href=${attack}>x</a>`).toThrow("unquoted");
+    expect(() => html`<a href=/x/${attack}>x</a>`).toThrow("unquoted");
+    expect(
+      () =>
+        html`<script>
+          ${attack};
+        </script>`,
+    ).toThrow("a script");
+    expect(
+      () =>
+        html`<style>
+          p {
+            color: ${attack};
+          }
+        </style>`,
+    ).toThrow("a style");
+    expect(
+      html`<script>
+          1;
+        </script>
+        <p ${html`hidden`}>${2}</p>`.toString(),
+    ).toContain("<p hidden>2");
     expect(html`<a href="/x?days=${7}">=${7}</a>`.toString()).toBe('<a href="/x?days=7">=7</a>');
     expect(html`<a href="/x?a=${1}&b=${2}">x</a>`.toString()).toBe('<a href="/x?a=1&b=2">x</a>');
     expect(html`<p>1 + 1 = ${2}</p>`.toString()).toBe("<p>1 + 1 = 2</p>");
