@@ -63,7 +63,7 @@ type RouteInput<Path extends string, Query extends z.ZodObject, Body extends z.Z
   set: { headers: Record<string, string | number> };
 };
 
-/** What answers an operation. */
+/** Pairs an operation with the function that answers it. */
 export const route = <
   const Path extends string,
   Query extends z.ZodObject,
@@ -73,7 +73,7 @@ export const route = <
   answer: (input: RouteInput<Path, Query, Body>) => unknown,
 ) => ({ operation, answer: answer as (input: never) => unknown });
 
-/** Routes at the methods and paths of their operations, which take what these take. */
+/** An Elysia app with these routes. */
 export const serve = (...answered: readonly ReturnType<typeof route>[]) =>
   serveIn(["en"], ...answered);
 
@@ -96,7 +96,7 @@ export function serveIn(
   return routes;
 }
 
-/** What to send to an operation, for anyone who sent what it cannot take: as it stands, but for a slug that they did not send. */
+/** An example request for a refusal. The slug is filled in only if the client sent a valid one. */
 export const helpFor = (
   { method, path, body }: Pick<Operation, "method" | "path" | "body">,
   baseUrl: string,

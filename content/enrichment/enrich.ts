@@ -126,7 +126,7 @@ type StoringFailure = ProposalFailure | { kind: "field_queue_full"; fields: stri
 /** One request to enrich, read and checked, as it goes into a transaction. */
 export type EnrichJob = Admission & { request: EnrichmentRequest; slug: string };
 
-/** What may be read and written by two requests: a profile, and an agent's Idempotency-Key. */
+/** Requests with one of these in common must not be decided at the same time. */
 export const subjectsOf = ({ slug, idempotencyKey, request }: EnrichJob): string[] => [
   slug,
   `${request.agent_id} ${idempotencyKey ?? slug}`,
@@ -142,7 +142,7 @@ export async function decideEnrichment(
   if (!outcome.ok) return { statements: [], answer: () => outcome };
   const { value } = outcome;
   const writes = "failure" in plan ? [] : plan.writes.filter((write) => "sql" in write);
-  // Looked up, and not kept with the outcome: they may be a hundred times as long as what was sent.
+  // Earlier rejections are looked up each time and not kept with the answer, because they can be very long.
   const looking = value.items.map(({ field, any_rejected }) =>
     any_rejected ? priorRejections({ ...value, field }) : null,
   );
@@ -164,7 +164,7 @@ type EnrichmentPlan = { plan: Plan<Done, StoringFailure>; bytes: number; numbers
 async function planEnrichment(store: Queryable, job: EnrichJob): Promise<EnrichmentPlan> {
   const { request, slug } = job;
   let counted: Omit<EnrichmentPlan, "plan"> = { bytes: 0, numbers: { ids: [], changedAt: null } };
-  // Begun before anything is awaited, so that a server is asked for all of it at once.
+  // Reading starts first, so that a database server gets all queries in one round trip.
   const reading = readCases(store, job);
   const planning = planProposalOnce(store, "enrich", job, [slug, request], async () => {
     const state = await reading;
@@ -176,7 +176,7 @@ async function planEnrichment(store: Queryable, job: EnrichJob): Promise<Enrichm
     return { ...planned(ok(done), ...statements), kept: (json) => numberedSql(json, numbers) };
   });
   const [known, plan] = await Promise.all([reading, planning]);
-  // Refused also where an answer was kept: the id may have been bound, or have another secret, since.
+  // Check the secret even when a kept answer exists: it may have changed since.
   return { plan: known.ok ? plan : known, ...counted };
 }
 
@@ -225,7 +225,9 @@ async function planItems(
   return ok({ done, bytes: decided.value.bytes, ...writes });
 }
 
-/** Which statements give an outcome its numbers as they insert: ids of items, and the newest change; null: it is known. */
+/**
+ * Positions of the statements whose inserted row ids belong in the outcome; changedAt null: the sequence is known already.
+ */
 type Numbers = { ids: { item: number; at: number }[]; changedAt: number | null };
 
 const givenBy = (result: ResultSet | undefined) => Number(result?.lastInsertRowid);
@@ -238,7 +240,7 @@ function numbered(done: Done, { ids, changedAt }: Numbers, results: readonly Res
   return { ...done, items, sequence };
 }
 
-/** The same in SQL, right after the statements: what they inserted last has the highest numbers. */
+/** The same for the answer kept under an Idempotency-Key, in SQL: the last inserted rows have the highest ids. */
 function numberedSql(json: string, { ids, changedAt }: Numbers): SQL {
   const numbers = ids.map(
     ({ item }, nth) =>

@@ -34,7 +34,7 @@ export type Step =
 /** What becomes of one submission. */
 export type SubmissionPlan = {
   steps: Step[];
-  /** The submission that answers it, where that is stored already; otherwise the one that is inserted. */
+  /** Id of the stored submission that answers this one; null when a step inserts it. */
   id: number | null;
   /** Whether its value goes live by a step, was live before, or is not. */
   live: "now" | "before" | null;
@@ -102,8 +102,8 @@ function judge(submission: SubmissionCase): JudgedCase {
 }
 
 /**
- * Whether it would replace what waits under the same id and came from another network. Of a secret value also whether it
- * would repeat that: the refusal must not tell a right guess from a wrong one.
+ * Whether it would replace a submission under the same agent id that came from another network. For a secret field, any such
+ * submission counts, also one with the same value, so that the refusal gives nothing away.
  */
 function replacesAnothers(one: JudgedCase): boolean {
   const { job, state } = one;
@@ -118,8 +118,8 @@ function replacesAnothers(one: JudgedCase): boolean {
 }
 
 /**
- * The waiting submission that gives up its place to this one; null where there is room, or none to be made. Texts wait for
- * a person, and strangers take none of them from the queue.
+ * Id of the waiting submission that is removed to make room for this one; null if there is room or none can be made. Prose
+ * never removes another.
  */
 function roomMadeBy(one: JudgedCase): number | null {
   const { fresh, state, job } = one;
@@ -128,7 +128,7 @@ function roomMadeBy(one: JudgedCase): number | null {
   return givesWay(others, job.network, job.now.getTime());
 }
 
-/** Whether it would wait where enough others do, and not in the place of this agent's own. */
+/** Whether it would wait in a full queue without replacing this agent's own submission. */
 function lacksRoom(one: JudgedCase): boolean {
   if (one.earlier !== null || !isQueueFull(one.state.votes, one.job.network)) return false;
   const { decision } = one;
@@ -145,7 +145,8 @@ function stillCounts(own: StoredSubmission, live: string | null): boolean {
   if (isRowField(field)) return true;
   if (live !== null && isSecret(field)) return audit_only === 1;
   const compared = live === null ? null : comparedLive(field, live);
-  // What was live and has since been emptied or replaced, or was logged beside another value than this, counts again.
+  // An earlier submission no longer counts when the field has changed since: its value was emptied or replaced, or it was
+  // logged when another value was live.
   if (status === "applied")
     return compared === comparedValue(field, own.winning_value ?? own.value);
   if (audit_only === 0) return true;
@@ -160,9 +161,8 @@ const voteOf = <One extends Pick<StoredSubmission, "test_data">>(one: One) => ({
 });
 
 /**
- * No one may learn whether a guess equals the stored address: each is stored and answered alike, without credit. Who cannot
- * see a value cannot contradict it either, so nothing is lost. Of an address that waits for a second agent consensus has to
- * tell: a right guess makes it live, a wrong one waits beside it and looks like the first.
+ * Nobody may find out whether a guess is the stored address, so every submission gets the same answer and no credit. While
+ * an address waits for a second agent this cannot be hidden: a right guess makes it live.
  */
 const isSecret = (field: string): boolean => field === "contact_email";
 
@@ -252,7 +252,7 @@ function applied({ job, fresh: { nonprofit_id }, state }: SubmissionCase, mine: 
   return { kind: "apply", agreed };
 }
 
-/** How many distinct agents sent this value where nothing is to be decided; one that sent it before counts once. */
+/** How many agents sent this value, where no agreement is looked for; an agent that sent it before is not counted again. */
 const agentCount = ({ own, agent_count }: FieldState): number =>
   own === null ? agent_count + 1 : Math.max(1, agent_count);
 
@@ -284,7 +284,7 @@ function audited(one: SubmissionCase, corroborating: boolean): SubmissionPlan {
   return plan(counted, { kind: "corroborate", corroboration });
 }
 
-/** The same value from the same agent again: it is answered with the submission it has. */
+/** Answers with a stored submission: the agent's own, or a text of the same words that a person refused. */
 function repeated(one: SubmissionCase, own: StoredSubmission): SubmissionPlan {
   if (own.status === "pending" && own.audit_only === 0 && own.field_type === "structured") {
     return decidedAgain(one, own);
@@ -301,9 +301,8 @@ function repeated(one: SubmissionCase, own: StoredSubmission): SubmissionPlan {
 }
 
 /**
- * The rules look at what waits as at a new submission: the mode of consensus may have been switched since. One from
- * before the strict mode has no network and could never agree with another: it counts with that of this request, and keeps
- * it when the agent's secret came. Without one anybody may have sent this, and would keep the agent from replacing it.
+ * Decides a waiting submission anew, because the mode may have changed. A submission stored without a network takes that of
+ * this request, and keeps it only if the agent proved its secret.
  */
 function decidedAgain(one: SubmissionCase, own: StoredSubmission): SubmissionPlan {
   const { job, state } = one;

@@ -113,10 +113,7 @@ async function nearPage(
   return { ...nothing, ...page, ...(matches && { matches }) };
 }
 
-/**
- * How many results a search would give with each value of each facet in place of its own filter, exactly: those of a
- * query that is `steady`. Null when more match than are counted.
- */
+/** For each filter value, how many results it would give. Exact only if the search itself runs with `steady`. */
 export type CountSearch = (query: SearchQuery, version?: number) => Promise<FacetCounts | null>;
 
 export const countedIn =
@@ -139,7 +136,7 @@ const asTyped: Understanding = {
 
 const nothing: SearchPage = { total: 0, matching: 0, ids: [], ...asTyped };
 
-/** What was found, and what a reader must know about it. `shown`: where it is, when that is not where the query says. */
+/** `shown`: name of the place where the results are, if it is not the one asked for. */
 type Answer = {
   found: CandidateSet;
   reading: Reading;
@@ -174,7 +171,7 @@ async function wordsPage(
   return { ...page, ...all, ...understanding(answer, page) };
 }
 
-/** Nothing of an answer with a note, or from elsewhere, is what was asked for. */
+/** Results with a note or from another place are related, not matches. */
 const counted = ({ note, shown }: Answer, page: RankedPage): RankedPage =>
   note === undefined && shown === undefined ? page : { ...page, matching: 0 };
 
@@ -185,7 +182,8 @@ const exactly = async (index: SearchIndex, reading: Reading, asked: RankingQuery
 /**
  * What has all of the words, in the place that they name; else what has words that may be meant; else what is in the place
  * and for the same cause; else what has all of the words, the place among them, anywhere; else what has some of the words;
- * else what is around the place. The first of these that finds anything is the answer, and says which it is.
+ * else what is around the place. The first of these that finds anything is the answer, and says
+ * which it is; for one rare word a likely spelling goes before what was typed.
  */
 async function nearest(
   index: SearchIndex,
@@ -227,7 +225,7 @@ async function guessOf(index: SearchIndex, reading: Reading, typed: string): Pro
   return { reading: guess, corrections, ...correctionNote(corrections) };
 }
 
-/** What has all of the words of a guess: some of them may be anything. */
+/** Results with all words of the guess, where a replaced word may match any of its candidates. */
 async function guessed(
   index: SearchIndex,
   guess: Guess,
@@ -322,7 +320,7 @@ const someNote = "No profile has all of the words. These have some of them.";
 const causeNote =
   "Nothing in this place has all of the words. These have some of them, or work for the same cause.";
 
-/** No note when nothing was corrected: what was typed may be initials. */
+/** No note if no word was replaced: `corrected` may only have added that the letters are initials. */
 function correctionNote(corrections: readonly Correction[]): { note?: string } {
   if (corrections.length === 0) return {};
   const each = new Set(corrections.map(({ typed, meant }) => `"${meant}" instead of "${typed}"`));

@@ -123,7 +123,7 @@ export type StatusFailure =
   | { kind: "not_watched" }
   | ChainUnclear;
 
-/** The page asks while someone looks at it; the sweep begins when they may have gone. */
+/** The donor's page asks while it is open; the sweep starts after this time. */
 const firstSweepMs = 30_000;
 
 /**
@@ -153,7 +153,7 @@ export async function donationStatus(
   if (world.looked.has(memo)) return ok({ status: "pending", ...pending });
   world.looked.set(memo, true);
   const outcome = await beforeDeadline(chainDeadline(), recordByMemo(world, target, memo));
-  // Who hears that nothing is clear may ask again at once.
+  // After an unclear answer the client may ask again at once.
   if (!outcome.ok) world.looked.delete(memo);
   if (!outcome.ok) return outcome;
   if (outcome.value !== null) return ok(received(memo, outcome.value.settlement));

@@ -2,7 +2,10 @@ import { unknownSignature } from "#content/contract/donation.ts";
 import type { ProofRefusal } from "./payment-checks.ts";
 
 export type Step = {
-  /** Where the intent stands then. Refused or lapsed, it waits again once it is named again; settled, it stays so unless its gift is voided. */
+  /**
+   * State of the intent afterwards. A refused or lapsed one waits again when someone sends it again; a settled one changes
+   * only when its gift is voided.
+   */
   next: "waiting" | "settled" | "refused" | "lapsed";
   /** What never landed cost the sponsor nothing; what failed on chain did. */
   neverLanded?: true;
@@ -65,7 +68,7 @@ const unknownsNeeded = 8;
 export type Absence = {
   /** Milliseconds since it first came. */
   ageMs: number;
-  /** Clear answers of the kind before this one, since it could have been there. */
+  /** How many times the chain has clearly said 'not there', counted from when it should have been there. */
   unknown: number;
   /** Whether a node says that its payment can still land. */
   canLand: boolean;
@@ -74,8 +77,8 @@ export type Absence = {
 const isDoubtful = ({ unknown }: Pick<Absence, "unknown">) => unknown < unknownsNeeded;
 
 /**
- * Whether who asks for a signature hears that it can no longer land, though the sweep still looks: it did not find it again
- * and again, as a single answer of a node that is behind ends no wait.
+ * Whether a client is told that its signature cannot land any more. That takes time and eight clear answers, because one
+ * node may be behind.
  */
 export const isLost = (absence: Pick<Absence, "ageMs" | "unknown">): boolean =>
   absence.ageMs >= unknownSignature.waitMs && !isDoubtful(absence);

@@ -66,7 +66,7 @@ export function givingWorld({
       ttlResolution: 0,
       perf: { now: () => clock().getTime() },
     }),
-    /** CAIP-2 id under which the chain is offered to x402 clients of version 2: one that they know. See decisions 0053 and 0058. */
+    /** CAIP-2 id under which the chain is offered to x402 clients of version 2: one that they know. */
     offeredNetwork: offeredCaip2Of(chain.cluster, chain.caip2),
     /** Where the local chain listens, for those who try a gift; null on every other network. */
     localRpcUrl: chain.cluster === "local" ? (config.solanaRpcUrls[0] ?? null) : null,

@@ -60,8 +60,7 @@ export async function saveNonprofits(
 }
 
 /**
- * Plans to write nonprofits, each once, with all that hangs on them, and to append to `changes` what a page shows of it: the
- * one way in which public data changes. A save without any difference writes nothing. Reads only for a nonprofit that is new
+ * Plans to write nonprofits, each once, with all that hangs on them, and to append to `changes` what a page shows of it. A save without any difference writes nothing. Reads only for a nonprofit that is new
  * or has other registrations. New ones get their ids here, so only one such plan may be made before it is carried out.
  */
 export async function planSaves(
@@ -71,7 +70,7 @@ export async function planSaves(
 ): Promise<SavePlan> {
   const adopted = await adoptRegisterRecords(store, saves);
   const isNew = saves.some(({ before }) => before === null);
-  // Ids that are handed in are not given to others.
+  // Do not give a new nonprofit an id that was handed in.
   let freeId = saves.reduce(
     (least, { after }) => Math.max(least, after.id + 1),
     isNew ? await nextId(store, nonprofits) : 0,
@@ -160,7 +159,7 @@ async function adoptRegisterRecords(
   return { records, statements: [statement(builder.delete(registerRecords).where(isWaiting))] };
 }
 
-/** The nonprofit with what forms said before it had a profile in its empty fields. */
+/** Fills empty fields from IRS forms that were imported before the profile existed. */
 function filledIn(record: NonprofitRecord): NonprofitRecord {
   const after = { ...record, provenance: { ...record.provenance } };
   after.register_records = record.register_records.map((register_record) => {

@@ -20,12 +20,12 @@ export type Vitals = Pick<Health, "chain"> & {
 export type Unready = { part: keyof Ready["parts"] | "service"; why: string };
 
 const says = words.warnings;
-/** What helps, by the name of the check: of those that `doctor` makes, also while the service is down. */
+/** What to do about each finding of `doctor`, by name of the check. Works while the service is down. */
 export const { remedies } = words;
 
 /** Said at the start and on the health page. */
 export const untrustedProxy = says.untrusted_proxy;
-/** Of limits that this process cannot share at present. */
+/** Warning: this process counts limits alone, because the shared counters cannot be written. */
 export const limitsAlone = says.limits_alone;
 
 /** One question of "is it well?". */
@@ -37,7 +37,7 @@ type Check = {
   bound?: number;
   /** Of scripts/monitoring/alerts.yml; several checks may share one. */
   alert?: string;
-  /** What helps with what a probe of `doctor` finds, which looks at files; its own words say what is wrong. */
+  /** What to do about a finding of `doctor` for this check; the finding itself comes from the probe. */
   remedy?: string;
   /** For an operator: what is wrong and what helps; nothing when all is well. */
   warnings?(health: Health): string[];
@@ -61,7 +61,7 @@ const runwayDaysMin = 7;
 const when = (isSo: boolean, text: string, values: Readonly<Record<string, unknown>> = {}) =>
   isSo ? [fill(text, values)] : [];
 
-/** All that is asked about a directory, in the order in which it is told. */
+/** All that is asked about a directory, in the order in which warnings are told. */
 export const checks: readonly Check[] = [
   {
     name: "publisher alive",
@@ -276,5 +276,6 @@ const megabytes = (bytes: number): number => Math.floor(bytes / 1e6);
 function spanOf(seconds: number): string {
   if (seconds >= 172_800) return `${Math.floor(seconds / 86_400)} days`;
   if (seconds >= 7_200) return `${Math.floor(seconds / 3_600)} hours`;
-  return `${Math.floor(seconds / 60)} minutes`;
+  const minutes = Math.floor(seconds / 60);
+  return minutes === 1 ? "1 minute" : `${minutes} minutes`;
 }

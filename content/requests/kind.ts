@@ -8,12 +8,14 @@ import type { Queryable, WriteTransaction } from "#content/store/open.ts";
 import type { OperatorEntry } from "#content/operation/audit-store.ts";
 import { carryOut, type Plan, withWrite } from "#content/operation/plan.ts";
 
-/** `World`: what a kind needs beside the store to decide, such as settings; the engine hands it on unseen. */
+/**
+ * `World`: settings and the like that a kind needs to decide; content/requests/requests.ts passes it on without using it.
+ */
 export type RequestKind<World = unknown> = ReturnType<
   typeof requestKind<RequestRow, NonprofitRecord | null, World>
 >;
 
-/** A part of a queue: at most `limit` after the place that `after` stands for; null, or no place: from the beginning. */
+/** One page of a queue: at most `limit` items after the position `after`, or from the start. */
 export type QueuePage = { after: string | null; limit: number; now: Date };
 
 /** A thing that was sent, or a field that was voted on, and the nonprofit it is for: null for one that is not listed yet. */
@@ -27,16 +29,16 @@ type KindOf<Row extends RequestRow, Of extends NonprofitRecord | null, World> = 
   key: RegExp;
   /** How many wait. Stops counting at `max`. */
   readonly count: (store: Queryable, max: number) => Promise<number>;
-  /** How many gave up their place to others in the last 30 days; none unless given. */
+  /** How many were dropped in 30 days to make room for others; 0 if not given. */
   readonly leftOut?: (store: Queryable, now: Date) => Promise<number>;
   page(store: Queryable, page: QueuePage): Promise<Row[]>;
   /** What has this key, whether it waits or was decided. */
   byKey(store: Queryable, key: string): Promise<Row | null>;
-  /** Whether what was not decided waits; everything unless given. */
+  /** Whether an undecided row is shown in the queue; default: always. */
   isWaiting?: (waiting: WaitingRequest<Row, Of>) => boolean;
   /** Whether it can be decided; what waits unless given. */
   isDecidable?: (waiting: WaitingRequest<Row, Of>) => boolean;
-  /** Brings what may have changed since it came up to date, for an operator who looks at it. */
+  /** Recomputes, for an operator who opens it, what may have changed since the request arrived. */
   refresh?(store: Queryable, waiting: WaitingRequest<Row, Of>): Promise<Row>;
   item(
     store: Queryable,
@@ -123,7 +125,7 @@ export function requestKind<
     const records = new Map((await recordsById(store, ids)).map((record) => [record.id, record]));
     return rows.flatMap((row): WaitingRequest<Row, Of>[] => {
       const record = records.get(row.nonprofit_id ?? 0) ?? null;
-      // Only where rows may be of no nonprofit is it null.
+      // record is null only for kinds whose requests may have no nonprofit yet.
       return record === null && row.nonprofit_id !== null ? [] : [{ row, record: record as Of }];
     });
   };

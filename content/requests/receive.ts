@@ -30,7 +30,7 @@ export type NewRequest = {
   created_at: number;
 };
 
-/** What a kind says of a request that was read and is in order. */
+/** What each kind of request provides to `receive` once its body is valid. */
 type Reception<Value, Row, Failure> = {
   route: string;
   /** Whose Idempotency-Key it is: another sender may use the same text. */

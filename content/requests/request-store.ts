@@ -25,7 +25,7 @@ type Closing = Pick<RequestRow, "id" | "reason" | "reviewed_by" | "reviewed_at">
   nonprofit_id?: number | null;
 };
 
-/** The contact in what was sent. `mayGo` says literally what the partial index of those to erase says. */
+/** `mayGo` must repeat the WHERE of the partial index word for word, or SQLite does not use it. */
 type Contact = {
   email: SQL | SQLiteColumn;
   isKept: SQL;
@@ -37,7 +37,7 @@ type Contact = {
 export const contactKeptMs = 90 * dayMs;
 const erasedAtOnceMax = 500;
 
-/** Whose contacts are erased, by the names of their requests, and the writes that do it. */
+/** The reviews whose contacts are erased, and the writes that do it. */
 export type Erasure = { names: string[]; writes: Write[] };
 
 export type RequestStore = Pick<
@@ -187,8 +187,8 @@ export function requestStore<Table extends RequestTable, Row extends RequestRow>
       };
     },
     /**
-     * Days in which half of the last ones were decided, whichever way: what a sender may expect. One that expired counts
-     * with all the days it waited; one that its sender withdrew was decided by no one. Null while there are too few to say so.
+     * The median number of days until the last 20 requests were decided. Expired ones count; withdrawn ones do not. Null
+     * below five.
      */
     usualDays: async (store: Queryable): Promise<number | null> => {
       const lastWith = (status: "approved" | "rejected") =>

@@ -1,6 +1,6 @@
 import { LRUCache } from "lru-cache";
 
-/** The longest unused goes first. */
+/** A cache that drops the least recently used entry first. */
 export type Cache<Value extends {}, Key extends {} = string> = LRUCache<Key, Value>;
 
 type Options<Value extends {}, Key extends {}, Context> = Omit<

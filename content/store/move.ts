@@ -12,7 +12,7 @@ import * as operations from "./tables/operations.ts";
 import * as publishing from "./tables/publishing.ts";
 import * as recommendations from "./tables/recommendations.ts";
 
-/** Every table. Places in lists come last: a trigger makes the search index of them and of what stands before. */
+/** All tables; `listings` is last, because inserting into it fills the search index from the others. */
 export const tables = [
   ...[enrichment, giving, nonprofits, onboarding, operations, publishing, recommendations]
     .flatMap((file): unknown[] => Object.values(file))
@@ -27,7 +27,7 @@ export class NotMovable extends Error {
 
 const Header = z.object({
   almoner: z.literal("everything"),
-  /** The newest migration: both stores have the same tables, or it is that of 0.4. */
+  /** The newest migration of the writer: must be this one, or that of 0.4.6. */
   schema: z.int(),
   /** The greatest ids that were ever given. */
   sequences: z.record(z.string(), z.int()),
@@ -200,7 +200,7 @@ async function headerOf(tx: WriteTransaction, value: unknown): Promise<Header> {
 const isGone = ({ schema }: Header, table: string): boolean =>
   schema === lastBeforeBaseline.schema && lastBeforeBaseline.gone.has(table);
 
-/** Takes the rows of a table that is gone. */
+/** Ignores the rows of a table that no longer exists. */
 const leftOut: TableFilling = { add: async () => {}, end: async () => {} };
 
 /** The number of parameters that a statement may have in every SQLite. */
@@ -208,7 +208,7 @@ const parametersMax = 999;
 
 type TableFilling = { add(row: InValue[]): Promise<void>; end(): Promise<void> };
 
-/** Inserts rows, as many to a statement as may be: `insertMany` would bring numbers through JSON in SQL. */
+/** Does not use `insertMany`, which sends numbers as JSON and could change them. */
 function fillTable(
   tx: WriteTransaction,
   { table, columns }: z.infer<typeof TableLine>,

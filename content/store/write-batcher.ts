@@ -15,7 +15,7 @@ export type Decision<Value> = {
 export type Decide<Value> = (store: Queryable) => Promise<Decision<Value>>;
 
 type Waiting = {
-  /** Two with a subject in common may read what the other writes. */
+  /** Writes with a common subject may depend on each other and never share a batch on a server. */
   subjects: readonly string[];
   decide: Decide<unknown>;
   settle: (outcome: Outcome) => void;
@@ -27,7 +27,7 @@ const overtaken = { overtaken: true } as const;
 /** More would keep other writers, and this process's event loop, waiting. */
 const batchSizeMax = 32;
 const turnsBeforeBatch = 2;
-/** Someone else's decision was carried out at each of these tries. */
+/** How often a decision is repeated after others were faster. */
 const tries = { triesMax: 20, firstMs: 2, waitMaxMs: 100 } as const;
 
 type CarryOut = (store: Store, batch: readonly Waiting[]) => Promise<Outcome[]>;
@@ -153,7 +153,7 @@ const carryOutAcross: CarryOut = async (store, batch) => {
 };
 
 type Read = Statement & {
-  /** Of `queryEach`: those with the same words are asked in one statement. */
+  /** A read of `queryEach`: equal SQL texts are sent as one statement. */
   isEach: boolean;
   resolve: (found: ResultSet, place: number) => void;
   reject: (error: unknown) => void;
@@ -188,7 +188,7 @@ export function gatherReads(server: Store): { store: Queryable; guards: Statemen
   };
   const ask = (read: Statement & { isEach: boolean }) =>
     new Promise<[ResultSet, number]>((resolve, reject) => {
-      // Later than all that the answers to the reads before lead to.
+      // Wait one turn, so that reads which follow from earlier answers are sent together.
       if (waiting.length === 0) setImmediate(() => void send());
       waiting.push({ ...read, reject, resolve: (...found) => resolve(found) });
     });
@@ -203,7 +203,10 @@ export function gatherReads(server: Store): { store: Queryable; guards: Statemen
   return { store: Object.assign(queryable({ execute }), { each }), guards };
 }
 
-/** What it makes of other rows than these is no JSON. In SQL, so that the server compares, within the batch. */
+/**
+ * A statement that fails on purpose (json('changed') is invalid JSON) when the rows are no longer those read, and so cancels
+ * the batch.
+ */
 function guardOf({ sql, args }: Statement, found?: ResultSet): Statement {
   const { rows = [], columns = [] } = found ?? {};
   const known = columns.map((_, at) => `value ->> ${at}`).join(", ");

@@ -74,10 +74,10 @@ async function probed(check: Name, on: Folder, repair: boolean): Promise<Finding
   }));
 }
 
-/** What is looked at. `opened` may have tables of an older version, `store` has those of this one; null for none. */
+/** `opened`: the store, perhaps of an older version. `store`: the same if it is up to date, else null. */
 type Folder = { config: Config; opened: Store | null; store: Store | null; now: Date };
 
-/** What looks at the files of a check, of the list in content/operation/checks.ts. */
+/** How `doctor` looks for, and repairs, the faults of one check of content/operation/checks.ts. */
 type Probe = {
   /** What is wrong, in the words of an operator; nothing when all is well. */
   look: (on: Folder) => Promise<string[]>;

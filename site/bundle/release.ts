@@ -27,11 +27,11 @@ export type ReleaseDraft = {
   retired?: readonly string[];
   /** Whether the files are the whole bundle: every other path goes, except those that only other jobs write. */
   whole?: boolean;
-  /** The start of paths that keep no history, so that a rollback leaves them alone; "" for all. */
+  /** Prefix of paths whose old content is not kept; a rollback does not touch them. "": all paths. */
   withoutHistory?: string;
   /** Whether this is the first build: no history is kept, and the answer leaves out what changed, a million paths. */
   first?: boolean;
-  /** The newest change that the data was known to include when it was read. */
+  /** The newest change included in the data from which the files were rendered. */
   asOf: number;
   /** How far publishing is with this release, which may depend on its number. */
   state: Partial<PublisherState> | ((release: number) => Partial<PublisherState>);
@@ -158,7 +158,7 @@ function replaceFiles(
   { batch, release, asOf, first, withoutHistory, now }: NextRelease,
 ): number {
   if (withoutHistory !== undefined) {
-    // No release will name these contents again; a reader that has just looked one up may still open it.
+    // The old content is needed by no release; keep it a little for readers that just looked it up.
     db.query(
       `INSERT OR REPLACE INTO spare_blobs (digest, spare_since)
        SELECT files.digest, ?3
@@ -244,7 +244,7 @@ function retireFiles(
   ).run(now.getTime(), release, JSON.stringify(retired));
 }
 
-/** What a release names is as new as it, and not retired, whatever an earlier one said. */
+/** Files of this release get its `as_of` and are no longer retired. */
 function markNamed({ db }: Manifest, { batch, asOf }: NextRelease): void {
   db.query(
     `UPDATE files SET as_of = max(as_of, ?2), doomed_at = NULL
@@ -273,7 +273,7 @@ export const releases = (manifest: Manifest, limit: number): Release[] =>
 
 const encoder = new TextEncoder();
 
-/** Puts rendered files into the blobs. What is left out must not exist. */
+/** Stores rendered files. A file with a null body is to be removed. */
 export function storeFiles(
   { blobs }: Pick<BundleContext, "blobs">,
   rendered: readonly BundleFile[],

@@ -37,7 +37,7 @@ import { clipped, paragraphs, placesInLine } from "#site/parts/words.ts";
 export type ProfileView = ReturnType<typeof profileView>;
 
 /**
- * All that the page of a nonprofit says: every decision about words and links is made here, the page only draws.
+ * All that the page of a nonprofit says: decisions about facts and links are made here, the page draws.
  * `detail` is what the record says in public.
  */
 export function profileView(record: NonprofitRecord, detail: NonprofitDetail, build: BuildInputs) {
@@ -70,7 +70,7 @@ export function profileView(record: NonprofitRecord, detail: NonprofitDetail, bu
     tagline,
     facts,
     origins,
-    /** What it does, on the first screen: the beginning of its mission, where it has no tagline. */
+    /** The beginning of the mission, shown at the top when there is no tagline. */
     lead,
     place,
     sentence,
@@ -103,7 +103,7 @@ export function profileView(record: NonprofitRecord, detail: NonprofitDetail, bu
     money: moneyHtml(record, detail, t),
     programs: programsOf(detail, t),
     metrics: metricsOf(detail, t),
-    /** A link that the section of a register has, too, is not there. */
+    /** No link here if a register section below has the same link. */
     registrations: registrationsOf(record, detail, t).map(({ href, ...one }) => ({
       ...one,
       href: detail.register_facts.some(({ record_url }) => record_url === href) ? null : href,
@@ -116,7 +116,7 @@ export function profileView(record: NonprofitRecord, detail: NonprofitDetail, bu
       name: t.word(cause.name),
     })),
     giving,
-    /** Marks of values that are more than a line each. */
+    /** Source buttons of values that are not in the list of facts. */
     marks: {
       name: marks.of("name"),
       tagline: marks.of("tagline"),
@@ -224,7 +224,7 @@ function unvouchedHtml(record: NonprofitRecord, detail: NonprofitDetail, t: Text
   return t.html("give.unvouched", { link: linkHtml(href, linkHost(href)), source });
 }
 
-/** What may be said of tax: that a gift is deductible only where a register of this day says so. */
+/** A gift is called deductible only where a register says so, with the date of that register. */
 function taxWords({ register_facts, country }: NonprofitDetail, t: Texts): string[] {
   const sentences = register_facts
     .filter(({ state }) => state === "registered" || state === "reinstated")

@@ -1,7 +1,7 @@
 /** Where jobs go on in the background, one at a time in each. */
 export type Slot = "lists" | "search" | "build";
 
-/** What follows changes at a distance, in the background. What goes before others is named first. */
+/** Background jobs that follow a change later. */
 export type FollowUpName = "lists" | "feed" | "search";
 
 export type FollowUpJob = {
@@ -23,19 +23,19 @@ export type FollowUpState = Pick<FollowUpJob, "name" | "slot" | "whileHeld"> & {
 /** What is known when a job has ended, a change came or a time is reached. Times are of a monotonic clock. */
 export type LoopState = {
   nowMs: number;
-  /** After a failure nothing is tried before. */
+  /** After a failure no job starts before this time. */
   pausedUntilMs: number;
-  /** A build that failed is tried again no sooner; what needs none goes on meanwhile. */
+  /** A failed full build or request is not tried again before this time; other jobs go on. */
   buildAfterMs: number;
   /** An operator asked for something. */
   requested: boolean;
   /** An operator went back to an older release: nothing is rendered until publishing is resumed. */
   held: boolean;
-  /** The site is another one than that of the current release: its pages name assets that only a full build brings. */
+  /** The code of the site changed since the current release, so only a full build can publish. */
   outdated: boolean;
   /** There may be changes that no profile shows yet. */
   hasChanges: boolean;
-  /** What is due from when on; null when there is nothing to do. */
+  /** When housekeeping is due; null: not due. */
   housekeepingAtMs: number | null;
   followUps: readonly FollowUpState[];
   /** Jobs that go on in the background. */
@@ -44,10 +44,10 @@ export type LoopState = {
 
 export type Next = { job: Job } | { job: "wait"; untilMs: number };
 
-/** Nothing rendered in the background waits to be published: what nothing names can be forgotten, a build can begin. */
+/** No rendered file waits for its release, so cleaning up or a build may start. */
 const isFree = ({ running }: LoopState): boolean => !running.has("lists") && !running.has("build");
 const isPublishing = ({ held, outdated }: LoopState): boolean => !held && !outdated;
-/** What an operator asked for finds no list job half-way, so none begins. */
+/** A waiting request goes first: no list job starts before it is done. */
 const isRequestDue = ({ requested, buildAfterMs, nowMs }: LoopState): boolean =>
   requested && nowMs >= buildAfterMs;
 

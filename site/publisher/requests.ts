@@ -64,7 +64,7 @@ async function perform(context: PublisherContext, request: PublishRequest): Prom
   }
   if (request.verb === "resume") {
     manifest.setState({ held_at: 0 });
-    // A rollback may have gone back to pages of an older site: then no page is up to date.
+    // After a rollback to a release of older code, every page must be rendered again.
     return manifest.state().inputs_digest !== inputsDigest;
   }
   if (held_at > 0) {
@@ -93,7 +93,7 @@ export function requestRepair(context: PublisherContext, path: string): void {
     path,
     place: blobs.placeOf(digest),
   });
-  // What no full build renders (search indexes) is made again where it is gone.
+  // If the content is gone, forget it, so that the job that owns the file (search index) writes it again.
   if (blobs.find(digest) === null) blobs.remove(digest);
   requestScheduledBuild(context);
 }

@@ -20,7 +20,7 @@ type Field = {
   rows?: number;
   required?: boolean;
   lengthMax?: number;
-  /** Leads there together with the browser's own key. */
+  /** accesskey of the field. */
   key?: string | undefined;
 };
 
@@ -54,7 +54,7 @@ const keyOf = (key: string | undefined): Part =>
 const keyHint = (key: string | undefined): Part =>
   key === undefined ? null : html` <kbd>${key}</kbd>`;
 
-/** What a form says, and how its button looks; `key` presses it together with the browser's own key. */
+/** Texts of a form, and the accesskey of its button. */
 type FormWords = {
   legend?: string;
   about?: string;

@@ -64,6 +64,11 @@ const cases: readonly { name: string; change: Partial<Health>; says: string | nu
     says: null,
   },
   {
+    name: "a change has waited for a minute",
+    change: { publication: { ...publication, oldest_waiting_s: 119 } },
+    says: "Publishing is behind: the oldest change has waited for 1 minute.",
+  },
+  {
     name: "a change has waited for minutes",
     change: { publication: { ...publication, oldest_waiting_s: 359 } },
     says: "Publishing is behind: the oldest change has waited for 5 minutes.",
