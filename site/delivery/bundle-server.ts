@@ -30,6 +30,9 @@ const alwaysLive = addressesWhere(({ from }) => from === "live");
 /** What the service answers where the bundle has no file, profiles and lists in other languages among it; elsewhere a person who is lost sees a page. */
 const ofService = addressesWhere(({ from }) => from !== "file");
 
+/** A slug in other letters, an id or a register number: the service may know where it leads. */
+const otherName = /\/(?:[^/]*[A-Z][^/]*|[\d-]+)$/;
+
 /** The language in front of an address: /es of /es/about. */
 const languageOf = (path: string): string => languagePrefix.exec(path)?.[0] ?? "";
 const languagePrefix = new RegExp(`^/(?:${translationCodes})(?=/)`);
@@ -82,9 +85,8 @@ export function createBundleServer(
   const standIn = (path: string, request: Request): Response | null =>
     lost(path) ?? redirected(path) ?? givenAtProfile(path) ?? missing(path, request);
   const missing = (path: string, request: Request): Response | null => {
-    if (ofService.test(path) || request.headers.get("accept")?.includes("text/html") !== true) {
-      return null;
-    }
+    if (ofService.test(path) || otherName.test(path)) return null;
+    if (request.headers.get("accept")?.includes("text/html") !== true) return null;
     const page = lookUp(`${languageOf(path)}/404`) ?? lookUp("/404");
     return page === null ? null : answerWith(page, request, 404);
   };

@@ -177,6 +177,14 @@ describe("the bundle's files over HTTP", () => {
     ]);
     expect(ask("/nowhere")).toBeNull();
     expect(ask("/api/nonprofits/none", { headers: { accept: "text/html" } })).toBeNull();
+    // The service knows whose name it is, and redirects.
+    for (const name of ["Oak-Trust", "4711", "99-0305781", "US-EIN-990305781"]) {
+      expect([name, ask(`/nonprofits/${name}`, { headers: { accept: "text/html" } })]).toEqual([
+        name,
+        null,
+      ]);
+    }
+    expect(ask("/nonprofits/none", { headers: { accept: "text/html" } })?.status).toBe(404);
     for (const path of ["/history/oak-trust", "/nonprofits/oak-trust/history"]) {
       expect(ask(path, { headers: { accept: "text/html" } })).toBeNull();
     }
