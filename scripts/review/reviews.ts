@@ -1,52 +1,30 @@
-import { positional, textOption, wordedCommand } from "../support/command.ts";
 import { operatorOperations as operations } from "#content/contract/operations/operator.ts";
-import { ApproveBody, type ReviewItem, ReviewKind } from "#content/contract/review.ts";
-import { stopWith } from "../support/config.ts";
+import type { ReviewItem } from "#content/contract/review.ts";
+import { positional, wordedCommand } from "#scripts/support/command.ts";
+import { stopWith } from "#scripts/support/config.ts";
 import {
   change,
   defaultOperator,
   json,
-  limitOf,
-  neededOption,
-  operator,
-  pageLimit,
-  pageLines,
   print,
   show,
   valueOf,
   withOperatorApi,
-} from "../support/operator-api.ts";
+} from "#scripts/support/operator-api.ts";
+import { argsOf, inputOf, operated, pageLines } from "./operated.ts";
 
-export const list = wordedCommand("review list", {
-  args: {
-    kind: textOption,
-    limit: pageLimit,
-    after: textOption,
-    json,
-  },
-  run: async ({ args }) => {
-    const { kind, after } = args;
-    if (kind !== undefined && !ReviewKind.safeParse(kind).success) {
-      stopWith(`--kind: give one of ${ReviewKind.options.join(", ")}.`, 2);
-    }
-    const query = { kind, limit: limitOf(args.limit), after };
-    await show(args, operations.listReviews, { query }, ({ reviews, next }) =>
-      pageLines(reviews.map(printed), "Nothing waits for a decision.", ["--after", next]),
-    );
-  },
+export const list = operated("review list", operations.listReviews, {
+  linesOf: ({ reviews, next }) =>
+    pageLines(reviews.map(printed), "Nothing waits for a decision.", ["--after", next]),
 });
 
-export const queues = wordedCommand("review queues", {
-  args: { json },
-  run: async ({ args }) => {
-    await show(args, operations.countReviews, {}, (counted) =>
-      counted.queues.map(({ kind, waiting, left_out }) => {
-        const made =
-          left_out === 0 ? "" : `  (${left_out} gave up their place in the last 30 days)`;
-        return `${kind.padEnd(12)}${waiting}${made}`;
-      }),
-    );
-  },
+export const queues = operated("review queues", operations.countReviews, {
+  linesOf: (counts) =>
+    counts.queues.map(({ kind, waiting, left_out }) => {
+      const gaveUp =
+        left_out === 0 ? "" : `  (${left_out} gave up their place in the last 30 days)`;
+      return `${kind.padEnd(12)}${waiting}${gaveUp}`;
+    }),
 });
 
 export const showOne = wordedCommand("review show", {
@@ -87,53 +65,28 @@ const allLines = (review: ReviewItem): string[] => [
   ...(review.flags.length === 0 ? [] : [`  flags: ${JSON.stringify(review.flags)}`]),
 ];
 
-export const approve = wordedCommand("review approve", {
-  args: {
-    id: positional,
-    value: textOption,
-    reason: textOption,
-    operator,
-    json,
-  },
-  run: async ({ args }) => {
-    const body = usable({ value: args.value ?? null, reason: args.reason?.trim() || null });
-    if (args._.length > 1) {
-      if (body.value != null) stopWith("--value: a value is for one review.", 2);
-      return decideMany(args, "approved", body.reason);
-    }
-    const call = { params: { id: args.id }, body };
-    await change(args, args.id, operations.approveReview, call);
-  },
-});
-
-export const reject = wordedCommand("review reject", {
-  args: { id: positional, reason: textOption, operator, json },
-  run: async ({ args }) => {
-    const reason = neededOption("reason", args.reason, "say why; the agents see it.");
-    if (args._.length > 1) return decideMany(args, "rejected", usable({ reason }).reason);
-    const call = { params: { id: args.id }, body: usable({ reason }) };
-    await change(args, args.id, operations.rejectReview, call);
-  },
-});
-
-/** Decides all that are named, and says what became of each; exit code 1 when one could not be decided. */
-async function decideMany(
-  args: { _: string[]; operator: string; json?: boolean | undefined },
+/** Decides one, or all that are named and says what became of each; exit code 1 when one could not be decided. */
+const deciding = (
+  name: "review approve" | "review reject",
+  operation: typeof operations.approveReview | typeof operations.rejectReview,
   decision: "approved" | "rejected",
-  reason: string | null,
-): Promise<void> {
-  const body = { ids: args._, decision, reason };
-  const decided = await show(args, operations.decideReviews, { body }, ({ done, results }) => [
-    ...results.map(({ id: name, message }) => `${name}: ${message}`),
-    `${done} of ${results.length} ${decision}.`,
-  ]);
-  if (decided.done < decided.results.length) process.exitCode = 1;
-}
+) =>
+  wordedCommand(name, {
+    args: argsOf(operation),
+    run: async ({ args }) => {
+      const input = inputOf(operation, args);
+      const [id = "", ...others] = args._;
+      if (others.length === 0) return change(args, id, operation, input);
+      const { value, reason } = input.body ?? {};
+      if (value !== undefined) stopWith("--value: a value is for one review.", 2);
+      const body = { ids: args._, decision, reason };
+      const { done, results } = await show(args, operations.decideReviews, { body }, (decided) => [
+        ...decided.results.map((result) => `${result.id}: ${result.message}`),
+        `${decided.done} of ${decided.results.length} ${decision}.`,
+      ]);
+      if (done < results.length) process.exitCode = 1;
+    },
+  });
 
-/** A decision whose parts are not too long; else the process ends and says which one is. */
-function usable(body: { value?: string | null; reason: string | null }) {
-  const read = ApproveBody.safeParse(body);
-  if (read.success) return body;
-  const [issue] = read.error.issues;
-  return stopWith(`--${issue?.path.join(".")}: ${issue?.message}.`, 2);
-}
+export const approve = deciding("review approve", operations.approveReview, "approved");
+export const reject = deciding("review reject", operations.rejectReview, "rejected");

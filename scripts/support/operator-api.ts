@@ -1,4 +1,3 @@
-import type { StringArgDef } from "citty";
 import type { z } from "zod";
 import type { Config } from "#api/config.ts";
 import { answerError, type Refusal } from "#api/http/problem.ts";
@@ -14,22 +13,22 @@ import { systemClock } from "#content/contract/base/time.ts";
 import { bundleExists } from "#site/bundle/manifest.ts";
 import { openBundleReader, publicationOf } from "#site/delivery/bundle-reader.ts";
 import { publisherFolders } from "#site/publisher/open-publisher.ts";
-import { flag, positional, textOption, wordedCommand } from "./command.ts";
+import { flag, textOption } from "./command.ts";
 import { configOrExit, openExistingStore, stopWith } from "./config.ts";
 
 /** The outcome of an operation: the value, or why not, as its problem says it. */
 type OperatorAnswer<Value> = Result<Value, { kind: string; message: string }>;
 
 /** What an operation is asked with. */
-type OperationCall = {
+export type OperationCall = {
   params?: Readonly<Record<string, string>>;
-  query?: Readonly<Record<string, string | number | undefined>>;
+  query?: Readonly<Record<string, string | number | undefined>> | undefined;
   body?: unknown;
 };
 
-type Called<Answer extends z.ZodObject = z.ZodObject> = Pick<
+export type Called<Answer extends z.ZodObject = z.ZodObject> = Pick<
   Operation,
-  "operationId" | "method" | "path" | "query"
+  "operationId" | "method" | "path" | "query" | "body"
 > & { ok: { shape: Answer } };
 
 /** Does an operation of operators and reads its answer by its shape. */
@@ -153,22 +152,26 @@ async function openActions(config: Config, operator: string): Promise<Connection
 export const json = flag;
 export const operator = { ...textOption, default: defaultOperator } as const;
 
-type Output = { json?: boolean | undefined };
+/** Options as they were typed. */
+export type Args = Readonly<Record<string, unknown>>;
 
 /** The value of an answer; a refusal ends the process with its words. */
 export function valueOf<Value>(answer: OperatorAnswer<Value>): Value {
   return answer.ok ? answer.value : stopWith(answer.failure.message);
 }
 
+/** Who acts, as the options say. */
+export const nameIn = (args: Args): string => String(args["operator"] ?? defaultOperator);
+
 /** Asks for something and prints it: as JSON, or in these lines. A refusal ends the process with its words. */
 export async function show<Answer extends z.ZodObject>(
-  args: Output & { operator?: string | undefined },
+  args: Args,
   operation: Called<Answer>,
   input: OperationCall,
   linesOf: (value: z.output<Answer>) => readonly string[],
 ): Promise<z.output<Answer>> {
   // An option --operator of a command that only shows something says whose work it shows.
-  const by = operation.method === "get" ? defaultOperator : (args.operator ?? defaultOperator);
+  const by = operation.method === "get" ? defaultOperator : nameIn(args);
   return withOperatorApi(by, async (call) => {
     const value = valueOf(await call(operation, input));
     print(args, value, linesOf);
@@ -178,83 +181,30 @@ export async function show<Answer extends z.ZodObject>(
 
 /** Prints what was asked for: as JSON, or in these lines. */
 export function print<Value>(
-  args: Output,
+  args: Args,
   value: Value,
   linesOf: (value: Value) => readonly string[],
 ): void {
-  const lines = args.json === true ? [JSON.stringify(value)] : linesOf(value);
+  const lines = args["json"] === true ? [JSON.stringify(value)] : linesOf(value);
   for (const line of lines) console.log(line);
 }
-
-/** The lines of a page of a list: its items, or that it is empty, and how to see more. */
-export const pageLines = (
-  items: readonly string[],
-  empty: string,
-  [option, next]: readonly [string, string | number | null],
-): string[] => [
-  ...items,
-  ...(items.length === 0 ? [empty] : []),
-  ...(next === null ? [] : [`More: ${option} ${next}`]),
-];
 
 /**
  * Has something done in an operator's name and says so, in the words of the answer unless given; what was not done ends
  * with exit code 1.
  */
 export async function change<Answer extends z.ZodObject>(
-  args: Output & { operator: string },
+  args: Args,
   subject: string,
   operation: Called<Answer>,
   input: OperationCall,
-  sentence: (value: z.output<Answer>) => string = ({ message }) => `${subject}: ${String(message)}`,
+  linesOf: (value: z.output<Answer>) => readonly string[] = ({ message }) => [
+    `${subject}: ${String(message)}`,
+  ],
 ): Promise<void> {
-  const outcome = await withOperatorApi(args.operator, (call) => call(operation, input));
-  if (args.json === true) console.log(JSON.stringify(outcome));
-  else if (outcome.ok) console.log(sentence(outcome.value));
+  const outcome = await withOperatorApi(nameIn(args), (call) => call(operation, input));
+  if (args["json"] === true) console.log(JSON.stringify(outcome));
+  else if (outcome.ok) for (const line of linesOf(outcome.value)) console.log(line);
   else console.error(`${subject}: ${outcome.failure.message}`);
   if (!outcome.ok) process.exitCode = 1;
 }
-
-/** An option that must not be empty; without it the process ends with what it is for. */
-export function neededOption(name: string, value: string | undefined, what: string): string {
-  const text = value?.trim() ?? "";
-  return text === "" ? stopWith(`--${name}: ${what}`, 2) : text;
-}
-
-/** The option --reason, where it is needed. */
-export const reasonOf = (text: string | undefined): string =>
-  neededOption("reason", text, "say why, for the audit log.");
-
-type Texts = Readonly<Record<string, string | undefined>>;
-
-/** A command that changes the profile it names, for a reason; `bodyOf` says what else is sent of its own options. */
-export const reasoned = (
-  name: Parameters<typeof wordedCommand>[0],
-  operation: Called,
-  extraArgs: Readonly<Record<string, StringArgDef>> = {},
-  bodyOf: (own: Texts) => object = () => ({}),
-) =>
-  wordedCommand(name, {
-    args: { slug: positional, ...extraArgs, reason: textOption, operator, json },
-    run: async ({ args }) => {
-      const body = { ...bodyOf(args as Texts), reason: reasonOf(args.reason) };
-      await change(args, args.slug, operation, { params: { slug: args.slug }, body });
-    },
-  });
-
-export const pageLimit = { ...textOption, default: "50" } as const;
-
-/** An option that is a whole number from 1; another one ends the process with what it is to be. */
-export function numberOption(text: string, what: string, max = Number.MAX_SAFE_INTEGER): number {
-  const number = Number(text);
-  return Number.isInteger(number) && number >= 1 && number <= max ? number : stopWith(what, 2);
-}
-
-export const limitOf = (text: string): number =>
-  numberOption(text, "--limit: give a whole number from 1.");
-
-/** The option --before: the number that a page ended with. */
-export const pageNumberOf = (text: string | undefined): number | undefined =>
-  text === undefined
-    ? undefined
-    : numberOption(text, "--before: give the number that a page ended with.");

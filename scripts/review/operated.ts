@@ -1,0 +1,150 @@
+import type { ArgDef, ArgsDef } from "citty";
+import { z } from "zod";
+import words from "#content/editorial/commands.json";
+import { flag, positional, textOption, wordedCommand } from "#scripts/support/command.ts";
+import { stopWith } from "#scripts/support/config.ts";
+import {
+  type Args,
+  type Called,
+  change,
+  json,
+  operator,
+  type OperationCall,
+  show,
+} from "#scripts/support/operator-api.ts";
+
+/** Options whose names are not those of the members that they fill. */
+const optionNames: Readonly<Record<string, string>> = {
+  agent_id: "agent",
+  recommended_for: "for",
+  why_recommended: "why",
+  take_back_values: "values",
+  review: "id",
+};
+const optionOf = (member: string): string => optionNames[member] ?? member;
+
+const paramsIn = (path: string): string[] => path.match(/(?<=\{)\w+(?=\})/g) ?? [];
+
+type Members = readonly (readonly [string, z.ZodType])[];
+const membersOf = (shape: z.ZodObject | undefined): Members => Object.entries(shape?.shape ?? {});
+
+/**
+ * The options of a command that does this operation: what stands in its path is named without an option, each member of its
+ * query or body has one. `own` stands in place of those, or beside them.
+ */
+export const argsOf = ({ method, path, query, body }: Called, own: ArgsDef = {}): ArgsDef => ({
+  ...Object.fromEntries(paramsIn(path).map((name) => [name, positional])),
+  ...Object.fromEntries(
+    [...membersOf(query), ...membersOf(body?.shape)].flatMap(([member, shape]) =>
+      typeOf(shape) instanceof z.ZodObject ? [] : [[optionOf(member), argOf(member, shape)]],
+    ),
+  ),
+  ...own,
+  ...(method === "get" ? {} : { operator }),
+  json,
+});
+
+function argOf(member: string, shape: z.ZodType): ArgDef {
+  if (member === "limit") return { ...textOption, default: "50" };
+  return typeOf(shape) instanceof z.ZodBoolean ? { ...flag, default: true } : textOption;
+}
+
+/** A shape without what says that it may be absent or null. */
+const typeOf = (shape: z.ZodType): z.ZodType =>
+  shape instanceof z.ZodOptional || shape instanceof z.ZodNullable
+    ? typeOf(shape.unwrap() as z.ZodType)
+    : shape;
+
+/** What an operation is asked with by these options. Options that do not fit end the process with code 2 and what to give. */
+export function inputOf({ path, query, body }: Called, args: Args, own: object = {}) {
+  const params = Object.fromEntries(
+    paramsIn(path).map((name) => [name, neededText(name, args[name])]),
+  );
+  return {
+    params,
+    query: query && (fitting(query, args) as OperationCall["query"]),
+    body: body && fitting(body.shape, args, own),
+  };
+}
+
+/** Members as the options have them, where they fit the shape. */
+function fitting(shape: z.ZodObject, args: Args, own: object = {}): Record<string, unknown> {
+  const typed = Object.fromEntries(
+    membersOf(shape).flatMap(([member, type]) => {
+      const value = args[optionOf(member)];
+      if (value !== undefined)
+        return [[member, typeof value === "string" ? valueOf(member, type, value) : value]];
+      const isNull = !type.safeParse(undefined).success && type.safeParse(null).success;
+      return isNull ? [[member, null]] : [];
+    }),
+  );
+  const members = { ...typed, ...own };
+  const [issue] = shape.safeParse(members).error?.issues ?? [];
+  if (issue === undefined) return members;
+  const member = String(issue.path[0] ?? "");
+  if (member === "") return stopWith(issue.message, 2);
+  neededText(optionOf(member), typed[member]);
+  const option = optionOf(member);
+  // What the contract says of a member of a query begins with its name.
+  const isNamed = issue.message.startsWith(`${option} `);
+  return stopWith(`--${isNamed ? "" : `${option}: `}${wrong[option] ?? issue.message}`, 2);
+}
+
+const needed: Readonly<Record<string, string>> = words.needed;
+const wrong: Readonly<Record<string, string>> = words.wrong;
+
+/** The text of an option that needs one; without it the process ends with what to give. */
+function neededText(option: string, value: unknown): string {
+  const isMissing = value === undefined || (typeof value === "string" && value.trim() === "");
+  if (isMissing && needed[option] !== undefined) stopWith(`--${option}: ${needed[option]}`, 2);
+  return String(value);
+}
+
+/** A text as it is, or the entries of a list: texts or numbers, with commas between; `all` stands for no list. */
+function valueOf(member: string, shape: z.ZodType, text: string): unknown {
+  const type = typeOf(shape);
+  if (!(type instanceof z.ZodArray)) return text;
+  if (text.trim() === "all" && shape.safeParse(null).success) return null;
+  const entries = text
+    .split(member === "recommended_for" ? ";" : ",")
+    .flatMap((entry) => entry.trim() || []);
+  return type.element instanceof z.ZodNumber ? entries.map(Number) : entries;
+}
+
+/** How a command differs from what its operation says of it. */
+type Special<Answer extends z.ZodObject> = {
+  args?: ArgsDef;
+  /** What is sent beside what the options say. */
+  bodyOf?: (args: Args) => object;
+  /** What is printed of an answer; of what was changed, its message unless given. */
+  linesOf?: (answer: z.output<Answer>) => readonly string[];
+};
+
+/** The command that does one operation of operators. */
+export const operated = <Answer extends z.ZodObject>(
+  name: Parameters<typeof wordedCommand>[0],
+  operation: Called<Answer>,
+  { args: own = {}, bodyOf = () => ({}), linesOf }: Special<Answer> = {},
+) =>
+  wordedCommand(name, {
+    args: argsOf(operation, own),
+    run: async ({ args }) => {
+      const input = inputOf(operation, args, bodyOf(args));
+      if (operation.method === "get") await show(args, operation, input, linesOf ?? (() => []));
+      else {
+        const subject = args._[0] ?? args["slug"] ?? name.slice("review ".length);
+        await change(args, subject, operation, input, linesOf);
+      }
+    },
+  });
+
+/** The lines of a page of a list: its items, or that it is empty, and how to see more. */
+export const pageLines = (
+  items: readonly string[],
+  empty: string,
+  [option, next]: readonly [string, string | number | null],
+): string[] => [
+  ...items,
+  ...(items.length === 0 ? [empty] : []),
+  ...(next === null ? [] : [`More: ${option} ${next}`]),
+];
