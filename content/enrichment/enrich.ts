@@ -1,26 +1,19 @@
 import assert from "node:assert/strict";
 import type { ResultSet } from "@libsql/client";
 import { type SQL, sql } from "drizzle-orm";
-import type {
-  EnrichmentAnswer,
-  EnrichmentSubmission,
-  PriorRejection,
-} from "#content/contract/enrichment-answers.ts";
-import {
-  type EnrichmentBody,
-  proseFields,
-  structuredFields,
-} from "#content/contract/enrichment.ts";
+import type { EnrichmentAnswer } from "#content/contract/enrichment-answers.ts";
+import type { EnrichmentBody } from "#content/contract/enrichment.ts";
 import type { Wrong } from "#content/contract/problem.ts";
 import { fail, ok, type Result } from "#content/contract/base/result.ts";
-import { wireTime } from "#content/contract/base/time.ts";
 import {
-  agentsNeeded,
-  type ConsensusMode,
-  promotionNote,
-  type SubmissionState,
-} from "./consensus.ts";
-import { type EnrichmentRequest, readEnrichment, type ReadItem } from "./read.ts";
+  type Answering,
+  enrichmentAnswer,
+  type EnrichmentRequest,
+  type EnrichOutcome,
+  type EnrichResult,
+  readEnrichment,
+  type ReadItem,
+} from "./wire.ts";
 import { agreeingVotes, planAgreed, planCorroboration, type Vote } from "./agreed-field-store.ts";
 import { isBound, secretRefusal } from "./agent.ts";
 import {
@@ -29,7 +22,6 @@ import {
   insertSubmission,
   type NewSubmission,
   priorRejections,
-  type Rejection,
   rejectionsOf,
   rejectSubmission,
   setConfidence,
@@ -42,8 +34,6 @@ import type { Queryable } from "#content/store/open.ts";
 import type { Statement } from "#content/store/query.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { recordsById } from "#content/nonprofit/record-store.ts";
-import { publicName } from "#content/nonprofit/public-name.ts";
-import { publicValue } from "#content/nonprofit/wire.ts";
 import { batchedWrite, type Decision } from "#content/store/write-batcher.ts";
 import {
   admit,
@@ -100,27 +90,6 @@ export async function enrich(
   return ok(enrichmentAnswer(stored.value, { ...published, baseUrl, mode }));
 }
 
-/** What the transaction did, with what was rejected before. */
-export type EnrichOutcome = Omit<Done, "items"> & {
-  /** What it took in the store; 0 when nothing was stored that was not there. */
-  bytes: number;
-  items: (StoredItem & { prior_rejections: readonly Rejection[] })[];
-};
-
-/** What the transaction did: plain data, so that it can be kept for an Idempotency-Key. */
-type Done = {
-  nonprofit_id: number;
-  slug: string;
-  name: string;
-  /** Whether the agent's id is bound to a secret, which came. */
-  bound: boolean;
-  items: StoredItem[];
-  /** When it was done, in milliseconds since 1970. */
-  at: number;
-  /** The newest change that made one of these values live; null when none is live. */
-  sequence: number | null;
-};
-
 type StoringFailure = ProposalFailure | { kind: "field_queue_full"; fields: string[] };
 
 /** One request to enrich, read and checked, as it goes into a transaction. */
@@ -138,7 +107,7 @@ export async function decideEnrichment(
   job: EnrichJob,
 ): Promise<Decision<Result<EnrichOutcome, StoringFailure>>> {
   const { plan, bytes, numbers } = await planEnrichment(store, job);
-  const outcome: Result<Done, StoringFailure> = "failure" in plan ? plan : plan.outcome;
+  const outcome: Result<EnrichResult, StoringFailure> = "failure" in plan ? plan : plan.outcome;
   if (!outcome.ok) return { statements: [], answer: () => outcome };
   const { value } = outcome;
   const writes = "failure" in plan ? [] : plan.writes.filter((write) => "sql" in write);
@@ -159,7 +128,7 @@ export async function decideEnrichment(
 }
 
 /** What a request does to the store, how many bytes it takes there, and which numbers of its outcome the store gives. */
-type EnrichmentPlan = { plan: Plan<Done, StoringFailure>; bytes: number; numbers: Numbers };
+type EnrichmentPlan = { plan: Plan<EnrichResult, StoringFailure>; bytes: number; numbers: Numbers };
 
 async function planEnrichment(store: Queryable, job: EnrichJob): Promise<EnrichmentPlan> {
   const { request, slug } = job;
@@ -207,7 +176,12 @@ async function readCases(
 }
 
 /** What is answered, what it takes in the store, and the statements for it. */
-type PlannedItems = { done: Done; bytes: number; statements: Statement[]; numbers: Numbers };
+type PlannedItems = {
+  done: EnrichResult;
+  bytes: number;
+  statements: Statement[];
+  numbers: Numbers;
+};
 
 /** Has the rules decide of what is known of each field, and turns their steps into statements. */
 async function planItems(
@@ -233,7 +207,11 @@ type Numbers = { ids: { item: number; at: number }[]; changedAt: number | null }
 const givenBy = (result: ResultSet | undefined) => Number(result?.lastInsertRowid);
 
 /** An outcome with the numbers that its statements were given. */
-function numbered(done: Done, { ids, changedAt }: Numbers, results: readonly ResultSet[]): Done {
+function numbered(
+  done: EnrichResult,
+  { ids, changedAt }: Numbers,
+  results: readonly ResultSet[],
+): EnrichResult {
   const idsOfItems = new Map(ids.map(({ item, at }) => [item, givenBy(results[at])]));
   const items = done.items.map((one, item) => ({ ...one, id: idsOfItems.get(item) ?? one.id }));
   const sequence = changedAt === null ? done.sequence : givenBy(results[changedAt]);
@@ -255,7 +233,9 @@ async function writesOf(
   store: Queryable,
   plans: readonly SubmissionPlan[],
   id: number,
-): Promise<Pick<Done, "items" | "sequence"> & Pick<PlannedItems, "statements" | "numbers">> {
+): Promise<
+  Pick<EnrichResult, "items" | "sequence"> & Pick<PlannedItems, "statements" | "numbers">
+> {
   const [sequence, records, votes] = await Promise.all([
     plans.some(({ live }) => live === "before") ? newestChangeOf(store, id) : null,
     plans.some(({ steps }) => steps.some(isOfProfile)) ? recordsById(store, [id]) : [],
@@ -348,96 +328,4 @@ async function publicationOf(
   const published = (await waitForPublication?.(sequence)) ?? null;
   if (published !== null) return { live: true, held: false, release: published.release };
   return { live: false, held: publication?.().held ?? false, release: null };
-}
-
-const bound = "Your agent_id is bound: only its secret submits under it.";
-const unbound = (baseUrl: string) =>
-  `Your agent_id is not bound: anyone can submit under it. POST ${baseUrl}/api/agents binds an unused one to a secret.`;
-
-type Answering = {
-  baseUrl: string;
-  mode: ConsensusMode;
-  /** Whether the published profile holds what was applied. */
-  live: boolean;
-  /** Whether a rollback holds publishing. */
-  held: boolean;
-  release: string | null;
-};
-
-/** What a client reads about its submissions. Source: spec, POST /api/enrich/{slug}. */
-export function enrichmentAnswer(outcome: EnrichOutcome, answering: Answering): EnrichmentAnswer {
-  const profile_url = `${answering.baseUrl}/nonprofits/${outcome.slug}`;
-  const submissions = outcome.items.map((item) => submissionOf(item, profile_url, answering));
-  const [first] = submissions;
-  assert(first !== undefined, "a submission has a field");
-  return {
-    message: summary(submissions),
-    nonprofit: outcome.name,
-    profile_url,
-    auto_promote: {
-      structured: [...structuredFields],
-      prose_pending: [...proseFields],
-      ...Object.fromEntries(submissions.map(({ field, applied }) => [field, applied])),
-    },
-    field_type: first.field_type,
-    promotion_note: first.promotion_note,
-    submissions,
-    release: answering.release,
-    bound: outcome.bound,
-    note: `${outcome.bound ? bound : unbound(answering.baseUrl)} Every applied submission credits its agent_name on the leaderboard: ${answering.baseUrl}/agents and ${answering.baseUrl}/api/agents/leaderboard.`,
-  };
-}
-
-function submissionOf(
-  item: EnrichOutcome["items"][number],
-  profile_url: string,
-  answering: Answering,
-): EnrichmentSubmission {
-  const decidedByPerson = item.field_type === "prose" && item.status === "applied";
-  return {
-    submission_id: item.id,
-    field: item.field,
-    field_type: item.field_type,
-    status: item.status,
-    applied: item.status === "applied" && answering.live,
-    confidence: item.confidence,
-    consensus: item.confidence >= agentsNeeded,
-    promotion_note: promotionNote(item.field, stateOf(item, answering, decidedByPerson)),
-    prior_rejections: item.prior_rejections.map((rejection) => rejectionOf(item.field, rejection)),
-    profile_url,
-  };
-}
-
-function stateOf(
-  item: StoredItem,
-  { live, held, mode }: Answering,
-  byPerson: boolean,
-): SubmissionState {
-  const agents = item.confidence;
-  if (item.status === "rejected") return { kind: "rejected", reason: item.reason ?? "" };
-  if (byPerson) return { kind: "accepted" };
-  if (item.status === "applied") {
-    return live ? { kind: "live", agents } : { kind: "publishing", agents, held };
-  }
-  if (item.audit_only === 1) return { kind: item.corroborates ? "corroborates" : "audit" };
-  if (item.field_type === "prose") return { kind: "queued" };
-  const { rivals, tests } = item;
-  if (tests !== null && tests !== "others") return { kind: "test", cause: tests };
-  return { kind: "awaiting", agents, rivals, tests: tests !== null, mode };
-}
-
-const rejectionOf = (field: string, one: Rejection): PriorRejection => ({
-  agent: publicName(one),
-  rejected_value: publicValue(field, one.value),
-  reason: one.reason ?? "",
-  winning_value: one.winning_value === null ? null : publicValue(field, one.winning_value),
-  rejected_at: wireTime(new Date(one.decided_at ?? 0)),
-});
-
-function summary(submissions: readonly EnrichmentSubmission[]): string {
-  const applied = submissions.filter(({ status }) => status === "applied").length;
-  const received = submissions.length === 1 ? "1 submission" : `${submissions.length} submissions`;
-  const rejected = submissions.filter(({ status }) => status === "rejected").length;
-  const waiting = submissions.length - applied - rejected;
-  return `Thank you: ${received} received, ${applied} applied, ${waiting} pending${rejected === 0 ? "" : `, ${rejected} rejected`}. Each promotion_note says what comes next.`;
 }

@@ -14,7 +14,7 @@ import { correctionStore } from "#content/correction/store.ts";
 import { caip2Of, networks } from "#content/giving/network.ts";
 import { recordDonation } from "#content/giving/store.ts";
 import { expireSubmissions } from "#content/enrichment/review-store.ts";
-import { readEnrichment } from "#content/enrichment/read.ts";
+import { readEnrichment } from "#content/enrichment/wire.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { addCounts, type ActivityKind, type HourHits } from "#content/operation/activity-store.ts";
 import { readOnboarding } from "#content/onboarding/read.ts";

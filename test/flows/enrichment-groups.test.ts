@@ -10,7 +10,7 @@ import { batchedWrite } from "#content/store/write-batcher.ts";
 import { recordBySlug } from "#content/nonprofit/record-store.ts";
 import { planRevert } from "#content/enrichment/agreed-field-store.ts";
 import { saveNonprofits } from "#content/nonprofit/save.ts";
-import { readEnrichment } from "#content/enrichment/read.ts";
+import { readEnrichment } from "#content/enrichment/wire.ts";
 import { EnrichmentBody, type StructuredField } from "#content/contract/enrichment.ts";
 import { aNonprofit } from "../support/records.ts";
 import { hranaServer } from "#test/support/hrana-server.ts";

@@ -8,7 +8,7 @@ import {
   type StructuredField,
 } from "#content/contract/enrichment.ts";
 import { type ConsensusMode, decide, type PendingVote } from "#content/enrichment/consensus.ts";
-import { readEnrichment, type ReadItem } from "#content/enrichment/read.ts";
+import { readEnrichment, type ReadItem } from "#content/enrichment/wire.ts";
 import { agreedValue, comparedValue } from "#content/enrichment/value.ts";
 import { publicValue } from "#content/nonprofit/wire.ts";
 import type { PlantedProfile } from "./world.ts";

@@ -1,0 +1,235 @@
+import assert from "node:assert/strict";
+import type { z } from "zod";
+import type {
+  EnrichmentAnswer,
+  EnrichmentSubmission,
+  PriorRejection,
+} from "#content/contract/enrichment-answers.ts";
+import {
+  batchItemsMax,
+  type EnrichableField,
+  type EnrichmentBody,
+  type EnrichmentItem,
+  type FieldType,
+  fieldTypeOf,
+  proseFields,
+  structuredFields,
+  whichField,
+} from "#content/contract/enrichment.ts";
+import { type Wrong, wrongsMax } from "#content/contract/problem.ts";
+import { fail, ok, type Result } from "#content/contract/base/result.ts";
+import { wireTime } from "#content/contract/base/time.ts";
+import { publicName } from "#content/nonprofit/public-name.ts";
+import { publicValue } from "#content/nonprofit/wire.ts";
+import { type Agent, readAgent } from "./agent.ts";
+import {
+  agentsNeeded,
+  type ConsensusMode,
+  promotionNote,
+  type SubmissionState,
+} from "./consensus.ts";
+import type { StoredItem } from "./plan.ts";
+import type { Rejection } from "./submission-store.ts";
+import { checkSourceUrl, checkValue, isTestData } from "./value.ts";
+
+export type ReadItem = {
+  field: EnrichableField;
+  field_type: FieldType;
+  value: string;
+  normalised_value: string;
+  source_url: string | null;
+  test_data: boolean;
+};
+
+/** A request to enrich, checked and cleaned: each field at most once, at least one item. */
+export type EnrichmentRequest = Agent & { items: ReadItem[] };
+
+/**
+ * Reads the body of POST /api/enrich/{slug}: one submission, a batch, or both. One bad item refuses the whole, and every
+ * bad one is named by its path. Source: the decisions of the spec, "Enrichment".
+ */
+export function readEnrichment(
+  body: EnrichmentBody,
+  { thisYear }: { thisYear: number },
+): Result<EnrichmentRequest, Wrong[]> {
+  const { fields = [] } = body;
+  const single = singleItem(body);
+  if (!single.ok) return single;
+  // What stands beside the batch is where all of its items were found that do not say otherwise.
+  const batch = fields.map((field, at) => {
+    const item = { ...field, source_url: field.source_url ?? body.source_url };
+    return { item, path: `fields[${at}]` };
+  });
+  const sentItems = [...single.value, ...batch];
+  if (sentItems.length === 0) {
+    const message = "Send field and value, or fields: an array of {field, value, source_url}.";
+    return fail([{ path: "", message }]);
+  }
+  if (sentItems.length > batchItemsMax) {
+    return fail([{ path: "fields", message: `A batch may hold at most ${batchItemsMax} fields.` }]);
+  }
+  const { agent, wrongs: wrongNames } = readAgent(body);
+  const wrongs: Wrong[] = [...wrongNames];
+  const items: ReadItem[] = [];
+  const seen = new Set<string>();
+  for (const { item, path } of sentItems) {
+    const at = (name: string) => (path === "" ? name : `${path}.${name}`);
+    if (seen.has(item.field)) {
+      const message = `${item.field} is in this batch twice: send each field once.`;
+      wrongs.push({ path: at("field"), message });
+    }
+    seen.add(item.field);
+    const read = readItem(item, agent, thisYear);
+    if (read.ok) items.push(read.value);
+    else wrongs.push(...read.failure.map((wrong) => ({ ...wrong, path: at(wrong.path) })));
+  }
+  return wrongs.length > 0 ? fail(wrongs.slice(0, wrongsMax)) : ok({ ...agent, items });
+}
+
+type Item = z.infer<typeof EnrichmentItem>;
+
+/** One item, checked; what is wrong is named by its member. */
+function readItem(item: Item, agent: Agent, thisYear: number): Result<ReadItem, Wrong[]> {
+  const { field } = item;
+  const value = checkValue(field, item.value, { thisYear });
+  const source = checkSourceUrl(item.source_url);
+  if (!value.ok || !source.ok) {
+    return fail([
+      ...(value.ok ? [] : [{ path: "value", message: value.failure.message }]),
+      ...(source.ok ? [] : [{ path: "source_url", message: source.failure.message }]),
+    ]);
+  }
+  return ok({
+    field,
+    field_type: fieldTypeOf(field),
+    ...value.value,
+    source_url: source.value,
+    test_data: isTestData({ field, ...value.value, ...agent }),
+  });
+}
+
+/** `field` beside `fields` is one more item; one of `field` and `value` without the other is a slip. */
+function singleItem(body: EnrichmentBody): Result<{ item: Item; path: string }[], Wrong[]> {
+  const { field, value, source_url } = body;
+  if (field === undefined && value === undefined) return ok([]);
+  if (field === undefined) {
+    return fail([{ path: "field", message: whichField }]);
+  }
+  if (value === undefined)
+    return fail([{ path: "value", message: `value must be the ${field}, as text.` }]);
+  return ok([{ item: { field, value, source_url }, path: "" }]);
+}
+
+/** What the transaction did, with what was rejected before. */
+export type EnrichOutcome = Omit<EnrichResult, "items"> & {
+  /** What it took in the store; 0 when nothing was stored that was not there. */
+  bytes: number;
+  items: (StoredItem & { prior_rejections: readonly Rejection[] })[];
+};
+
+/** What the transaction did: plain data, so that it can be kept for an Idempotency-Key. */
+export type EnrichResult = {
+  nonprofit_id: number;
+  slug: string;
+  name: string;
+  /** Whether the agent's id is bound to a secret, which came. */
+  bound: boolean;
+  items: StoredItem[];
+  /** When it was done, in milliseconds since 1970. */
+  at: number;
+  /** The newest change that made one of these values live; null when none is live. */
+  sequence: number | null;
+};
+
+const bound = "Your agent_id is bound: only its secret submits under it.";
+const unbound = (baseUrl: string) =>
+  `Your agent_id is not bound: anyone can submit under it. POST ${baseUrl}/api/agents binds an unused one to a secret.`;
+
+/** How an answer tells what was done. */
+export type Answering = {
+  baseUrl: string;
+  mode: ConsensusMode;
+  /** Whether the published profile holds what was applied. */
+  live: boolean;
+  /** Whether a rollback holds publishing. */
+  held: boolean;
+  release: string | null;
+};
+
+/** What a client reads about its submissions. Source: spec, POST /api/enrich/{slug}. */
+export function enrichmentAnswer(outcome: EnrichOutcome, answering: Answering): EnrichmentAnswer {
+  const profile_url = `${answering.baseUrl}/nonprofits/${outcome.slug}`;
+  const submissions = outcome.items.map((item) => submissionOf(item, profile_url, answering));
+  const [first] = submissions;
+  assert(first !== undefined, "a submission has a field");
+  return {
+    message: summary(submissions),
+    nonprofit: outcome.name,
+    profile_url,
+    auto_promote: {
+      structured: [...structuredFields],
+      prose_pending: [...proseFields],
+      ...Object.fromEntries(submissions.map(({ field, applied }) => [field, applied])),
+    },
+    field_type: first.field_type,
+    promotion_note: first.promotion_note,
+    submissions,
+    release: answering.release,
+    bound: outcome.bound,
+    note: `${outcome.bound ? bound : unbound(answering.baseUrl)} Every applied submission credits its agent_name on the leaderboard: ${answering.baseUrl}/agents and ${answering.baseUrl}/api/agents/leaderboard.`,
+  };
+}
+
+function submissionOf(
+  item: EnrichOutcome["items"][number],
+  profile_url: string,
+  answering: Answering,
+): EnrichmentSubmission {
+  const decidedByPerson = item.field_type === "prose" && item.status === "applied";
+  return {
+    submission_id: item.id,
+    field: item.field,
+    field_type: item.field_type,
+    status: item.status,
+    applied: item.status === "applied" && answering.live,
+    confidence: item.confidence,
+    consensus: item.confidence >= agentsNeeded,
+    promotion_note: promotionNote(item.field, stateOf(item, answering, decidedByPerson)),
+    prior_rejections: item.prior_rejections.map((rejection) => rejectionOf(item.field, rejection)),
+    profile_url,
+  };
+}
+
+function stateOf(
+  item: StoredItem,
+  { live, held, mode }: Answering,
+  byPerson: boolean,
+): SubmissionState {
+  const agents = item.confidence;
+  if (item.status === "rejected") return { kind: "rejected", reason: item.reason ?? "" };
+  if (byPerson) return { kind: "accepted" };
+  if (item.status === "applied") {
+    return live ? { kind: "live", agents } : { kind: "publishing", agents, held };
+  }
+  if (item.audit_only === 1) return { kind: item.corroborates ? "corroborates" : "audit" };
+  if (item.field_type === "prose") return { kind: "queued" };
+  const { rivals, tests } = item;
+  if (tests !== null && tests !== "others") return { kind: "test", cause: tests };
+  return { kind: "awaiting", agents, rivals, tests: tests !== null, mode };
+}
+
+const rejectionOf = (field: string, one: Rejection): PriorRejection => ({
+  agent: publicName(one),
+  rejected_value: publicValue(field, one.value),
+  reason: one.reason ?? "",
+  winning_value: one.winning_value === null ? null : publicValue(field, one.winning_value),
+  rejected_at: wireTime(new Date(one.decided_at ?? 0)),
+});
+
+function summary(submissions: readonly EnrichmentSubmission[]): string {
+  const applied = submissions.filter(({ status }) => status === "applied").length;
+  const received = submissions.length === 1 ? "1 submission" : `${submissions.length} submissions`;
+  const rejected = submissions.filter(({ status }) => status === "rejected").length;
+  const waiting = submissions.length - applied - rejected;
+  return `Thank you: ${received} received, ${applied} applied, ${waiting} pending${rejected === 0 ? "" : `, ${rejected} rejected`}. Each promotion_note says what comes next.`;
+}
