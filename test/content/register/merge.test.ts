@@ -16,7 +16,11 @@ import {
   withPeriods,
 } from "#content/register/merge.ts";
 import type { StoredPeriod } from "#content/contract/nonprofit.ts";
-import type { NonprofitRecord, StoredProvenance } from "#content/nonprofit/record.ts";
+import type {
+  NonprofitRecord,
+  RegisterRecord,
+  StoredProvenance,
+} from "#content/nonprofit/record.ts";
 import { aNonprofit } from "#test/support/records.ts";
 
 const terms = { register: "irs-bmf", scope: "eo_aa", as_of: "2026-04-14", lists: true };
@@ -27,6 +31,12 @@ const draft = (fields: RegisterDraft["fields"]): RegisterDraft => ({
   source_url: "https://register.example/101",
   fields,
   record: null,
+});
+
+const aRecord = (parts: Partial<RegisterRecord> = {}): RegisterRecord => ({
+  ...{ org_id: "US-EIN-000000101", register: "irs-bmf", name: "Sample Trust" },
+  ...{ as_of: "2026-04-14", scope: "eo_aa", finances: [], state: "registered", facts: {} },
+  ...parts,
 });
 
 /** The nonprofit when its register no longer has its first organisation. */
@@ -46,77 +56,62 @@ const setBy = (set_by: StoredProvenance["set_by"], source: string, applied_at = 
 const listed = (parts: Partial<NonprofitRecord>) =>
   aNonprofit({ register: "irs-bmf", register_scope: "eo_aa", ...parts });
 
+/** The nonprofit after a row with these fields. */
+const after = (before: NonprofitRecord, fields: RegisterDraft["fields"], on = terms) =>
+  mergedWithRegister(before, draft(fields), on, nowMs);
+
 describe("a register", () => {
-  test("fills an empty field and says where the value is from", () => {
-    const after = mergedWithRegister(listed({}), draft({ city: "Easthaven" }), terms, nowMs);
-    expect(after.city).toBe("Easthaven");
-    expect(after.provenance["city"]).toEqual({
+  const own = { city: setBy("register", "irs-bmf") };
+  const status = setBy("operator", "operator");
+
+  test("fills an empty field, and changes and clears what it set itself", () => {
+    const filled = after(listed({}), { city: "Easthaven" });
+    expect(filled).toMatchObject({ city: "Easthaven" });
+    expect(filled.provenance["city"]).toEqual({
       ...setBy("register", "irs-bmf", nowMs),
       source_url: "https://register.example/101",
     });
+    const before = listed({ city: "Easthaven", provenance: own });
+    expect(after(before, { city: "Westhaven" }).city).toBe("Westhaven");
+    const cleared = after(before, { city: null });
+    expect([cleared.city, cleared.provenance]).toEqual([null, {}]);
+    expect(before.provenance).toEqual(own);
   });
 
-  test("changes and clears what it set itself", () => {
-    const provenance = { city: setBy("register", "irs-bmf") };
-    const before = listed({ city: "Easthaven", provenance });
-    expect(mergedWithRegister(before, draft({ city: "Westhaven" }), terms, nowMs).city).toBe(
-      "Westhaven",
-    );
-    const cleared = mergedWithRegister(before, draft({ city: null }), terms, nowMs);
-    expect(cleared.city).toBeNull();
-    expect(cleared.provenance).toEqual({});
-    expect(before.provenance["city"]).toEqual(setBy("register", "irs-bmf"));
+  test.each<[string, Partial<NonprofitRecord>, RegisterDraft["fields"]]>([
+    ...(["consensus", "operator", "organisation", "register"] as const).flatMap((set_by) =>
+      ["Theirs", null].map(
+        (mission): [string, Partial<NonprofitRecord>, { mission: string | null }] => [
+          `what ${set_by} set`,
+          { mission: "Ours", provenance: { mission: setBy(set_by, "irs-990") } },
+          { mission },
+        ],
+      ),
+    ),
+    ["a value of unknown origin", { mission: "Ours", city: "Easthaven" }, { city: "Westhaven" }],
+    [
+      "what is as it says",
+      { causes: ["education"], provenance: { causes: setBy("register", "irs-bmf") } },
+      { causes: ["education"], city: null },
+    ],
+    ["what an operator withdrew", { status: "withdrawn", provenance: { status } }, {}],
+  ])("leaves %s", (_, parts, fields) => {
+    const before = listed(parts);
+    expect(after(before, fields)).toBe(before);
   });
 
-  test.each([
-    ["consensus", setBy("consensus", "consensus")],
-    ["an operator", setBy("operator", "operator")],
-    ["the organisation", setBy("organisation", "organisation")],
-    ["another register", setBy("register", "irs-990")],
-  ])("leaves what %s set", (_, origin) => {
-    const before = listed({ mission: "Ours", provenance: { mission: origin } });
-    expect(mergedWithRegister(before, draft({ mission: "Theirs" }), terms, nowMs)).toBe(before);
-    expect(mergedWithRegister(before, draft({ mission: null }), terms, nowMs)).toBe(before);
-  });
-
-  test("leaves a field that it does not provide, and a value of unknown origin", () => {
-    const before = listed({ mission: "Ours", city: "Easthaven" });
-    expect(mergedWithRegister(before, draft({ city: "Westhaven" }), terms, nowMs)).toBe(before);
-  });
-
-  test("does not touch what is as it says", () => {
-    const provenance = { causes: setBy("register", "irs-bmf") };
-    const before = listed({ causes: ["education"], provenance });
-    const same = draft({ causes: ["education"], city: null });
-    expect(mergedWithRegister(before, same, terms, nowMs)).toBe(before);
-  });
-
-  test("restores what it lists again, but not what an operator withdrew", () => {
+  test("restores what it lists again, unless it only adds, and moves it to another of its parts", () => {
     const gone = listed({ status: "withdrawn" });
-    expect(mergedWithRegister(gone, draft({}), terms, nowMs).status).toBe("listed");
-    const claimed = { ...gone, verified: 1 } as const;
-    expect(mergedWithRegister(claimed, draft({}), terms, nowMs).status).toBe("claimed");
-    const held = { ...gone, provenance: { status: setBy("operator", "operator") } };
-    expect(mergedWithRegister(held, draft({}), terms, nowMs)).toBe(held);
-  });
-
-  test("that only adds neither restores nor moves", () => {
-    const gone = listed({ status: "withdrawn" });
-    const adding = { register: "irs-990", scope: "x", as_of: "2026-04-14", lists: false };
-    expect(mergedWithRegister(gone, draft({}), adding, nowMs)).toBe(gone);
-  });
-
-  test("moves an organisation to another of its parts", () => {
-    const after = mergedWithRegister(listed({}), draft({}), { ...terms, scope: "eo_bb" }, nowMs);
-    expect(after.register_scope).toBe("eo_bb");
+    expect(after(gone, {}).status).toBe("listed");
+    expect(after({ ...gone, verified: 1 }, {}).status).toBe("claimed");
+    expect(after(gone, {}, { ...terms, register: "irs-990", lists: false })).toBe(gone);
+    expect(after(listed({}), {}, { ...terms, scope: "eo_bb" }).register_scope).toBe("eo_bb");
   });
 
   test("withdraws, but not twice, and not what an operator keeps", () => {
-    expect(afterLeaving(listed({}), terms).status).toBe("withdrawn");
-    const withdrawn = listed({ status: "withdrawn" });
-    expect(afterLeaving(withdrawn, terms)).toBe(withdrawn);
-    const kept = listed({ provenance: { status: setBy("operator", "operator") } });
-    expect(afterLeaving(kept, terms)).toBe(kept);
+    expect(afterLeaving(listed({})).status).toBe("withdrawn");
+    for (const before of [listed({ status: "withdrawn" }), listed({ provenance: { status } })])
+      expect(afterLeaving(before)).toBe(before);
   });
 
   test("makes a new nonprofit of a row", () => {
@@ -152,17 +147,8 @@ describe("another directory's record", () => {
   });
 
   test("brings what registers say, and leaves what is newer here", () => {
-    const said = (as_of: string, facts: Record<string, number>) => ({
-      org_id: "US-EIN-000000101",
-      register: "irs-bmf",
-      name: "Sample Trust",
-      as_of,
-      scope: "NV",
-      finances: [],
-      state: "registered" as const,
-      facts,
-    });
-    const [here, newer] = [said("2026-04-14", { income: 1 }), said("2026-05-12", { income: 2 })];
+    const here = aRecord({ facts: { income: 1 } });
+    const newer = aRecord({ as_of: "2026-05-12", facts: { income: 2 } });
     const before = aNonprofit({ id: 3, register_records: [here] });
     const { register_records: _, ...older } = JSON.parse(
       recordLine({ ...before, id: 7 }, { contactEmails: true }),
@@ -217,19 +203,8 @@ describe("another directory's record", () => {
 });
 
 describe("what a register says", () => {
-  const record = {
-    org_id: "US-EIN-000000101",
-    name: "Sample Trust",
-    state: "registered" as const,
-    facts: { subsection: "03", income: 0 } as Record<string, string | number>,
-  };
-  const said = {
-    ...record,
-    register: "irs-bmf",
-    scope: "eo_aa",
-    as_of: "2026-04-14",
-    finances: [],
-  };
+  const said = aRecord({ facts: { subsection: "03", income: 0 } });
+  const { register: _register, scope: _scope, as_of: _asOf, finances: _finances, ...record } = said;
   const row = (parts: Partial<typeof record> = {}): RegisterDraft => ({
     ...draft({}),
     record: { ...record, ...parts },
@@ -249,15 +224,9 @@ describe("what a register says", () => {
   });
 
   test("is news where a file from after a revocation lists the organisation again", () => {
-    const revocation = {
-      ...said,
-      register: "irs-revocations",
-      scope: "US",
-      finances: [],
-      state: "revoked" as const,
-      as_of: "2026-05-01",
-      facts: { revoked: "2026-04-20" },
-    };
+    const facts = { revoked: "2026-04-20" };
+    const list = { register: "irs-revocations", scope: "US", as_of: "2026-05-01" };
+    const revocation = aRecord({ ...list, state: "revoked", facts });
     const revoked = listed({ register_records: [said, revocation] });
     const of = (as_of: string, others = {}) =>
       mergedWithRegister(revoked, row(), { ...terms, as_of, ...others }, nowMs);
@@ -265,19 +234,9 @@ describe("what a register says", () => {
     expect(of("2026-06-09").register_records).toContainEqual({ ...said, as_of: "2026-06-09" });
     expect(of("2026-06-09").register_records).toContainEqual(revocation);
     // A row that repeats the revocation finds that another register's file is newer than that.
-    const repeated = {
-      ...row(),
-      record: { ...record, state: "revoked" as const, facts: revocation.facts },
-    };
     const scopes = new Map([["irs-bmf", new Map([["eo_aa", "2026-06-09"]])]]);
-    const told = {
-      register: "irs-revocations",
-      scope: "US",
-      finances: [],
-      as_of: "2026-05-01",
-      lists: false,
-      scopes,
-    };
+    const told = { ...list, lists: false, scopes };
+    const repeated = row({ state: "revoked", facts });
     expect(mergedWithRegister(revoked, repeated, told, nowMs).register_records).toContainEqual({
       ...said,
       as_of: "2026-06-09",
@@ -286,8 +245,7 @@ describe("what a register says", () => {
 
   test("of an organisation that it gives no profile withdraws the one it gave", () => {
     const unlisted = { ...row({ facts: { subsection: "04" } }), fields: null };
-    const after = mergedWithRegister(listed({}), unlisted, terms, nowMs);
-    expect(after).toMatchObject({
+    expect(mergedWithRegister(listed({}), unlisted, terms, nowMs)).toMatchObject({
       status: "withdrawn",
       register_records: [{ state: "registered" }],
     });
@@ -360,21 +318,12 @@ describe("of several registrations of one nonprofit", () => {
   });
 
   test("one that is in force keeps it listed", () => {
-    const record = (org_id: string, state: "registered" | "gone" = "registered") => ({
-      org_id,
-      register: "irs-bmf",
-      name: "Lanterns",
-      as_of: "2026-04-14",
-      scope: "eo_aa",
-      finances: [],
-      state,
-      facts: {},
-    });
+    const record = (org_id: string) => aRecord({ org_id, name: "Lanterns" });
     const both = {
       ...before,
       register_records: [record(first.org_id), record(linked.org_id)],
     };
-    const one = afterLeaving(both, terms);
+    const one = afterLeaving(both);
     expect(one.status).toBe("listed");
     expect(one.register_records.map(({ state }) => state)).toEqual(["gone", "registered"]);
     const gone = goneDraft(record(linked.org_id));
@@ -392,42 +341,26 @@ describe("a form for a year", () => {
     setBy("register", source, Date.parse(`${year}-12-31`));
 
   test.each([
-    ["empty", {}, "2022-12-31", "New"],
-    ["of an earlier year", { mission: filedIn(2021, "irs-1023ez") }, "2022-12-31", "New"],
-    ["of a later year", { mission: filedIn(2023, "irs-1023ez") }, "2022-12-31", "Old"],
-    [
-      "of another form for the same year",
-      { mission: filedIn(2022, "irs-1023ez") },
-      "2022-12-31",
-      "Old",
-    ],
-    ["of the same form for the same year", { mission: filedIn(2022) }, "2022-12-31", "New"],
-    ["of a register", { mission: setBy("register", "irs-bmf") }, "2022-12-31", "Old"],
-    ["that agents agreed on", { mission: setBy("consensus", "consensus") }, "2022-12-31", "Old"],
-    [
-      "of the organisation",
-      { mission: setBy("organisation", "organisation") },
-      "2022-12-31",
-      "Old",
-    ],
-  ])("meets a mission that is %s", (_, provenance, filed_for, mission) => {
+    ["empty", {}, "New"],
+    ["of an earlier year", { mission: filedIn(2021, "irs-1023ez") }, "New"],
+    ["of a later year", { mission: filedIn(2023, "irs-1023ez") }, "Old"],
+    ["of another form for the same year", { mission: filedIn(2022, "irs-1023ez") }, "Old"],
+    ["of the same form for the same year", { mission: filedIn(2022) }, "New"],
+    ["of a register", { mission: setBy("register", "irs-bmf") }, "Old"],
+    ["that agents agreed on", { mission: setBy("consensus", "consensus") }, "Old"],
+    ["of the organisation", { mission: setBy("organisation", "organisation") }, "Old"],
+  ])("meets a mission that is %s", (_, provenance, mission) => {
     const before = aNonprofit({ mission: "mission" in provenance ? "Old" : null, provenance });
-    const nowMs2026 = Date.parse("2026-11-01");
-    const after = mergedWithRegister(
-      before,
-      filed("New", filed_for),
-      { ...form, register: "irs-990" },
-      nowMs2026,
-    );
-    expect(after.mission).toBe(mission);
-    expect(
+    const merge = (to: NonprofitRecord) =>
       mergedWithRegister(
-        after,
-        filed("New", filed_for),
+        to,
+        filed("New", "2022-12-31"),
         { ...form, register: "irs-990" },
-        nowMs2026,
-      ),
-    ).toBe(after);
+        Date.parse("2026-11-01"),
+      );
+    const merged = merge(before);
+    expect(merged.mission).toBe(mission);
+    expect(merge(merged)).toBe(merged);
   });
 
   const period = (period_end: string, revenue: number, more: Partial<StoredPeriod> = {}) => ({
@@ -435,10 +368,11 @@ describe("a form for a year", () => {
     ...{ assets: null, liabilities: null, net_assets: null, amended: false },
     ...{ filed_at: "2023-05-01T00:00:00.000Z", filing_url: null, ...more },
   });
-  const record = (name: string, finances: StoredPeriod[]) => ({
-    ...{ org_id: "US-EIN-000000101", register: "irs-990-xml", name, as_of: "2026-04-14" },
-    ...{ scope: "", state: "filed" as const, facts: { form: "990" }, finances },
-  });
+  const record = (name: string, finances: StoredPeriod[]) =>
+    aRecord({
+      ...{ register: "irs-990-xml", name, scope: "", state: "filed" },
+      ...{ facts: { form: "990" }, finances },
+    });
 
   test("adds its money, each period once, and what it says counts only when it is the newest", () => {
     const newest = record("New", [
@@ -451,9 +385,7 @@ describe("a form for a year", () => {
     expect(recordAfter(older, newest)).toEqual(both);
     expect(recordAfter(both, older)).toBe(both);
     expect(recordAfter(both, newest)).toBe(both);
-  });
 
-  test("counts as it was made last", () => {
     const amended = period("2022-12-31", 6, {
       amended: true,
       filed_at: "2024-01-01T00:00:00.000Z",
