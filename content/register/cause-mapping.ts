@@ -150,13 +150,11 @@ function activityCodes(text: string, known: ReadonlyMap<string, string>): string
 
 /** Classes and tags that others gave the charities, by rule and by hand. */
 function codeTable(rows: MappingTables["ukcat"]): Map<string, CauseCode[]> {
-  const table = new Map<string, CauseCode[]>();
-  for (const { code, cause_id, role } of rows) {
-    const tableCodes = table.get(code) ?? [];
-    const coded: CauseCode = { cause_id: CauseId.parse(cause_id), role, confidence: "medium" };
-    table.set(code, [...tableCodes, coded]);
-  }
-  return table;
+  const causes = rows.map(({ code, cause_id, role }) => ({
+    ...{ code, role, cause_id: CauseId.parse(cause_id) },
+    confidence: "medium" as const,
+  }));
+  return Map.groupBy(causes, ({ code }) => code);
 }
 
 /** `all`: every cause whose words occur in a name. `untold`: only causes that no code has as its primary one. */

@@ -154,12 +154,10 @@ function knownForm(word: string, { before, last, place }: Around): string | null
   if (word === "US" && beforeUs.test(before)) return "Us";
   const endsName = last && before !== "" && !place;
   if (endsName && word === "MT") return "MT";
-  if (endsName && lastOnly.has(word)) return stateAtEnd(word);
+  if (endsName && lastOnly.has(word))
+    return words.neverStates.includes(word) ? capitalised(word) : word;
   return fixed.get(word) ?? (acronyms.has(word) ? word : null);
 }
-
-const stateAtEnd = (word: string): string =>
-  words.neverStates.includes(word) ? capitalised(word) : word;
 
 const isRoman = (word: string, { first }: Around): boolean =>
   !first && word.length > 1 && word !== "MIX" && roman.test(word);
@@ -180,10 +178,9 @@ function withApostrophe(word: string, around: Around): string {
 }
 
 function capitalised(word: string): string {
-  const first = word.slice(0, 1) + word.slice(1).toLowerCase();
   if (/^MC[A-Z]{3,}$/.test(word)) return `Mc${word.slice(2, 3)}${word.slice(3).toLowerCase()}`;
   if (word.startsWith("MAC") && macNames.has(word.slice(3).replace(/S$/, ""))) {
     return `Mac${word.slice(3, 4)}${word.slice(4).toLowerCase()}`;
   }
-  return first;
+  return word.slice(0, 1) + word.slice(1).toLowerCase();
 }

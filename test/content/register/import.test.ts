@@ -128,11 +128,14 @@ test.each<[kind: string, failure: object, source: ImportSource, options?: Option
     rows(organisation(0)),
     { freeBytes: () => needed - 1 },
   ],
-  [
-    "older",
-    { part: "NV", as_of: "2026-05-11", read: "2026-05-12" },
-    rowsAsOf("2026-05-11", organisations(30)),
-  ],
+  ...[{}, { scope: "none" }, { checkOnly: true }].map(
+    (options): [string, object, ImportSource, Options] => [
+      "older",
+      { part: "NV", as_of: "2026-05-11", read: "2026-05-12" },
+      rowsAsOf("2026-05-11", organisations(30)),
+      options,
+    ],
+  ),
   [
     "too_many_bad",
     { file: "x.csv", bad: 11, rows: 41 },

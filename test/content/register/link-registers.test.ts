@@ -107,13 +107,6 @@ describe("one organisation in two registers", () => {
     expect(await listed()).toHaveLength(1);
   });
 
-  test("keeps what only the other register says, and follows it", async () => {
-    await run({ ...england, does: "" }, scotland);
-    expect(await record("lantern-research-uk")).toMatchObject({ mission: scotland.does });
-    await run({ ...england, does: "" }, { ...scotland, does: "Research on lamps." });
-    expect(await record("lantern-research-uk")).toMatchObject({ mission: "Research on lamps." });
-  });
-
   test("is found by a company's number that both registers quote, and by the same host or name", async () => {
     const ulster = { ...northern, name: "LANTERNS OF ULSTER", site: "" };
     await run({ ...england, company: "632080.0" }, { ...ulster, company: "NI632080" });
