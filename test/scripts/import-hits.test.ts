@@ -24,8 +24,10 @@ const cloudflare = (parts: object) =>
   });
 
 describe("a line of an access log", () => {
-  test.each([
+  test.each<[line: string, kind: string | null, all?: boolean]>([
     [nginx("GET /llms.txt"), "hit:llms_txt"],
+    // An origin that is a bucket counts nothing itself, so what went there counts too.
+    [cloudflare({ CacheCacheStatus: "miss" }), "hit:llms_txt", true],
     [nginx("HEAD /agents.md?from=x"), "hit:agents_md"],
     [nginx("GET /AGENTS.md"), "hit:agents_md"],
     [nginx("GET /.well-known/ai-plugin.json", 304), "hit:ai_plugin"],
@@ -35,23 +37,9 @@ describe("a line of an access log", () => {
     [cloudflare({}), "hit:llms_txt"],
     [cloudflare({ CacheCacheStatus: "miss" }), null],
     [cloudflare({ CacheCacheStatus: undefined }), "hit:llms_txt"],
-  ])("%s counts as %p", (line, kind) => {
+  ])("%s counts as %p", (line, kind, all = false) => {
     const request = readLogLine(line);
-    expect(request === null ? "not read" : hitOf(request, false)).toBe(kind as never);
-  });
-
-  test("an origin that is a bucket counts nothing itself, so what went there counts too", () => {
-    const request = readLogLine(cloudflare({ CacheCacheStatus: "miss" }));
-    expect(request && hitOf(request, true)).toBe("hit:llms_txt");
-  });
-
-  test.each([
-    [nginx("GET /x"), Date.UTC(2026, 10, 21, 5, 55, 28)],
-    [cloudflare({}), Date.UTC(2026, 10, 21, 5, 55, 28)],
-    [cloudflare({ EdgeStartTimestamp: 1_795_240_528 }), 1_795_240_528_000],
-    [cloudflare({ EdgeStartTimestamp: 1_795_240_528_000_000_000 }), 1_795_240_528_000],
-  ])("its time is told: %s", (line, atMs) => {
-    expect(readLogLine(line)?.atMs).toBe(atMs);
+    expect(request === null ? "not read" : hitOf(request, all)).toBe(kind);
   });
 
   test.each([
@@ -96,24 +84,19 @@ describe("a view of a profile", () => {
     expect(request && profileOf(request, false)).toEqual(step as never);
   });
 
+  const utc = Date.UTC(2026, 10, 21, 5, 55, 28);
+  const by = (agent: string) => nginx("GET /x").replace(/"curl.*"$/, agent);
+  const edge = (instant: string | number) => cloudflare({ EdgeStartTimestamp: instant });
   test.each([
-    [nginx("GET /x"), 'curl/8 "x"', 999],
-    [nginx("GET /x").replace(/"curl.*"$/, '"caf\\xE9 \\x22q\\x22 \\x5C"'), 'caf\u00e9 "q" \\', 999],
-    [nginx("GET /x").replace(/"curl.*"$/, '"-"'), "", 999],
-    [cloudflare({ ClientRequestUserAgent: "A" }), "A", 999],
-    [
-      cloudflare({ ClientRequestUserAgent: "A", EdgeStartTimestamp: "2026-11-21T05:55:28.250Z" }),
-      "A",
-      0,
-    ],
-    [
-      cloudflare({ ClientRequestUserAgent: "A", EdgeStartTimestamp: 1_795_240_528_000_000_000 }),
-      "A",
-      0,
-    ],
-    [cloudflare({ ClientRequestUserAgent: "A", EdgeStartTimestamp: 1_795_240_528 }), "A", 999],
-  ])("%s came from %p, told to %p ms", (line, userAgent, withinMs) => {
-    expect(readLogLine(line)).toMatchObject({ userAgent, withinMs });
+    [nginx("GET /x"), { userAgent: 'curl/8 "x"', withinMs: 999, atMs: utc }],
+    [by('"caf\\xE9 \\x22q\\x22 \\x5C"'), { userAgent: 'caf\u00e9 "q" \\' }],
+    [by('"-"'), { userAgent: "" }],
+    [cloudflare({ ClientRequestUserAgent: "A" }), { userAgent: "A", withinMs: 999, atMs: utc }],
+    [edge("2026-11-21T05:55:28.250Z"), { withinMs: 0, atMs: utc + 250 }],
+    [edge(1_795_240_528_000_000_000), { withinMs: 0, atMs: 1_795_240_528_000 }],
+    [edge(1_795_240_528), { withinMs: 999, atMs: 1_795_240_528_000 }],
+  ])("%s: who asked, when, and how exact that is", (line, parts) => {
+    expect(readLogLine(line)).toMatchObject(parts);
   });
 });
 
@@ -151,16 +134,11 @@ describe("bun run import-hits", () => {
     expect((await run(rotated)).out).toContain("1 new lines, 1 llms_txt");
     expect((await run(rotated)).out).toContain("0 new lines");
     expect(await queries()).toEqual({ llms_txt: 2, agents_md: 1, ai_plugin: 0, mcp: 0 });
-  });
-
-  test("reads Cloudflare's JSON, gzipped, beside others", async () => {
     const packed = join(folder, "edge.log.gz");
-    writeFileSync(
-      packed,
-      gzipSync(`${cloudflare({})}\n${cloudflare({ CacheCacheStatus: "miss" })}\n`),
-    );
+    const lines = [cloudflare({}), cloudflare({ CacheCacheStatus: "miss" }), ""];
+    writeFileSync(packed, gzipSync(lines.join("\n")));
     expect((await run(packed)).code).toBe(0);
-    expect((await queries()).llms_txt).toBe(1);
+    expect((await queries()).llms_txt).toBe(3);
   });
 
   test("finds what follows a recommendation, once, by the service's own hash of the user agent", async () => {

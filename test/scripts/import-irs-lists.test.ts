@@ -1,12 +1,10 @@
-import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { afterEach, beforeEach, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
-import { recordsById } from "#content/nonprofit/record-store.ts";
 import { publicFacts } from "#content/nonprofit/register-facts.ts";
-import { idsByOrgId } from "#content/register/import-store.ts";
 import { standingsOf } from "#site/profile/profile-sentence.ts";
 import { readOrgId } from "#content/register/org-id.ts";
 import { organisationAnswer } from "#content/register/standing.ts";
-import { knownByOrgId, scopesRead } from "#content/register/standing-store.ts";
+import { scopesRead } from "#content/register/standing-store.ts";
 import { anImporting, outcome, registerFile, type TestImporting } from "#test/support/importing.ts";
 
 // Hand-written rows in the published layout; import-irs-rows.test.ts reads real ones.
@@ -22,16 +20,17 @@ afterEach(() => importing.close());
 const about = async (ein: string) => {
   const number = readOrgId(ein);
   if (!number.ok) throw new Error(ein);
-  const [known = { records: [], profile: null }] = await knownByOrgId(importing.store, [
-    number.value.org_id,
-  ]);
   const scopes = await scopesRead(importing.store);
+  const known = await importing.known(number.value.org_id);
   const answer = organisationAnswer(number.value, known, { scopes, baseUrl: "" });
   return [answer.standing.value, answer.deductibility?.value, answer.profile?.slug ?? null];
 };
-const said = async (ein: string) => {
-  const [known] = await knownByOrgId(importing.store, [`US-EIN-${ein}`]);
-  return Object.fromEntries((known?.records ?? []).map((one) => [one.register, one.facts]));
+const said = (ein: string) => importing.facts(`US-EIN-${ein}`);
+/** A master file without the second organisation. */
+const later = (edit = (text: string) => text) => {
+  const lines = readFileSync(registerFile("eo_aa.csv"), "utf8").split("\n");
+  const kept = lines.filter((line) => !line.startsWith("000000102"));
+  return importing.file("later.csv", edit(kept.join("\n")));
 };
 
 test("with the master file they say who is in good standing", async () => {
@@ -42,6 +41,7 @@ test("with the master file they say who is in good standing", async () => {
   expect(await about("000000101")).toEqual(["reinstated", "deductible", "mcalder-food-bank-inc"]);
   // The master file here is older than the day on which the revocation was published.
   expect((await about("000000102")).slice(0, 2)).toEqual(["revoked", "not deductible"]);
+  expect(await shown()).toMatchObject({ standing: ["revoked"], gifts: false });
   expect(await about("000000107")).toEqual(["registered", "deductible", null]);
   expect(await about("000000301")).toEqual(["revoked", "not deductible", null]);
   expect(await about("000000302")).toEqual(["revoked", "not deductible", null]);
@@ -65,11 +65,10 @@ test("codes and dates are kept, and no address", async () => {
   expect(JSON.stringify(rows)).not.toMatch(/SAMPLE ST|RENO|89501|TROUT CLUB/i);
 });
 
-/** What the profile says: its page of the standing, its JSON of gifts. */
-const shown = async (ein: string) => {
-  const ids = await idsByOrgId(importing.store, [`US-EIN-${ein}`]);
-  const [record] = await recordsById(importing.store, [...ids.values()]);
-  if (record === undefined) throw new Error(`no profile of ${ein}`);
+/** What the page of the profile says. */
+const shown = async (slug = "trout-keepers-of-america-inc-bosque-chapter") => {
+  const record = await importing.record(slug);
+  if (record === null) throw new Error("no profile");
   const facts = publicFacts(record.register_records).flatMap(({ fields }) => fields);
   return {
     standing: standingsOf(record).map(({ value }) => value),
@@ -92,26 +91,13 @@ test.each([
     const given: Awaited<ReturnType<typeof shown>> = {
       ...{ standing: ["reinstated"], date: "2026-08-10", gifts: true },
     };
-    expect(await shown("000000102")).toEqual(given);
+    expect(await shown()).toEqual(given);
     // What is confirmed once more is no news.
     const again = await importing.run("irs-bmf", ["eo_aa.csv"], { asOf: "2026-09-14" });
     expect(again.changed).toBe(0);
-    expect(await shown("000000102")).toEqual(given);
+    expect(await shown()).toEqual(given);
   },
 );
-
-test("a page says who is revoked as the service does", async () => {
-  await importing.run("irs-bmf", ["eo_aa.csv"], { asOf: "2024-01-10" });
-  await importing.run("irs-revocations", [revocations]);
-  expect((await about("000000102")).slice(0, 2)).toEqual(["revoked", "not deductible"]);
-  expect(await shown("000000102")).toMatchObject({ standing: ["revoked"], gifts: false });
-});
-
-test("a master file of later days gives back what was revoked", async () => {
-  await importing.run("irs-revocations", [revocations]);
-  await importing.run("irs-bmf", ["eo_aa.csv"], { asOf: "2026-08-10" });
-  expect((await about("000000102")).slice(0, 2)).toEqual(["reinstated", "deductible"]);
-});
 
 test.each([
   ["that the register does not own", "register = NULL, register_scope = NULL"],
@@ -123,10 +109,7 @@ test.each([
   await importing.store.raw.execute(
     `UPDATE nonprofits SET ${change} WHERE slug LIKE 'trout-keepers%bosque%'`,
   );
-  const lines = readFileSync(registerFile("eo_aa.csv"), "utf8").split("\n");
-  const later = lines.filter((line) => !line.startsWith("000000102")).join("\n");
-  const august = { asOf: "2026-08-10" };
-  const report = await importing.run("irs-bmf", [importing.file("later.csv", later)], august);
+  const report = await importing.run("irs-bmf", [later()], { asOf: "2026-08-10" });
   expect(report.withdrawn).toBe(0);
   expect((await about("000000102")).slice(0, 2)).toEqual(["revoked", "not deductible"]);
 });
@@ -138,9 +121,7 @@ test.each([
   await importing.run("irs-bmf", ["eo_aa.csv"]);
   await importing.run("irs-revocations", [revocations]);
   const read = await scopesRead(importing.store);
-  const lines = readFileSync(registerFile("eo_aa.csv"), "utf8").split("\n");
-  const later = lines.filter((line) => !line.startsWith("000000102")).join("\n");
-  const file = importing.file("later.csv", cut === "" ? later : later.replace("000000103", cut));
+  const file = later((text) => (cut === "" ? text : text.replace("000000103", cut)));
   await importing.run("irs-bmf", [file], { ...how, asOf: "2026-08-10" });
   expect((await about("000000102")).slice(0, 2)).toEqual(["revoked", "not deductible"]);
   expect(await scopesRead(importing.store)).toEqual(read);
@@ -152,27 +133,9 @@ test("a selection does not say that a register was read", async () => {
   expect((await about("000000303"))[0]).toBe("unknown");
 });
 
-test.each([
-  ["older than what was read", "2026-05-11", /as of 2026-05-11, and US was read as of 2026-05-12/],
-  ["of days to come", "2026-12-03", /as of 2026-12-03, which is yet to come/],
-])("a file %s is refused", async (_, asOf, message) => {
-  const list = (back: string) =>
-    importing.file("r.txt", `000000102|X|||A|NV|1|US|03|15-MAY-2020|10-JUL-2020|${back}\n`);
-  await importing.run("irs-revocations", [list("01-MAY-2026")]);
-  for (const how of [{}, { scope: "none" }, { checkOnly: true }]) {
-    const other = importing.run("irs-revocations", [list("")], { ...how, asOf });
-    expect(await outcome(other)).toMatch(message);
-  }
-  expect((await about("000000102"))[0]).toBe("reinstated");
-  await importing.run("irs-revocations", [list("")], { asOf: "2026-12-02" });
-  expect((await about("000000102"))[0]).toBe("revoked");
-});
-
-test("a second run changes nothing, and what left the list says nothing any more", async () => {
+test("what left the list says nothing any more", async () => {
   await importing.run("irs-bmf", ["eo_aa.csv"]);
   await importing.run("irs-revocations", [revocations]);
-  const again = await importing.run("irs-revocations", [revocations]);
-  expect(again).toMatchObject({ changed: 0, added: 0, withdrawn: 0 });
   const lines = readFileSync(registerFile(revocations), "utf8").split("\n");
   const shorter = lines.filter((line) => !/^00000030|^000000102/.test(line)).join("\n");
   await importing.run("irs-revocations", [importing.file("later.txt", shorter)]);
@@ -194,33 +157,4 @@ test("a list that is cut short is refused, unless that is meant", async () => {
   expect((await about("100000059"))[0]).toBe("registered");
   await importing.run("irs-pub78", [list(30)], { allowManyWithdrawals: true });
   expect((await about("100000059"))[0]).toBe("not listed");
-});
-
-describe("is refused by file and line:", () => {
-  test.each<[string, "irs-pub78" | "irs-revocations", string, RegExp]>([
-    [
-      "a row of another length",
-      "irs-pub78",
-      "000000101|X|Reno|NV|PC\n",
-      /x\.txt, line 1.* 5 fields/,
-    ],
-    ["no number", "irs-pub78", "\n\nEIN|X|Reno|NV||PC\n", /line 3: EIN is "EIN"/],
-    ["no code", "irs-pub78", "000000101|X|Reno|NV||P C\n", /line 1: Deductibility Status/],
-    [
-      "an impossible date",
-      "irs-revocations",
-      "000000101|X||A|B|NV|1|US|03|31-FEB-2017|12-MAR-2018|\n",
-      /line 1: Revocation Date is "31-FEB-2017"/,
-    ],
-    [
-      "no revocation date",
-      "irs-revocations",
-      "000000101|X||A|B|NV|1|US|03||12-MAR-2018|\n",
-      /line 1: Revocation Date is empty/,
-    ],
-  ])("%s", async (_, format, text, message) => {
-    const run = importing.run(format, [importing.file("x.txt", text)]);
-    expect(await outcome(run)).toMatch(message);
-    expect(await scopesRead(importing.store)).toEqual(new Map());
-  });
 });

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
-import { knownByOrgId, scopesRead } from "#content/register/standing-store.ts";
+import { scopesRead } from "#content/register/standing-store.ts";
 import { organisationAnswer } from "#content/register/standing.ts";
 import { readOrgId } from "#content/register/org-id.ts";
 import { loadCauseMapping, registerFormats } from "#scripts/import/run-import.ts";
@@ -18,10 +18,7 @@ beforeAll(async () => {
 });
 afterAll(() => importing.close());
 
-const said = async (ein: string) => {
-  const [known] = await knownByOrgId(importing.store, [`US-EIN-${ein}`]);
-  return Object.fromEntries((known?.records ?? []).map((one) => [one.register, one.facts]));
-};
+const said = (ein: string) => importing.facts(`US-EIN-${ein}`);
 
 const mapping = loadCauseMapping();
 /** What the rows of a file say, without a store. */
@@ -74,6 +71,27 @@ describe("codes and dates as the IRS writes them:", () => {
   });
 });
 
+test.each<[string, string, string, RegExp]>([
+  ["another length", "irs-pub78", "000000101|X|Reno|NV|PC", /5 fields/],
+  ["no number", "irs-pub78", "EIN|X|Reno|NV||PC", /EIN is "EIN"/],
+  ["no code", "irs-pub78", "000000101|X|Reno|NV||P C", /^Deductibility Status/],
+  [
+    "an impossible date",
+    "irs-revocations",
+    "000000101|X||A|B|NV|1|US|03|31-FEB-2017|12-MAR-2018|",
+    /^Revocation Date is "31-FEB-2017"/,
+  ],
+  [
+    "no revocation date",
+    "irs-revocations",
+    "000000101|X||A|B|NV|1|US|03||12-MAR-2018|",
+    /^Revocation Date is empty/,
+  ],
+])("a row of a list with %s is malformed", async (_, format, row, message) => {
+  const problem = expect.stringMatching(message);
+  expect(await read(format, `\n\n${row}\n`)).toMatchObject([{ problem }]);
+});
+
 /** A row of the e-Postcard: 26 cells, those of the officer with a text that must not be kept. */
 const postcard = (ein: string, parts: Partial<Record<number, string>> = {}) => {
   const cells = ["", ein, "2025", "SAMPLE CLUB", "T", "F", "01-01-2025", "12-31-2025", ""];
@@ -118,13 +136,9 @@ describe("the e-Postcard", () => {
     await run([postcard("000000919")]);
     const number = readOrgId("000000919");
     if (!number.ok) throw new Error("no number");
-    const [known] = await knownByOrgId(importing.store, [number.value.org_id]);
+    const known = await importing.known(number.value.org_id);
     const reading = { scopes: await scopesRead(importing.store), baseUrl: "" };
-    const answer = organisationAnswer(
-      number.value,
-      known ?? { records: [], profile: null },
-      reading,
-    );
+    const answer = organisationAnswer(number.value, known, reading);
     expect(answer).toMatchObject({ found: true, profile: null, standing: { value: "not listed" } });
     expect(answer.giver_answers.find(({ question }) => question === "latest_return")).toMatchObject(
       { value: "2025-12-31", code: "990-N", age_months: 5, register: "irs-990n" },
@@ -138,15 +152,6 @@ describe("the e-Postcard", () => {
     const rows = [postcard("000000102"), older];
     expect(await run(rows)).toMatchObject({ skipped_because: { duplicate: 1 } });
     expect((await importing.record(slug))?.website).toBe("https://trout.example.org");
-  });
-
-  test.each([
-    ["what is no address", "N/A"],
-    ["an e-mail address", "office@sample.example"],
-    ["words", "Home / Sample Foundation (sample.example)"],
-  ])("takes %s for no website", async (_, text) => {
-    const row = postcard("000000101", { 8: text });
-    expect(await read("irs-990n", row)).toMatchObject([{ draft: { fields: {} } }]);
   });
 
   const broken = postcard("000000707").replace("SAMPLE CLUB", "SAMPLE|CLUB");

@@ -1,10 +1,12 @@
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { NonprofitRecord } from "#content/nonprofit/record.ts";
+import type { NonprofitRecord, RegisterRecord } from "#content/nonprofit/record.ts";
 import { openStore, type Store } from "#content/store/open.ts";
 import { recordBySlug } from "#content/nonprofit/record-store.ts";
 import type { ImportReport } from "#content/register/import-report.ts";
+import type { RegisteredNumber } from "#content/register/standing.ts";
+import { knownByOrgId } from "#content/register/standing-store.ts";
 import { type ImportRequest, runImport } from "#scripts/import/run-import.ts";
 
 const registers = join(import.meta.dirname, "registers");
@@ -15,7 +17,7 @@ export const outcome = (promise: Promise<unknown>): Promise<string> => promise.t
 /** A hand-written file in a register's format. */
 export const registerFile = (name: string): string => join(registers, name);
 
-export type TestImporting = {
+export type TestImporting = Disposable & {
   dataDir: string;
   store: Store;
   /** Imports files of test/support/registers, or files by their full path. */
@@ -23,6 +25,9 @@ export type TestImporting = {
   /** Writes a file of its own for one test; answers its path. */
   file(name: string, content: string | Uint8Array): string;
   record(slug: string): Promise<NonprofitRecord | null>;
+  known(orgId: string): Promise<RegisteredNumber>;
+  /** The facts that each register says of an organisation. */
+  facts(orgId: string): Promise<Record<string, RegisterRecord["facts"]>>;
   slugs(): Promise<string[]>;
   changes(): Promise<string[]>;
   /** What lies about in the data folder beside the store. */
@@ -59,9 +64,22 @@ export async function anImporting({ alone = false } = {}): Promise<TestImporting
     const { rows } = await store.raw.execute(sql);
     return rows.map((row) => String(row[0]));
   };
+  const close = () => {
+    store.close();
+    rmSync(dataDir, { recursive: true, force: true });
+  };
+  const known = async (orgId: string): Promise<RegisteredNumber> => {
+    const [number = { records: [], profile: null }] = await knownByOrgId(store, [orgId]);
+    return number;
+  };
   return {
     dataDir,
     store,
+    known,
+    facts: async (orgId) => {
+      const { records } = await known(orgId);
+      return Object.fromEntries(records.map(({ register, facts }) => [register, facts]));
+    },
     run: (format, files, parts = {}) =>
       runImport({
         ...importRequest({ store, dataDir }, format),
@@ -79,9 +97,7 @@ export async function anImporting({ alone = false } = {}): Promise<TestImporting
     slugs: () => column("SELECT slug FROM nonprofits ORDER BY id"),
     changes: () => column("SELECT kind || ' ' || slug FROM changes ORDER BY sequence"),
     leftovers: () => readdirSync(dataDir).filter((name) => name.endsWith(".staging")),
-    close: () => {
-      store.close();
-      rmSync(dataDir, { recursive: true, force: true });
-    },
+    close,
+    [Symbol.dispose]: close,
   };
 }
