@@ -74,94 +74,86 @@ describe("pairs of real registers, labelled by hand", () => {
   });
 });
 
-describe("two registrations are of one organisation", () => {
-  test("of the same name at a host of their own", () => {
-    expect(sourceOf(anOrganisation(), scottish())).toBe("same_site_and_name");
-    const other = scottish({
-      name: "CANCER RESEARCH U.K. (THE)",
-      website: "cancerresearchuk.org/scotland",
-    });
-    expect(sourceOf(anOrganisation(), other)).toBe("same_site_and_name");
-    expect(sourceOf(other, anOrganisation())).toBe("same_site_and_name");
-  });
+const written = { name: "CANCER RESEARCH U.K. (THE)", website: "cancerresearchuk.org/scotland" };
+const shared = { website: "https://facebook.com/cruk" };
+const inLondon = anOrganisation({ city: "London" });
+const branch = (n: number) =>
+  anOrganisation({ org_ids: [`GB-CHC-20000${n}`], name: `Branch ${n}` });
+const twin = anOrganisation({ org_ids: ["GB-CHC-200001"] });
+const quotes = ["GB-COH-04325234"];
+const quoting = anOrganisation({ quotes });
+const noSite = { quotes, website: null };
+const rowers = { quotes, name: "Leeds Rowing Club" };
+const site = "same_site_and_name";
+const number = "same_number";
 
-  test.each([
-    ["another town", { city: "Leeds" }],
-    ["another country", { country_code: "IE" }],
-    ["an unknown country", { country_code: null }],
-    ["another host", { website: "https://cruk.example" }],
-    ["no website", { website: null }],
-    ["a word more", { name: "Cancer Research UK Trust" }],
-    ["a word more in brackets", { name: "Cancer Research UK (Scotland)" }],
-    ["a name that is only near", { name: "Cancer Researchers UK" }],
-    ["the same register", { org_ids: ["GB-CHC-100000"] }],
-    ["one register of two in common", { org_ids: ["GB-SC-SC041666", "GB-CHC-100000"] }],
-  ])("not with %s", (_, parts) => {
-    expect(sourceOf(anOrganisation({ city: "London" }), scottish(parts))).toBeNull();
-    expect(sourceOf(scottish(parts), anOrganisation({ city: "London" }))).toBeNull();
-  });
-
-  test("not at a host where many have a page", () => {
-    const website = "https://facebook.com/cruk";
-    expect(sourceOf(anOrganisation({ website }), scottish({ website }))).toBeNull();
-  });
-
-  test("not at the host of a federation: with more than two of one register", () => {
-    const branch = (n: number) =>
-      anOrganisation({ org_ids: [`GB-CHC-20000${n}`], name: `Branch ${n}` });
-    expect(sourceOf(anOrganisation(), scottish(), branch(1))).toBe("same_site_and_name");
-    expect(sourceOf(anOrganisation(), scottish(), branch(1), branch(2))).toBeNull();
-  });
-
-  test("not where two of one register could be it", () => {
-    const twin = anOrganisation({ org_ids: ["GB-CHC-200001"] });
-    expect(sourceOf(anOrganisation(), scottish(), twin)).toBeNull();
-    expect(sourceOf(scottish(), anOrganisation(), twin)).toBeNull();
-  });
-
-  test("that three registers list", () => {
-    const northern = anOrganisation({ org_ids: ["GB-NIC-100001"] });
-    expect(sameOrganisations(anOrganisation(), [scottish(), northern])).toHaveLength(2);
-  });
+test.each<[string | null, string, Registrations, ...Registrations[]]>([
+  [site, "the same name at a host of their own", anOrganisation(), scottish()],
+  [site, "a name and a site that are written otherwise", anOrganisation(), scottish(written)],
+  [null, "another town", inLondon, scottish({ city: "Leeds" })],
+  [null, "another country", inLondon, scottish({ country_code: "IE" })],
+  [null, "an unknown country", inLondon, scottish({ country_code: null })],
+  [null, "another host", inLondon, scottish({ website: "https://cruk.example" })],
+  [null, "no website", inLondon, scottish({ website: null })],
+  [null, "a word more", inLondon, scottish({ name: "Cancer Research UK Trust" })],
+  [null, "a word in brackets", inLondon, scottish({ name: "Cancer Research UK (Scotland)" })],
+  [null, "a name that is only near", inLondon, scottish({ name: "Cancer Researchers UK" })],
+  [null, "the same register", inLondon, scottish({ org_ids: ["GB-CHC-100000"] })],
+  [
+    null,
+    "one register of two in common",
+    inLondon,
+    scottish({ org_ids: ["GB-SC-SC041666", "GB-CHC-100000"] }),
+  ],
+  [null, "a host where many have a page", anOrganisation(shared), scottish(shared)],
+  [site, "a host with two of one register", anOrganisation(), scottish(), branch(1)],
+  [null, "the host of a federation", anOrganisation(), scottish(), branch(1), branch(2)],
+  [null, "two of one register that could be it", anOrganisation(), scottish(), twin],
+  [null, "a twin in its own register", scottish(), anOrganisation(), twin],
+  [number, "a number that both quote, and one name", quoting, scottish(noSite)],
+  [
+    number,
+    "a number that both quote, and one host",
+    quoting,
+    scottish({ quotes, name: "Imperial Cancer Research Fund" }),
+  ],
+  [null, "a number that both quote alone", quoting, scottish({ ...rowers, website: null })],
+  [
+    null,
+    "a number that two of one register quote",
+    quoting,
+    scottish(noSite),
+    anOrganisation({ ...rowers, org_ids: ["GB-CHC-300000"] }),
+  ],
+  [
+    number,
+    "a quoted number that is the other's own",
+    anOrganisation(),
+    scottish({ quotes: ["GB-CHC-1089464"], website: null }),
+  ],
+])("%p makes one organisation of two with %s", (source, _, one, ...others) => {
+  expect(sourceOf(one, ...others)).toBe(source);
+  const [other, ...more] = others;
+  if (other !== undefined && more.length === 0) expect(sourceOf(other, one)).toBe(source);
 });
 
-describe("a number that both registers quote", () => {
-  const quotes = ["GB-COH-04325234"];
+test("one organisation may stand in three registers", () => {
+  const northern = anOrganisation({ org_ids: ["GB-NIC-100001"] });
+  expect(sameOrganisations(anOrganisation(), [scottish(), northern])).toHaveLength(2);
+});
 
-  test("links those of one name or one host", () => {
-    const noSite = { quotes, website: null };
-    expect(sourceOf(anOrganisation({ quotes }), scottish(noSite))).toBe("same_number");
-    const renamed = { quotes, name: "Imperial Cancer Research Fund" };
-    expect(sourceOf(anOrganisation({ quotes }), scottish(renamed))).toBe("same_number");
-    const stranger = { quotes, name: "Leeds Rowing Club", website: null };
-    expect(sourceOf(anOrganisation({ quotes }), scottish(stranger))).toBeNull();
-  });
-
-  test("is no one's when two of one register quote it", () => {
-    const [one, other] = [anOrganisation({ quotes }), scottish({ quotes, website: null })];
-    const third = anOrganisation({ org_ids: ["GB-CHC-300000"], name: "Leeds Rowing Club", quotes });
-    expect(sourceOf(one, other, third)).toBeNull();
-  });
-
-  test("may be the other's own number", () => {
-    const other = scottish({ quotes: ["GB-CHC-1089464"], website: null });
-    expect(sourceOf(anOrganisation(), other)).toBe("same_number");
-    expect(sourceOf(other, anOrganisation())).toBe("same_number");
-  });
-
-  test.each([
-    ["4325234.0", "GB-CHC-1089464", "04325234"],
-    ["04325234", "GB-SC-SC041666", "04325234"],
-    ["632080", "GB-NIC-106517", "NI632080"],
-    ["RC000521", "GB-CHC-207076", "RC000521"],
-    ["RC00834", "GB-CHC-1132642", null],
-    ["12345678", "GB-CHC-1156629", null],
-    ["00000000", "GB-NIC-100095", null],
-    ["0", "GB-NIC-100095", null],
-    ["", "GB-CHC-1", null],
-  ])("%j of %s is %p", (raw, orgId, read) => {
-    expect(companyNumber(raw, orgId)).toBe(read);
-  });
+test.each([
+  ["4325234.0", "GB-CHC-1089464", "04325234"],
+  ["04325234", "GB-SC-SC041666", "04325234"],
+  ["632080", "GB-NIC-106517", "NI632080"],
+  ["RC000521", "GB-CHC-207076", "RC000521"],
+  ["RC00834", "GB-CHC-1132642", null],
+  ["12345678", "GB-CHC-1156629", null],
+  ["00000000", "GB-NIC-100095", null],
+  ["0", "GB-NIC-100095", null],
+  ["", "GB-CHC-1", null],
+])("the company number %j of %s is %p", (raw, orgId, read) => {
+  expect(companyNumber(raw, orgId)).toBe(read);
 });
 
 test("of two profiles the one of its organisation stays, else the one of the lesser number", () => {
