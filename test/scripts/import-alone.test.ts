@@ -40,12 +40,11 @@ test("an import alone, with indexes at the end, makes the same store as one in s
   const rows = someRows();
   const made: Record<string, string>[] = [];
   for (const alone of [true, false]) {
-    const importing = await anImporting({ alone });
+    using importing = await anImporting({ alone });
     const first = await importing.run("irs-bmf", [importing.file("eo.csv", rows)]);
     const again = await importing.run("irs-bmf", [importing.file("eo.csv", rows)]);
     expect(again).toMatchObject({ added: 0, changed: 0, unchanged: first.added });
     made.push(await contents(importing));
-    importing.close();
   }
   const [alone = {}, inSteps = {}] = made;
   expect(Object.keys(alone)).toEqual(Object.keys(inSteps));
@@ -54,7 +53,7 @@ test("an import alone, with indexes at the end, makes the same store as one in s
 }, 60_000);
 
 test("an import alone that is stopped leaves the store as it was, and others use it afterwards", async () => {
-  const importing = await anImporting({ alone: true });
+  using importing = await anImporting({ alone: true });
   const stop = new AbortController();
   const stopped = importing.run("irs-bmf", ["eo_aa.csv"], {
     signal: stop.signal,
@@ -68,5 +67,4 @@ test("an import alone that is stopped leaves the store as it was, and others use
   using other = await openStore({ url: `file:${join(importing.dataDir, "store.db")}` });
   await other.write((tx) => tx.db.delete(nonprofits));
   expect(await importing.slugs()).toEqual([]);
-  importing.close();
 });

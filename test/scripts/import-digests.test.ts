@@ -94,19 +94,15 @@ test.each<[story: string, ...steps: Step[]]>([
   ["a check", imports("irs-bmf", ["eo_aa.csv"], { checkOnly: true })],
 ])("%s: digests make no difference", async (_, ...steps) => {
   for (const first of isFull ? [pub78, revocations, null] : [null]) {
-    const [one, other] = [await anImporting(), await anImporting()];
-    try {
-      for (const step of [...(first === null ? [] : [first]), aa, ...steps]) {
-        await forget(other);
-        const [told, wanted] = [await step(one), await step(other)];
-        expect(withoutTime(told)).toEqual(withoutTime(wanted));
-      }
-      for (const each of [one, other]) await forget(each);
-      expect(await textOf(one)).toBe(await textOf(other));
-    } finally {
-      one.close();
-      other.close();
+    using one = await anImporting();
+    using other = await anImporting();
+    for (const step of [...(first === null ? [] : [first]), aa, ...steps]) {
+      await forget(other);
+      const [told, wanted] = [await step(one), await step(other)];
+      expect(withoutTime(told)).toEqual(withoutTime(wanted));
     }
+    for (const each of [one, other]) await forget(each);
+    expect(await textOf(one)).toBe(await textOf(other));
   }
 });
 
@@ -133,45 +129,33 @@ async function lookedAt(importing: TestImporting): Promise<number> {
 }
 
 test.each([true, false])("the first import notes digests, filled alone: %p", async (alone) => {
-  const importing = await anImporting({ alone });
-  try {
-    await aa(importing);
-    expect([...(await digestsIn(importing)).keys()].toSorted()).toEqual(numbers);
-    const changes = await importing.changes();
-    expect(await lookedAt(importing)).toBe(0);
-    expect(await importing.changes()).toEqual(changes);
-  } finally {
-    importing.close();
-  }
+  using importing = await anImporting({ alone });
+  await aa(importing);
+  expect([...(await digestsIn(importing)).keys()].toSorted()).toEqual(numbers);
+  const changes = await importing.changes();
+  expect(await lookedAt(importing)).toBe(0);
+  expect(await importing.changes()).toEqual(changes);
 });
 
 test("what changes a profile ends its digests, and a re-import notes them again without a trace", async () => {
-  const importing = await anImporting();
-  try {
-    await aa(importing);
-    const first = await digestsIn(importing);
-    await by("consensus", { mission: "Food for all." })(importing);
-    expect([...(await digestsIn(importing)).keys()].toSorted()).toEqual(numbers.slice(1));
-    const [changes, before] = [await importing.changes(), await importing.record(bank)];
-    expect(await lookedAt(importing)).toBe(1);
-    expect(await digestsIn(importing)).toEqual(first);
-    expect(await importing.changes()).toEqual(changes);
-    expect(await importing.record(bank)).toEqual(before);
-    // Those of another version are none.
-    await setDigests(importing, "row_digest - 1");
-    expect(await lookedAt(importing)).toBe(9);
-    expect(await digestsIn(importing)).toEqual(first);
-  } finally {
-    importing.close();
-  }
+  using importing = await anImporting();
+  await aa(importing);
+  const first = await digestsIn(importing);
+  await by("consensus", { mission: "Food for all." })(importing);
+  expect([...(await digestsIn(importing)).keys()].toSorted()).toEqual(numbers.slice(1));
+  const [changes, before] = [await importing.changes(), await importing.record(bank)];
+  expect(await lookedAt(importing)).toBe(1);
+  expect(await digestsIn(importing)).toEqual(first);
+  expect(await importing.changes()).toEqual(changes);
+  expect(await importing.record(bank)).toEqual(before);
+  // Those of another version are none.
+  await setDigests(importing, "row_digest - 1");
+  expect(await lookedAt(importing)).toBe(9);
+  expect(await digestsIn(importing)).toEqual(first);
 });
 
 test("a revocation and a profile with two registrations have none", async () => {
-  const importing = await anImporting();
-  try {
-    for (const step of [aa, revocations, linked, aa]) await step(importing);
-    expect([...(await digestsIn(importing)).keys()].toSorted()).toEqual(numbers.slice(2));
-  } finally {
-    importing.close();
-  }
+  using importing = await anImporting();
+  for (const step of [aa, revocations, linked, aa]) await step(importing);
+  expect([...(await digestsIn(importing)).keys()].toSorted()).toEqual(numbers.slice(2));
 });

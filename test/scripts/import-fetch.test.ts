@@ -118,11 +118,13 @@ describe("a file is whole", () => {
     expect(server.asked.at(-1)?.headers["range"] ?? null).toBe(range);
     expect(readdirSync(folder())).toEqual(["eo1.csv"]);
   });
+});
 
-  test("and bears the time of its version", async () => {
-    await fetched([{ headers: first, body: good }]);
-    expect(statSync(join(folder(), "eo1.csv")).mtime).toEqual(new Date(may));
-  });
+test("what came of a file stays for the next run, and a whole one bears the time of its version", async () => {
+  const cut: Answer = { headers: first, body: half, length: good.length };
+  expect(await fetched([cut], { triesMax: 1 })).toContain("FetchFailed");
+  expect(await fetched([ranged(half.length, rest)])).toBe(good);
+  expect(statSync(join(folder(), "eo1.csv")).mtime).toEqual(new Date(may));
 });
 
 describe("a fetch fails", () => {
@@ -149,12 +151,6 @@ describe("a fetch fails", () => {
     expect(await fetched([answer], bytesMax)).toMatch(message);
     expect(server.asked).toHaveLength(tries);
     expect(existsSync(join(folder(), "eo1.csv"))).toBe(false);
-  });
-
-  test("and what came stays for the next run", async () => {
-    const cut: Answer = { headers: first, body: half, length: good.length };
-    expect(await fetched([cut], { triesMax: 1 })).toContain("FetchFailed");
-    expect(await fetched([ranged(half.length, rest)])).toBe(good);
   });
 });
 
@@ -193,24 +189,14 @@ describe("import --fetch", () => {
     });
   const problems = async () => (await newestFetches(importing.store)).map(({ problem }) => problem);
 
-  test("imports what the register publishes, as of its date, and leaves no file behind", async () => {
+  test("imports what is published, as of its date, nothing again, and then only the file that changed", async () => {
     publish(whole);
+    expect(await run("irs-bmf", { checkOnly: true })).toMatchObject({ rows: 13 });
+    expect([await importing.slugs(), await problems()]).toEqual([[], []]);
     const report = await run();
-    expect(report).toMatchObject({
-      added: 11,
-      files: ["eo1.csv", "eo2.csv", "eo3.csv", "eo4.csv"],
-    });
-    expect(report.as_of["NV"]).toBe("2026-05-08");
-    expect(server.asked.map(({ path }) => path)).toEqual(
-      [1, 2, 3, 4].map((n) => `/pub/irs-soi/eo${n}.csv`),
-    );
+    expect(report).toMatchObject({ added: 11, files: { length: 4 }, as_of: { NV: "2026-05-08" } });
     expect(readdirSync(folder())).toEqual([]);
     expect(await problems()).toEqual([null]);
-  });
-
-  test("imports nothing that it has imported, and only the file that changed", async () => {
-    publish(whole);
-    await run();
     const changes = await importing.changes();
     const again = await run();
     expect(again).toMatchObject({ rows: 0, files: [] });
@@ -252,28 +238,9 @@ describe("import --fetch", () => {
     expect(await problems()).toEqual([null]);
   });
 
-  test("notes a server that fails, and a lie about the version changes nothing else", async () => {
-    expect(await outcome(run())).toContain("eo1.csv: status 404");
-    expect(await problems()).toEqual([expect.stringContaining("status 404")]);
-    server.answers = [() => ({ status: 304 })];
-    expect(await outcome(run())).toContain("without a condition");
-    expect(await importing.slugs()).toEqual([]);
-  });
-
   test("withdraws nothing by a selection of a register", async () => {
-    const two = readFileSync(registerFile("charities_uk.csv"), "utf8");
-    publish({ "top2000.csv": two });
+    publish({ "top2000.csv": readFileSync(registerFile("charities_uk.csv"), "utf8") });
     expect(await run("ukcat")).toMatchObject({ covers: [] });
-  });
-
-  test("unpacks what the register publishes as a zip file", async () => {
-    const row = (ein: string, status: string) => `${ein}|Sample|Reno|NV|United States|${status}`;
-    const list = `\r\n\r\n${row("000000101", "PC")}\r\n${row("000000102", "PF")}\r\n`;
-    const bytes = zipOf({ "data-download-pub78.txt": list });
-    publish({ "data-download-pub78.zip": bytes });
-    expect(await run("irs-pub78")).toMatchObject({ rows: 2, recorded: 2 });
-    publish({ "data-download-pub78.zip": bytes.slice(0, -40) }, '"2"');
-    expect(await outcome(run("irs-pub78"))).toContain("cut short or damaged");
   });
 
   test("is done by one process at a time", async () => {
@@ -305,13 +272,6 @@ describe("import --fetch", () => {
     expect(await problems()).toEqual([expect.stringContaining("status 404")]);
     await schedule.stop();
   });
-
-  test("checks without writing", async () => {
-    publish(whole);
-    expect(await run("irs-bmf", { checkOnly: true })).toMatchObject({ rows: 13 });
-    expect(await importing.slugs()).toEqual([]);
-    expect(await problems()).toEqual([]);
-  });
 });
 
 describe("a zip file", () => {
@@ -326,16 +286,21 @@ describe("a zip file", () => {
     };
     return outcome(read());
   };
-
-  test("is read as the one file it holds", async () => {
-    expect(await zipped(zipOf({ "eo.csv": good }))).toBe("9 rows");
-  });
   test.each<[string, () => Uint8Array, string]>([
-    ["that is cut short", () => zipOf({ "eo.csv": good }).slice(0, -30), "cut short or damaged"],
-    ["of two files", () => zipOf({ "a.csv": good, "b.csv": good }), "has to hold one file"],
-    ["without a file", () => zipOf({}), "has to hold one file"],
+    ["that holds one is read", () => zipOf({ "eo.csv": good }), "9 rows"],
     [
-      "whose content was changed",
+      "that is cut short is refused",
+      () => zipOf({ "eo.csv": good }).slice(0, -30),
+      "cut short or damaged",
+    ],
+    [
+      "of two files is refused",
+      () => zipOf({ "a.csv": good, "b.csv": good }),
+      "has to hold one file",
+    ],
+    ["without a file is refused", () => zipOf({}), "has to hold one file"],
+    [
+      "whose content was changed is refused",
       () => {
         const bytes = zipOf({ "eo.csv": good });
         const at = Buffer.from(bytes).indexOf("MCALDER");
@@ -344,7 +309,7 @@ describe("a zip file", () => {
       },
       "its checksum is wrong",
     ],
-  ])("%s is refused", async (_, bytes, message) => {
+  ])("%s", async (_, bytes, message) => {
     expect(await zipped(bytes())).toContain(message);
   });
 });
