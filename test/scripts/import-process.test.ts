@@ -3,7 +3,8 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSy
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openStore } from "#content/store/open.ts";
-import { nonprofits } from "#content/store/tables/nonprofits.ts";
+import { eq, isNull, type SQL, sql } from "drizzle-orm";
+import { listings, nonprofits, registerRecords } from "#content/store/tables/nonprofits.ts";
 import { saveNonprofits } from "#content/nonprofit/save.ts";
 import { registerFile } from "#test/support/importing.ts";
 import { aNonprofit } from "#test/support/records.ts";
@@ -23,6 +24,17 @@ const startIn = (data: string, script: string, ...args: string[]) =>
     stdout: "pipe",
     stderr: "pipe",
   });
+
+/** Stops it as soon as that has come about. */
+async function stopped(
+  child: ReturnType<typeof start>,
+  isBegun: () => boolean | Promise<boolean>,
+  signal: NodeJS.Signals = "SIGKILL",
+) {
+  while (child.exitCode === null && !(await isBegun())) await Bun.sleep(2);
+  child.kill(signal);
+  return ended(child);
+}
 
 async function ended(child: ReturnType<typeof start>) {
   const [out, err, code] = await Promise.all([
@@ -86,28 +98,20 @@ describe("the import command", () => {
   test("killed in the middle, it loses nothing: run again it finishes", async () => {
     const file = manyOrganisations(6_000);
     // What is open elsewhere is filled in steps.
-    const store = await openData();
-    const child = start("import", "irs-bmf", file);
-    const stored = async () => {
-      const { rows } = await store.raw.execute("SELECT count(*) AS count FROM nonprofits");
-      return Number(rows[0]?.["count"]);
-    };
-    for (let wait = 0; (await stored()) === 0 && wait < 2_000; wait++) await Bun.sleep(5);
-    child.kill("SIGKILL");
-    await child.exited;
+    using store = await openData();
+    const stored = () => store.db.$count(nonprofits);
+    await stopped(start("import", "irs-bmf", file), async () => (await stored()) > 0);
     const before = await stored();
     expect(before).toBeGreaterThan(0);
     expect(before).toBeLessThan(6_000);
     const again = await ended(start("import", "irs-bmf", file, "--json"));
     expect(JSON.parse(again.out)).toMatchObject({ added: 6_000 - before, unchanged: before });
-    const { rows } = await store.raw.execute(
-      "SELECT count(DISTINCT slug) AS slugs, (SELECT count(*) FROM listings WHERE list = 'all') AS listed FROM nonprofits",
-    );
-    expect({ ...rows[0] }).toMatchObject({ slugs: 6_000, listed: 6_000 });
+    const slugs = await store.db.selectDistinct({ slug: nonprofits.slug }).from(nonprofits);
+    expect(slugs).toHaveLength(6_000);
+    expect(await store.db.$count(listings, eq(listings.list, "all"))).toBe(6_000);
     expect(readdirSync(join(folder, "data")).filter((name) => name.endsWith(".staging"))).toEqual(
       [],
     );
-    store.close();
   }, 240_000);
 
   test("killed amid a re-import of other rows, it goes on, and knows all of them afterwards", async () => {
@@ -115,21 +119,14 @@ describe("the import command", () => {
     await ended(start("import", "irs-bmf", file));
     writeFileSync(file, readFileSync(file, "utf8").replaceAll("HOUSE", "HOME"));
     using store = await openData();
-    const count = async (where: string) => {
-      const { rows } = await store.raw.execute(
-        `SELECT count(*) AS count FROM register_records WHERE ${where}`,
-      );
-      return Number(rows[0]?.["count"]);
-    };
-    const renamed = () => count("name LIKE 'Home %' AND row_digest IS NOT NULL");
-    const child = start("import", "irs-bmf", file);
-    while (child.exitCode === null && (await renamed()) === 0) await Bun.sleep(5);
-    child.kill("SIGKILL");
-    await child.exited;
+    const count = (where: SQL) => store.db.$count(registerRecords, where);
+    const { name, row_digest } = registerRecords;
+    const renamed = () => count(sql`${name} LIKE 'Home %' AND ${row_digest} IS NOT NULL`);
+    await stopped(start("import", "irs-bmf", file), async () => (await renamed()) > 0);
     const before = await renamed();
     expect(before).toBeGreaterThan(0);
     expect(before).toBeLessThan(3_000);
-    expect(await count("row_digest IS NULL")).toBe(0);
+    expect(await count(isNull(row_digest))).toBe(0);
     const again = await ended(start("import", "irs-bmf", file, "--json"));
     expect(JSON.parse(again.out)).toMatchObject({ changed: 3_000 - before, unchanged: before });
     expect(await renamed()).toBe(3_000);
@@ -144,11 +141,8 @@ describe("the import command", () => {
     };
     // As soon as it writes, and a while later: amid the rows, the indexes or the commit.
     for (const laterMs of [0, 150, 600]) {
-      const child = start("import", "irs-bmf", file);
-      while (child.exitCode === null && !existsSync(journal)) await Bun.sleep(1);
-      await Bun.sleep(laterMs);
-      child.kill("SIGKILL");
-      await child.exited;
+      const isBegun = () => existsSync(journal) && Bun.sleep(laterMs).then(() => true);
+      await stopped(start("import", "irs-bmf", file), isBegun);
       expect([0, 4_000]).toContain(await profiles());
     }
     expect((await ended(start("import", "irs-bmf", file))).code).toBe(0);
@@ -156,7 +150,7 @@ describe("the import command", () => {
   }, 240_000);
 
   test("others write to the store while it runs", async () => {
-    const store = await openData();
+    using store = await openData();
     const child = start("import", "irs-bmf", manyOrganisations(3_000), "--json");
     let written = 0;
     while (child.exitCode === null && written < 500) {
@@ -167,22 +161,16 @@ describe("the import command", () => {
     }
     expect((await ended(child)).code).toBe(0);
     expect(written).toBeGreaterThan(5);
-    const { rows } = await store.raw.execute("SELECT count(*) AS count FROM nonprofits");
-    expect(Number(rows[0]?.["count"])).toBe(3_000 + written);
-    store.close();
+    expect(await store.db.$count(nonprofits)).toBe(3_000 + written);
   }, 240_000);
 
   test("stopped with Ctrl-C, it ends by itself with exit code 130", async () => {
+    using store = await openData();
     const child = start("import", "irs-bmf", manyOrganisations(6_000));
-    const store = await openData();
-    const begun = async () =>
-      (await store.raw.execute("SELECT id FROM nonprofits LIMIT 1")).rows.length > 0;
-    for (let wait = 0; !(await begun()) && wait < 2_000; wait++) await Bun.sleep(5);
-    child.kill("SIGINT");
-    const { code, err } = await ended(child);
+    const isBegun = async () => (await store.db.$count(nonprofits)) > 0;
+    const { code, err } = await stopped(child, isBegun, "SIGINT");
     expect(code).toBe(130);
     expect(err).toContain("Run the same command again to finish");
-    store.close();
   }, 240_000);
 });
 
