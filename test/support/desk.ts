@@ -1,5 +1,9 @@
 import { type CheerioAPI, load } from "cheerio";
-import type { TestService } from "./service.ts";
+import type { Context } from "#api/context.ts";
+import type { NonprofitRecord } from "#content/nonprofit/record.ts";
+import { recordBySlug } from "#content/nonprofit/record-store.ts";
+import { aNonprofit } from "./records.ts";
+import { aService, type TestService } from "./service.ts";
 
 /** A page of the desk as a browser without scripts got it. */
 export type DeskPage = {
@@ -75,3 +79,71 @@ export function aVisitor(service: Pick<TestService, "app">, headers: Record<stri
 }
 
 export type Visitor = ReturnType<typeof aVisitor>;
+
+/** Text as a browser shows it. */
+export const shown = (text: string): string => text.replaceAll(/\s+/g, " ").trim();
+/** What a page says before all else. */
+export const alerts = (page: DeskPage): string =>
+  shown(page.$("[role=alert], [role=status]").text());
+/** The texts of what a selector finds. */
+export const textsOf = ({ $ }: DeskPage, selector: string): string[] =>
+  $(selector)
+    .toArray()
+    .map((one) => $(one).text());
+
+type Submitted = {
+  submission_id: number;
+  status: string;
+  prior_rejections: { reason: string; winning_value: string | null }[];
+};
+
+/** A service with the operators ada and grace, and what tests of their work ask of it. */
+export async function anOperatedService(
+  options: { env?: Record<string, string>; context?: Partial<Context> } = {},
+) {
+  const tokens = { ada: "a-token-of-ada-0123456789", grace: "a-token-of-grace-0123456789" };
+  const pairs = Object.entries(tokens).map((pair) => pair.join(":"));
+  const env = { ALMONER_ADMIN_TOKENS: pairs.join(), ALMONER_TRUSTED_HOPS: "1", ...options.env };
+  const service = await aService({ ...options, env });
+  const bearer = { authorization: `Bearer ${tokens.ada}` };
+  let callers = 0;
+  /** The headers of a client of its own. */
+  const from = () => ({ "x-forwarded-for": `10.1.${(callers >> 8) & 255}.${callers++ & 255}` });
+  return {
+    ...service,
+    bearer,
+    from,
+    signedIn: async (name: keyof typeof tokens = "ada"): Promise<Visitor> => {
+      const visitor = aVisitor(service);
+      await visitor.signIn(tokens[name]);
+      return visitor;
+    },
+    aSlug: async (parts: Partial<NonprofitRecord> = {}): Promise<string> => {
+      const [record] = await service.add(aNonprofit(parts));
+      return record?.slug ?? "";
+    },
+    live: async (slug: string): Promise<NonprofitRecord> => {
+      const record = await recordBySlug(service.store, slug);
+      if (record === null) throw new Error(`no ${slug}`);
+      return record;
+    },
+    /** What became of a value that an agent sent. */
+    submit: async (slug: string, agent_id: string, field: string, value: string) => {
+      const body = { field, value, agent_id, source_url: "https://a.example/about" };
+      const answer = await service.post(`/api/enrich/${slug}`, body, from());
+      if (answer.status !== 200) throw new Error(await answer.text());
+      const { submissions } = (await answer.json()) as { submissions: Submitted[] };
+      return submissions[0] as Submitted;
+    },
+    /** What ada reads over HTTP. */
+    ask: (path: string) => service.json(`/api/admin/${path}`, { ...bearer, ...from() }),
+    /** What ada sends over HTTP. */
+    tell: (path: string, body: object = {}) =>
+      service.post(`/api/admin/${path}`, body, { ...bearer, ...from() }),
+    /** Lets no submission wait any more. */
+    emptyQueues: () =>
+      service.store.write((tx) =>
+        tx.raw.execute("UPDATE submissions SET status = 'rejected' WHERE status = 'pending'"),
+      ),
+  };
+}

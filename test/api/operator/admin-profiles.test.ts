@@ -1,62 +1,30 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, describe, expect, test } from "bun:test";
 import { addToPicks } from "#content/operator/picks.ts";
 import { decideReview, listReviews } from "#api/operator/requests.ts";
+import { AuditLog } from "#content/contract/operator.ts";
 import { NonprofitDetail } from "#content/contract/nonprofit.ts";
 import { changesAfter } from "#content/nonprofit/changes-store.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
-import { recordBySlug } from "#content/nonprofit/record-store.ts";
 import { goneDraft, mergedWithRegister } from "#content/register/merge.ts";
-import { aNonprofit } from "#test/support/records.ts";
-import { aService, type TestService } from "#test/support/service.ts";
+import { anOperatedService } from "#test/support/desk.ts";
 
-let service: TestService;
-beforeAll(async () => {
-  service = await aService({ env: { ALMONER_TRUSTED_HOPS: "1" } });
-});
+const service = await anOperatedService();
+const { live, submit } = service;
 afterAll(() => service.close());
 
-const add = async (parts: Partial<NonprofitRecord> = {}): Promise<NonprofitRecord> => {
-  const [record] = await service.add(aNonprofit(parts));
-  if (record === undefined) throw new Error("nothing was added");
-  return record;
-};
-const stored = async (slug: string): Promise<NonprofitRecord> => {
-  const record = await recordBySlug(service.store, slug);
-  if (record === null) throw new Error("gone");
-  return record;
-};
-const as = () => ({
-  authorization: `Bearer ${service.context.secrets.adminTokens[0]?.token}`,
-});
+const add = async (parts: Partial<NonprofitRecord> = {}) => live(await service.aSlug(parts));
 const change = async (slug: string, verb: string, body: object) => {
-  const path = `/api/admin/nonprofits/${slug}/${verb}`;
-  const response = await service.post(path, { reason: "A test.", ...body }, as());
-  return { status: response.status, body: (await response.json()) as Record<string, unknown> };
+  const answer = await service.tell(`nonprofits/${slug}/${verb}`, { reason: "A test.", ...body });
+  return { status: answer.status, body: (await answer.json()) as Record<string, unknown> };
 };
 const detail = async (slug: string) =>
-  NonprofitDetail.parse(await (await service.get(`/api/nonprofits/${slug}`)).json());
+  NonprofitDetail.parse(await service.json(`/api/nonprofits/${slug}`));
 const file = { register: "irs-bmf", scope: "HI", as_of: "2026-05-12", lists: true };
 const left = goneDraft({ org_id: "US-EIN-000000101" });
 const lastChange = async (id: number) =>
   (await changesAfter(service.store, 0, 10_000)).findLast((one) => one.nonprofit_id === id);
-const audited = async (subject: string) =>
-  (
-    (await (await service.get(`/api/admin/audit?subject=${subject}`, as())).json()) as {
-      entries: { action: string; detail: Record<string, unknown> }[];
-    }
-  ).entries;
-let caller = 0;
-const submit = async (slug: string, agent_id: string, field: string, value: string) => {
-  const headers = { "x-forwarded-for": `10.8.0.${caller++}` };
-  const response = await service.post(`/api/enrich/${slug}`, { field, value, agent_id }, headers);
-  const { submissions } = (await response.json()) as {
-    submissions: {
-      status: string;
-      prior_rejections: { reason: string; winning_value: string }[];
-    }[];
-  };
-  return submissions[0];
-};
+const audited = async (slug: string) =>
+  AuditLog.parse(await service.ask(`audit?subject=${slug}`)).entries;
 
 describe("withdraw and restore", () => {
   test("take any profile out and bring it back, in the feed and the log", async () => {
@@ -77,7 +45,7 @@ describe("withdraw and restore", () => {
       "profile.withdrawn",
     ]);
     // The register has its say again.
-    expect(mergedWithRegister(await stored(slug), left, file, 0).status).toBe("withdrawn");
+    expect(mergedWithRegister(await live(slug), left, file, 0).status).toBe("withdrawn");
   });
 
   test("a recommended profile is recommended again as soon as it is restored", async () => {
@@ -86,9 +54,8 @@ describe("withdraw and restore", () => {
       recommended_for: ["donors interested in lighthouses"],
       why_recommended: "It repairs lamps of lighthouses.",
     };
-    const { store, clock, curated } = service.context;
     const pick = { slug, operator: "ada", ...words };
-    expect((await addToPicks({ store, clock, curated }, pick)).ok).toBe(true);
+    expect((await addToPicks(service.context, pick)).ok).toBe(true);
     const recommended = async () =>
       (await (await service.get("/api/recommend?cause=education")).text()).includes(slug);
     expect(await recommended()).toBe(true);
@@ -101,7 +68,7 @@ describe("withdraw and restore", () => {
   test("what an operator restores against its register stays", async () => {
     const { slug } = await add({ status: "withdrawn", register: "irs-bmf" });
     await change(slug, "restore", {});
-    expect(mergedWithRegister(await stored(slug), left, file, 0).status).toBe("listed");
+    expect(mergedWithRegister(await live(slug), left, file, 0).status).toBe("listed");
   });
 
   test("need a reason, a token and a slug", async () => {
@@ -171,7 +138,7 @@ describe("edit", () => {
     const overruled = "an operator decided for another value";
     expect(await prior("city")).toEqual([overruled, overruled]);
     expect(await prior("region")).toEqual([overruled]);
-    expect((await stored(slug)).city).toBe("Oslo");
+    expect((await live(slug)).city).toBe("Oslo");
   });
 });
 
@@ -204,7 +171,7 @@ describe("merge", () => {
     const into = await add({ mission: "Its own", causes: ["water"] });
     const { status, body } = await change(gone.slug, "merge", { into: into.slug });
     expect([status, body["fields"]]).toEqual([200, ["website", "causes", "registrations"]]);
-    const kept = await stored(into.slug);
+    const kept = await live(into.slug);
     expect(kept).toMatchObject({
       website: "https://oak.example",
       mission: "Its own",
@@ -221,7 +188,7 @@ describe("merge", () => {
     });
     expect(await lastChange(gone.id)).toMatchObject({ kind: "withdrawn" });
     const claim = { claim_slug: gone.slug, contact_email: "office@oak.example" };
-    const refused = await service.post("/api/onboard", claim, { "x-forwarded-for": "10.8.1.1" });
+    const refused = await service.post("/api/onboard", claim, service.from());
     expect(await refused.json()).toMatchObject({
       status: 410,
       detail: expect.stringContaining(`merged into ${into.slug}: claim that one`),
@@ -258,7 +225,7 @@ test("what the operator chooses of contested values goes live as it was chosen",
     operator: "op",
     value: "https://oak.example/a",
   });
-  expect((await stored(slug)).website).toBe("https://oak.example/a");
+  expect((await live(slug)).website).toBe("https://oak.example/a");
   const late = await submit(slug, "cid", "website", "https://elm.example");
   expect(late?.prior_rejections[0]).toMatchObject({
     reason: "an operator decided for another value",

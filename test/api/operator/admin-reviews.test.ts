@@ -1,60 +1,17 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, describe, expect, test } from "bun:test";
 import { ReviewDecision, ReviewList } from "#content/contract/review.ts";
-import { revertAgent } from "#content/operator/revert.ts";
-import { recordBySlug } from "#content/nonprofit/record-store.ts";
-import { aNonprofit } from "#test/support/records.ts";
-import { aService, type TestService } from "#test/support/service.ts";
+import { anOperatedService } from "#test/support/desk.ts";
 
-const token = "a-token-of-an-operator-0123456789";
-const bearer = { authorization: `Bearer ${token}` };
-let service: TestService;
-
-let caller = 0;
-const address = () => ({ "x-forwarded-for": `10.1.${(caller >> 8) & 255}.${caller++ & 255}` });
-
-beforeAll(async () => {
-  service = await aService({
-    env: { ALMONER_TRUSTED_HOPS: "1", ALMONER_ADMIN_TOKENS: `ada:${token}` },
-    context: { waitForPublication: () => Promise.resolve({ release: "r1" }) },
-  });
+const service = await anOperatedService({
+  context: { waitForPublication: () => Promise.resolve({ release: "r1" }) },
 });
+const { aSlug, bearer, live, submit } = service;
 afterAll(() => service.close());
 
-async function aSlug(): Promise<string> {
-  const [record] = await service.add(aNonprofit());
-  return record?.slug ?? "";
-}
-
-async function submit(slug: string, agent_id: string, field: string, value: string) {
-  const response = await service.post(`/api/enrich/${slug}`, { field, value, agent_id }, address());
-  expect(response.status).toBe(200);
-  const body = (await response.json()) as {
-    submissions: {
-      submission_id: number;
-      status: string;
-      prior_rejections: { reason: string; winning_value: string | null }[];
-    }[];
-  };
-  const [submission] = body.submissions;
-  if (submission === undefined) throw new Error("no submission");
-  return submission;
-}
-
-const live = async (slug: string) => {
-  const record = await recordBySlug(service.store, slug);
-  if (record === null) throw new Error(`no ${slug}`);
-  return record;
-};
-
 const decide = (id: string, decision: "approve" | "reject", body: object = {}) =>
-  service.post(`/api/admin/reviews/${id}/${decision}`, body, { ...bearer, ...address() });
-
-const queue = async (kind: string) =>
-  ReviewList.parse(
-    await (
-      await service.get(`/api/admin/reviews?kind=${kind}`, { ...bearer, ...address() })
-    ).json(),
-  );
+  service.tell(`reviews/${id}/${decision}`, body);
+const idsIn = async (kind: string) =>
+  ReviewList.parse(await service.ask(`reviews?kind=${kind}`)).reviews.map(({ id }) => id);
 
 describe("who is no operator", () => {
   test("gets 401 on every admin route", async () => {
@@ -67,7 +24,10 @@ describe("who is no operator", () => {
         { reason: "x" },
         { ...from, authorization: "Bearer no" },
       ),
-      await service.get("/api/admin/reviews", { ...from, authorization: `Basic ${token}` }),
+      await service.get("/api/admin/reviews", {
+        ...from,
+        authorization: bearer.authorization.replace("Bearer", "Basic"),
+      }),
     ];
     for (const response of asked) {
       expect(response.status).toBe(401);
@@ -84,7 +44,9 @@ describe("who is no operator", () => {
     const locked = await service.get("/api/admin/reviews", { ...from, ...bearer });
     expect(locked.status).toBe(429);
     expect(Number(locked.headers.get("retry-after"))).toBeGreaterThan(0);
-    expect((await service.get("/api/admin/reviews", { ...bearer, ...address() })).status).toBe(200);
+    expect((await service.get("/api/admin/reviews", { ...bearer, ...service.from() })).status).toBe(
+      200,
+    );
   });
 });
 
@@ -93,7 +55,7 @@ describe("prose", () => {
     const slug = await aSlug();
     const { submission_id } = await submit(slug, "bot-a", "mission", "Food for all.");
     await submit(slug, "bot-b", "mission", "Meals for everyone.");
-    expect((await queue("prose")).reviews.map(({ id }) => id)).toContain(`prose-${submission_id}`);
+    expect(await idsIn("prose")).toContain(`prose-${submission_id}`);
     const response = await decide(`prose-${submission_id}`, "approve", {
       value: "Food for all people.",
     });
@@ -130,36 +92,6 @@ describe("prose", () => {
     expect(again.prior_rejections).toMatchObject([{ reason: "a claim", winning_value: null }]);
     expect((await live(slug)).tagline).toBeNull();
   });
-
-  test("never overwrites a text that came meanwhile", async () => {
-    const slug = await aSlug();
-    const { submission_id } = await submit(slug, "bot-a", "mission", "Food for all.");
-    const before = await live(slug);
-    const { saveNonprofits } = await import("#content/nonprofit/save.ts");
-    await service.store.write((tx) =>
-      saveNonprofits(tx, [{ before, after: { ...before, mission: "Ours." } }], {
-        origin: "test",
-        now: new Date(),
-      }),
-    );
-    expect((await decide(`prose-${submission_id}`, "approve")).status).toBe(409);
-    expect((await live(slug)).mission).toBe("Ours.");
-  });
-
-  test("programmes and metrics become rows", async () => {
-    const slug = await aSlug();
-    const programme = await submit(slug, "bot-a", "programme", "Soup kitchen. Open daily.");
-    const metric = await submit(slug, "bot-a", "impact_metric", "12,000 meals");
-    await decide(`prose-${programme.submission_id}`, "approve");
-    expect((await decide(`prose-${metric.submission_id}`, "approve")).status).toBe(400);
-    await decide(`prose-${metric.submission_id}`, "approve", {
-      value: '{"name":"Meals","value":"12,000"}',
-    });
-    const record = await live(slug);
-    expect(record.programs).toMatchObject([{ name: "Soup kitchen" }]);
-    expect(record.impact_metrics).toMatchObject([{ name: "Meals", value: "12,000" }]);
-    expect(Object.keys(record.provenance).sort()).toEqual(["impact_metrics", "programs"]);
-  });
 });
 
 describe("a contested field", () => {
@@ -169,13 +101,13 @@ describe("a contested field", () => {
     await submit(slug, "bot-a", "city", "Oslo");
     await submit(slug, "bot-b", "city", "Bergen");
     const name = `contested-${id}-city`;
-    expect((await queue("contested")).reviews.map((one) => one.id)).toContain(name);
+    expect(await idsIn("contested")).toContain(name);
     expect((await decide(name, "approve")).status).toBe(400);
     expect((await decide(name, "approve", { value: "Bergen" })).status).toBe(200);
     const record = await live(slug);
     expect(record.city).toBe("Bergen");
     expect(record.provenance["city"]).toMatchObject({ set_by: "operator", agents: ["bot-b"] });
-    expect((await queue("contested")).reviews.map((one) => one.id)).not.toContain(name);
+    expect(await idsIn("contested")).not.toContain(name);
   });
   test("can be cleared", async () => {
     const slug = await aSlug();
@@ -197,9 +129,9 @@ describe("a live value that agents contradict", () => {
     for (const agent of ["bot-a", "bot-b"]) await submit(slug, agent, "city", "Oslo");
     await submit(slug, "bot-c", "city", "Bergen");
     const name = `revert-${id}-city`;
-    expect((await queue("revert")).reviews.map((one) => one.id)).not.toContain(name);
+    expect(await idsIn("revert")).not.toContain(name);
     await submit(slug, "bot-d", "city", "Bergen");
-    expect((await queue("revert")).reviews.map((one) => one.id)).toContain(name);
+    expect(await idsIn("revert")).toContain(name);
     expect((await decide(name, "approve", { reason: "moved" })).status).toBe(200);
     expect((await live(slug)).city).toBeNull();
     // Audit-only submissions stay so; the field counts again.
@@ -224,48 +156,31 @@ describe("a live value that agents contradict", () => {
     const { id } = await live(slug);
     for (const agent of ["bot-a", "bot-b"]) await submit(slug, agent, "city", "Oslo");
     for (const agent of ["bot-c", "bot-d"]) await submit(slug, agent, "city", "Bergen");
-    await service.store.write((tx) =>
-      tx.raw.execute({
-        sql: "UPDATE submissions SET status = 'rejected' WHERE status = 'applied' AND nonprofit_id = ?",
-        args: [id],
-      }),
+    await service.rows(
+      "UPDATE submissions SET status = 'rejected' WHERE status = 'applied' AND nonprofit_id = ?",
+      [id],
     );
     const answer = await decide(`revert-${id}-city`, "approve");
     expect([answer.status, (await live(slug)).city]).toEqual([404, "Oslo"]);
-    const logged = await service.store.raw.execute({
-      sql: "SELECT 1 FROM audit_log WHERE subject = ?",
-      args: [`revert-${id}-city`],
-    });
-    expect(logged.rows).toHaveLength(0);
+    expect((await service.ask(`audit?subject=revert-${id}-city`)).count).toBe(0);
   });
 });
 
-test("revert undoes what one agent's agreement made live, and keeps the log", async () => {
+test("revert undoes what one agent's agreement made live, once, and keeps the log", async () => {
   const [one, other] = [await aSlug(), await aSlug()];
   for (const agent of ["Mallory", "bot-b"]) await submit(one, agent, "city", "Oslo");
   for (const agent of ["bot-b", "bot-c"]) await submit(other, agent, "city", "Bergen");
-  const board = async () =>
-    (await (await service.get("/api/agents/leaderboard")).json()) as {
-      totals: { total_applied: number };
-    };
-  const { totals } = await board();
-  const asked = { agent_id: " MALLORY", operator: "ada", reason: "made up" };
-  const { store } = service.context;
-  expect(await revertAgent(service.context, asked)).toMatchObject({
-    value: {
-      agent_id: "mallory",
-      submissions: 1,
-      emptied: 1,
-      recommendations: 0,
-      complete: true,
-    },
-  });
-  expect((await live(one)).city).toBeNull();
-  expect((await live(one)).provenance).toEqual({});
+  const applied = async () =>
+    (await service.json("/api/agents/leaderboard")).totals.total_applied as number;
+  const before = await applied();
+  const revert = async () =>
+    (await service.tell("agents/revert", { agent_id: " MALLORY", reason: "made up" })).json();
+  const nothing = { submissions: 0, emptied: 0, recommendations: 0, complete: true };
+  expect(await revert()).toEqual({ ...nothing, agent_id: "mallory", submissions: 1, emptied: 1 });
+  expect(await live(one)).toMatchObject({ city: null, provenance: {} });
   expect((await live(other)).city).toBe("Bergen");
-  expect((await board()).totals.total_applied).toBe(totals.total_applied - 2);
-  const history = await (await service.get(`/api/history/${one}`)).json();
-  expect(history).toMatchObject({
+  expect(await applied()).toBe(before - 2);
+  expect(await service.json(`/api/history/${one}`)).toMatchObject({
     changes: [
       { origin: "revert", fields: ["city", "provenance"] },
       {
@@ -275,11 +190,11 @@ test("revert undoes what one agent's agreement made live, and keeps the log", as
       { kind: "added" },
     ],
   });
-  expect(await revertAgent(service.context, asked)).toMatchObject({ value: { submissions: 0 } });
-  const { rows } = await store.raw.execute(
-    "SELECT operator FROM audit_log WHERE action = 'revert.agent'",
-  );
-  expect(rows).toHaveLength(1);
+  expect(await revert()).toMatchObject(nothing);
+  expect(await service.ask("audit?action=revert.agent")).toMatchObject({
+    count: 1,
+    entries: [{ operator: "ada", subject: "mallory" }],
+  });
   expect((await submit(one, "bot-d", "city", "Oslo")).status).toBe("pending");
   expect((await submit(one, "bot-e", "city", "Oslo")).status).toBe("applied");
 });

@@ -1,36 +1,20 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, describe, expect, test } from "bun:test";
 import type { History } from "#content/contract/enrichment-answers.ts";
-import { recordBySlug } from "#content/nonprofit/record-store.ts";
-import { aVisitor, type Visitor } from "#test/support/desk.ts";
-import { aNonprofit } from "#test/support/records.ts";
-import { aService, type TestService } from "#test/support/service.ts";
+import { ReviewsDecided } from "#content/contract/review.ts";
+import { anOperatedService } from "#test/support/desk.ts";
 
-const token = "a-token-of-ada-0123456789";
-const bearer = { authorization: `Bearer ${token}` };
-let service: TestService;
-let ada: Visitor;
-beforeAll(async () => {
-  service = await aService({
-    env: { ALMONER_ADMIN_TOKENS: `ada:${token}`, ALMONER_TRUSTED_HOPS: "1" },
-  });
-  ada = aVisitor(service);
-  await ada.signIn(token);
-});
+const service = await anOperatedService();
+const { aSlug, live } = service;
+const ada = await service.signedIn();
 afterAll(() => service.close());
-
-const add = async (parts: Parameters<typeof aNonprofit>[0] = {}) => {
-  const [record] = await service.add(aNonprofit(parts));
-  return record?.slug ?? "";
-};
-const stored = (slug: string) => recordBySlug(service.store, slug);
 
 describe("a profile at the desk", () => {
   test("is found by its name and slug, edited, withdrawn and restored", async () => {
     const programs = [
       { name: "School", description: null, beneficiaries_per_year: 120, location: "Oslo" },
     ];
-    const slug = await add({ city: "Bergen", region: "Vestland", programs });
-    const { name } = (await recordBySlug(service.store, slug)) ?? { name: "" };
+    const slug = await aSlug({ city: "Bergen", region: "Vestland", programs });
+    const { name } = await live(slug);
     const named = await ada.get(`/desk/profiles?slug=${encodeURIComponent(name)}`);
     expect(named.$(`main a[href="/desk/profiles/${slug}"]`).text()).toBe(name);
     const found = await ada.get(`/desk/profiles?slug=${slug}`);
@@ -42,12 +26,12 @@ describe("a profile at the desk", () => {
       reason: "The register is out of date.",
     });
     expect(edited.$(".notice.good").text()).toContain("was edited by ada");
-    const { changes } = (await (await service.get(`/api/history/${slug}`)).json()) as History;
+    const { changes } = (await service.json(`/api/history/${slug}`)) as History;
     expect(changes.map(({ by, reason }) => [by, reason])).toEqual([
       ["operator", "The register is out of date."],
       ["directory", undefined],
     ]);
-    expect(await stored(slug)).toMatchObject({
+    expect(await live(slug)).toMatchObject({
       city: "Oslo",
       region: null,
       programs: [
@@ -59,42 +43,41 @@ describe("a profile at the desk", () => {
     expect(bad.status).toBe(400);
     expect(bad.$("[name='value.website']").val()).toBe("http://10.0.0.1");
     const gone = await ada.send(edited, "Withdraw it", { reason: "Closed." });
-    expect((await stored(slug))?.status).toBe("withdrawn");
+    expect((await live(slug)).status).toBe("withdrawn");
     await ada.send(gone, "Restore it", { reason: "Open again." });
-    expect((await stored(slug))?.status).toBe("listed");
+    expect((await live(slug)).status).toBe("listed");
   });
 
   test("is merged into another", async () => {
-    const [slug, into] = [await add({ city: "Bergen" }), await add()];
+    const [slug, into] = [await aSlug({ city: "Bergen" }), await aSlug()];
     const page = await ada.get(`/desk/profiles/${slug}`);
     const refused = await ada.send(page, "Merge it", { into: "nobody", reason: "A double." });
     expect(refused.status).toBe(404);
     const merged = await ada.send(page, "Merge it", { into, reason: "A double." });
     expect(merged.$("main").text()).toContain(`merged into ${into}`);
-    expect(await stored(into)).toMatchObject({ city: "Bergen" });
+    expect(await live(into)).toMatchObject({ city: "Bergen" });
   });
 
   test("of another register is linked by a merge, which restoring undoes", async () => {
     const registered = (org_id: string, type: string) => ({
       registrations: [{ country_code: "GB", type, registration_number: org_id.slice(7), org_id }],
     });
-    const into = await add(registered("GB-CHC-1000001", "Charity number"));
-    const slug = await add(registered("GB-SC-SC000001", "Scottish charity number"));
+    const into = await aSlug(registered("GB-CHC-1000001", "Charity number"));
+    const slug = await aSlug(registered("GB-SC-SC000001", "Scottish charity number"));
     const page = await ada.get(`/desk/profiles/${slug}`);
     await ada.send(page, "Merge it", { into, reason: "One charity." });
-    const kept = await service.get(`/api/nonprofits/${into}`);
-    expect(await kept.json()).toMatchObject({
+    expect(await service.json(`/api/nonprofits/${into}`)).toMatchObject({
       registrations: [{ type: "Charity number" }, { linked_by: "operator" }],
       identifiers: ["GB-CHC-1000001", "GB-SC-SC000001"],
     });
-    const gone = await service.get(`/api/nonprofits/${slug}`);
-    expect(await gone.json()).toMatchObject({ merged_into: into, identifiers: [] });
+    const gone = await service.json(`/api/nonprofits/${slug}`);
+    expect(gone).toMatchObject({ merged_into: into, identifiers: [] });
     const shown = await ada.get(`/desk/profiles/${into}`);
     expect(shown.$("main").text()).toContain("an operator of this directory says so");
     const back = await ada.get(`/desk/profiles/${slug}`);
     await ada.send(back, "Restore it", { reason: "Two charities." });
-    expect((await stored(slug))?.registrations).toHaveLength(1);
-    expect((await stored(into))?.registrations).toHaveLength(1);
+    expect((await live(slug)).registrations).toHaveLength(1);
+    expect((await live(into)).registrations).toHaveLength(1);
   });
 
   test("that does not exist is said so", async () => {
@@ -104,21 +87,18 @@ describe("a profile at the desk", () => {
 });
 
 describe("many reviews at once", () => {
-  const queued = async (agent: string, count: number) => {
-    for (let at = 0; at < count; at++) {
-      const slug = await add();
-      const body = { field: "mission", value: `Mission ${at} of ${agent}.`, agent_id: agent };
-      const from = { "x-forwarded-for": `10.11.${at}.1` };
-      await service.post(`/api/enrich/${slug}`, body, from);
-    }
+  const boxesOf = async () => {
     const page = await ada.get("/desk/queues/prose");
     return page
       .$("input[type=checkbox]")
       .toArray()
-      .map((box) => page.$(box).attr("name") ?? "");
+      .map(({ attribs }) => attribs["name"] ?? "");
   };
-  const waiting = async () =>
-    (await ada.get("/desk/queues/prose")).$("input[type=checkbox]").length;
+  const queued = async (agent: string, count: number) => {
+    for (let at = 0; at < count; at++)
+      await service.submit(await aSlug(), agent, "mission", `Mission ${at} of ${agent}.`);
+    return boxesOf();
+  };
 
   test("are rejected with one reason at the desk, each with a line in the log", async () => {
     const boxes = await queued("bot-a", 5);
@@ -135,26 +115,22 @@ describe("many reviews at once", () => {
       reason,
     });
     expect(done.$(".notice").text()).toContain("4 rejected");
-    expect(await waiting()).toBe(1);
-    const log = await service.get("/api/admin/audit?action=review.rejected", bearer);
-    expect(await log.json()).toMatchObject({ count: 4 });
+    expect(await boxesOf()).toHaveLength(1);
+    expect(await service.ask("audit?action=review.rejected")).toMatchObject({ count: 4 });
   });
 
   test("are decided one by one: what cannot be decided says why", async () => {
     const boxes = await queued("bot-b", 2);
     const ids = [...boxes.map((name) => name.replace("review.", "")), "prose-999999", "hold-0"];
-    const decide = (body: object) => service.post("/api/admin/reviews", body, bearer);
+    const decide = (body: object) => service.tell("reviews", body);
     const answer = await decide({ ids, decision: "approved" });
-    const { done, results } = (await answer.json()) as {
-      done: number;
-      results: { id: string; done: boolean; message: string }[];
-    };
+    const { done, results } = ReviewsDecided.parse(await answer.json());
     expect([done, results.length]).toEqual([ids.length - 2, ids.length]);
     expect(results.at(-2)).toMatchObject({
       done: false,
       message: expect.stringContaining("waits"),
     });
-    expect(await waiting()).toBe(0);
+    expect(await boxesOf()).toEqual([]);
     expect((await decide({ ids, decision: "rejected" })).status).toBe(400);
     expect((await decide({ ids: [], decision: "approved" })).status).toBe(400);
   });
