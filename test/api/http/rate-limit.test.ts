@@ -48,19 +48,15 @@ async function passing(limits: Limits, policy: LimitName, requests: readonly Req
 const times = <Value>(count: number, make: (at: number) => Value): Value[] =>
   Array.from({ length: count }, (_, at) => make(at));
 
+const same = (count: number, address = "192.0.2.1"): Request[] => times(count, () => from(address));
+
 describe("of 100 requests in a minute", () => {
   test.each([
     ["enrich", 30],
     ["onboard", 10],
     ["donate", 60],
   ] as const)("%s lets exactly %p pass", async (policy, expected) => {
-    expect(
-      await passing(
-        limitsOf(),
-        policy,
-        times(100, () => from("192.0.2.1")),
-      ),
-    ).toBe(expected);
+    expect(await passing(limitsOf(), policy, same(100))).toBe(expected);
   });
 
   test("as many pass when two processes share them", async () => {
@@ -87,27 +83,9 @@ describe("of 100 requests in a minute", () => {
 
   test("policies and clients are counted apart", async () => {
     const limits = limitsOf();
-    expect(
-      await passing(
-        limits,
-        "enrich",
-        times(40, () => from("192.0.2.1")),
-      ),
-    ).toBe(30);
-    expect(
-      await passing(
-        limits,
-        "onboard",
-        times(40, () => from("192.0.2.1")),
-      ),
-    ).toBe(10);
-    expect(
-      await passing(
-        limits,
-        "enrich",
-        times(40, () => from("192.0.2.2")),
-      ),
-    ).toBe(30);
+    expect(await passing(limits, "enrich", same(40))).toBe(30);
+    expect(await passing(limits, "onboard", same(40))).toBe(10);
+    expect(await passing(limits, "enrich", same(40, "192.0.2.2"))).toBe(30);
   });
 });
 
@@ -123,57 +101,25 @@ describe("behind trusted proxies", () => {
 
   test("without the header the socket's address counts", async () => {
     const limits = limitsOf({ ALMONER_TRUSTED_HOPS: "1" });
-    expect(
-      await passing(
-        limits,
-        "enrich",
-        times(40, () => from("192.0.2.1")),
-      ),
-    ).toBe(30);
+    expect(await passing(limits, "enrich", same(40))).toBe(30);
   });
 });
 
 describe("the window slides", () => {
   test("what was used comes free a minute later, not before", async () => {
     const limits = limitsOf();
-    await passing(
-      limits,
-      "enrich",
-      times(20, () => from("192.0.2.1")),
-    );
+    await passing(limits, "enrich", same(20));
     uptimeMs += 30_000;
-    expect(
-      await passing(
-        limits,
-        "enrich",
-        times(20, () => from("192.0.2.1")),
-      ),
-    ).toBe(10);
+    expect(await passing(limits, "enrich", same(20))).toBe(10);
     uptimeMs += 29_999;
-    expect(
-      await passing(
-        limits,
-        "enrich",
-        times(20, () => from("192.0.2.1")),
-      ),
-    ).toBe(0);
+    expect(await passing(limits, "enrich", same(20))).toBe(0);
     uptimeMs += 1;
-    expect(
-      await passing(
-        limits,
-        "enrich",
-        times(40, () => from("192.0.2.1")),
-      ),
-    ).toBe(20);
+    expect(await passing(limits, "enrich", same(40))).toBe(20);
   });
 
   test("a refusal says when to come back", async () => {
     const limits = limitsOf();
-    await passing(
-      limits,
-      "onboard",
-      times(10, () => from("192.0.2.1")),
-    );
+    await passing(limits, "onboard", same(10));
     uptimeMs += 20_000;
     const refused = await limits.request("onboard", from("192.0.2.1"));
     expect(refused).toMatchObject({ allowed: false, limit: 10, remaining: 0, resetMs: 40_000 });
@@ -181,40 +127,20 @@ describe("the window slides", () => {
 
   test("a restart of the process resets nothing", async () => {
     const before = limitsOf();
-    await passing(
-      before,
-      "enrich",
-      times(30, () => from("192.0.2.1")),
-    );
+    await passing(before, "enrich", same(30));
     before.close();
     opened = [];
     uptimeMs += 5_000;
-    expect(
-      await passing(
-        limitsOf(),
-        "enrich",
-        times(30, () => from("192.0.2.1")),
-      ),
-    ).toBe(0);
+    expect(await passing(limitsOf(), "enrich", same(30))).toBe(0);
   });
 
   test("the daily change of hashes resets nothing", async () => {
     // The windows' own time begins at the uptime of the first start.
     uptimeMs = 86_400_000 - 1_000;
     const limits = limitsOf();
-    await passing(
-      limits,
-      "enrich",
-      times(20, () => from("192.0.2.1")),
-    );
+    await passing(limits, "enrich", same(20));
     uptimeMs += 2_000;
-    expect(
-      await passing(
-        limits,
-        "enrich",
-        times(20, () => from("192.0.2.1")),
-      ),
-    ).toBe(10);
+    expect(await passing(limits, "enrich", same(20))).toBe(10);
   });
 
   test("nor does it reset what is counted over a day", async () => {
@@ -222,11 +148,7 @@ describe("the window slides", () => {
     const limits = limitsOf({ ALMONER_STORED_MB_PER_DAY: "1" });
     const bind = async () => {
       uptimeMs += minuteMs;
-      return passing(
-        limits,
-        "bind",
-        times(5, () => from("192.0.2.1")),
-      );
+      return passing(limits, "bind", same(5));
     };
     for (let at = 0; at < 4; at++) expect(await bind()).toBe(5);
     limits.stored("agents", from("198.51.100.7"), 100_000);
@@ -242,21 +164,9 @@ describe("the window slides", () => {
 describe("reads", () => {
   test("pass up to the setting, in a burst", async () => {
     const limits = limitsOf({ ALMONER_READS_PER_MINUTE: "600" });
-    expect(
-      await passing(
-        limits,
-        "read",
-        times(1_000, () => from("192.0.2.1")),
-      ),
-    ).toBe(600);
+    expect(await passing(limits, "read", same(1_000))).toBe(600);
     uptimeMs += minuteMs + 1_000;
-    expect(
-      await passing(
-        limits,
-        "read",
-        times(1_000, () => from("192.0.2.1")),
-      ),
-    ).toBe(600);
+    expect(await passing(limits, "read", same(1_000))).toBe(600);
   });
 
   test("never pass above it over several processes", async () => {

@@ -1,56 +1,34 @@
-import { afterAll, beforeAll, describe, expect, spyOn, test } from "bun:test";
+import { afterAll, describe, expect, spyOn, test } from "bun:test";
 import { utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DailyNumbers, OperatorHealth } from "#content/contract/operator.ts";
 import { openChain } from "#api/chain/open-chain.ts";
 import { actions } from "#api/operator/actions.ts";
+import { table } from "#api/operator/desk/elements.ts";
 import { operatorHealth } from "#api/operator/health.ts";
 import { ok } from "#content/contract/base/result.ts";
 import { backupMark } from "#content/operation/backup-store.ts";
-import { recordBySlug } from "#content/nonprofit/record-store.ts";
-import { aVisitor, type DeskPage, type Visitor } from "#test/support/desk.ts";
+import { alerts, anOperatedService, shown, textsOf } from "#test/support/desk.ts";
 import { aNode, hang, type NodeAnswer } from "#test/support/node.ts";
-import { aNonprofit } from "#test/support/records.ts";
-import { aService, type TestService } from "#test/support/service.ts";
 import { aWallet } from "#test/support/wallets.ts";
 
-const token = "a-token-of-ada-0123456789";
-const bearer = { authorization: `Bearer ${token}` };
-let service: TestService;
-let ada: Visitor;
-let published = {
+const well = {
   release: 3,
   held: false,
-  profilesTo: 1_000,
-  listsTo: 1_000,
+  profilesTo: 1_000_000,
+  listsTo: 1_000_000,
   failures: 0,
   silentMs: null,
   pid: 0,
 };
-
-beforeAll(async () => {
-  service = await aService({
-    env: {
-      ALMONER_ADMIN_TOKENS: `ada:${token}`,
-      ALMONER_RECOMMENDATION_PHASE: "2",
-      ALMONER_TRUSTED_HOPS: "1",
-    },
-    context: { clock: () => new Date(), publication: () => published },
-  });
-  ada = aVisitor(service);
-  await ada.signIn(token);
+let published = well;
+const service = await anOperatedService({
+  env: { ALMONER_RECOMMENDATION_PHASE: "2" },
+  context: { clock: () => new Date(), publication: () => published },
 });
+const { aSlug, from, live } = service;
+const ada = await service.signedIn();
 afterAll(() => service.close());
-
-let callers = 0;
-const from = () => ({ "x-forwarded-for": `10.4.${(callers >> 8) & 255}.${callers++ & 255}` });
-const shown = (text: string): string => text.replaceAll(/\s+/g, " ").trim();
-const alerts = (page: DeskPage): string => shown(page.$("[role=alert], [role=status]").text());
-const live = async (slug: string) => {
-  const record = await recordBySlug(service.store, slug);
-  if (record === null) throw new Error(`no ${slug}`);
-  return record;
-};
 
 async function onboard(body: object): Promise<string> {
   const response = await service.post("/api/onboard", body, from());
@@ -60,7 +38,7 @@ async function onboard(body: object): Promise<string> {
 
 describe("what organisations ask for", () => {
   test("a claim is compared and approved, and a registration rejected with a reason", async () => {
-    const [{ slug } = { slug: "" }] = await service.add(aNonprofit({ website: null, city: null }));
+    const slug = await aSlug({ website: null, city: null });
     const wallet = aWallet().address;
     const claim = await onboard({
       claim_slug: slug,
@@ -93,15 +71,9 @@ describe("what organisations ask for", () => {
   });
 
   test("what may be the same organisation is shown beside its name, with why and how near", async () => {
-    await service.add(
-      aNonprofit({
-        slug: "fjord-library",
-        name: "Fjord Library",
-        country_code: "NO",
-        city: "Molde",
-        status: "claimed",
-      }),
-    );
+    const slug = "fjord-library";
+    const place = { country_code: "NO", city: "Molde" };
+    await aSlug({ slug, name: "Fjord Library", ...place, status: "claimed" });
     const twin = await onboard({
       name: "The Fjord Library",
       country: "Norway",
@@ -125,9 +97,7 @@ describe("what organisations ask for", () => {
 
   test("a changed wallet is held; no one can approve the hold, anybody can stop it", async () => {
     const before = aWallet().address;
-    const [{ slug } = { slug: "" }] = await service.add(
-      aNonprofit({ usdc_wallet: before, verified: 1, status: "claimed" }),
-    );
+    const slug = await aSlug({ usdc_wallet: before, verified: 1, status: "claimed" });
     const change = await onboard({
       claim_slug: slug,
       contact_email: "office@changer.example",
@@ -148,9 +118,7 @@ describe("what organisations ask for", () => {
   });
 
   test("a verification is taken back", async () => {
-    const [{ slug } = { slug: "" }] = await service.add(
-      aNonprofit({ verified: 1, status: "claimed", usdc_wallet: aWallet().address }),
-    );
+    const slug = await aSlug({ verified: 1, status: "claimed", usdc_wallet: aWallet().address });
     const page = await ada.get(`/desk/undo?slug=${slug}`);
     expect(page.$("#slug").val()).toBe(slug);
     expect((await ada.send(page, "Take it back", { reason: "" })).status).toBe(400);
@@ -196,7 +164,7 @@ describe("recommendations", () => {
       .attr("href") ?? "";
 
   test("a draft is approved in the operator's words, or rejected", async () => {
-    const [{ slug } = { slug: "" }] = await service.add(aNonprofit());
+    const slug = await aSlug();
     await draft(slug, "drafter-1");
     const page = await ada.get(await waiting());
     expect(page.$("main").text()).toContain("It lends books to schools.");
@@ -213,13 +181,8 @@ describe("recommendations", () => {
     await ada.send(refused, "Approve", { [why]: "It lends books to four schools." });
     const picks = await ada.get("/desk/picks");
     expect(picks.$("table").text()).toContain("It lends books to four schools.");
-    expect(
-      picks
-        .$("td li")
-        .map((_, one) => picks.$(one).text())
-        .get(),
-    ).toEqual(["reading", "books in Oslo"]);
-    const [{ slug: other } = { slug: "" }] = await service.add(aNonprofit());
+    expect(textsOf(picks, "td li")).toEqual(["reading", "books in Oslo"]);
+    const other = await aSlug();
     await draft(other, "drafter-2");
     const next = await ada.send(await ada.get(await waiting()), "Reject", {
       reason: "No evidence",
@@ -228,7 +191,7 @@ describe("recommendations", () => {
   });
 
   test("a draft that is approved as it stands is not called edited, and an object with a quote too few is refused", async () => {
-    const [{ slug } = { slug: "" }] = await service.add(aNonprofit());
+    const slug = await aSlug();
     await draft(slug, "drafter-3");
     const path = await waiting();
     const id = path.split("/").at(-1) ?? "";
@@ -238,23 +201,16 @@ describe("recommendations", () => {
       '{"why": "Another name"}',
       '{"recommended_for": "one"}',
     ]) {
-      const answer = await service.post(
-        `/api/admin/reviews/${id}/approve`,
-        { value },
-        { ...bearer, ...from() },
-      );
+      const answer = await service.tell(`reviews/${id}/approve`, { value });
       expect([value, answer.status]).toEqual([value, 400]);
     }
     await ada.send(await ada.get(path), "Approve");
-    const { rows } = await service.store.raw.execute({
-      sql: "SELECT detail FROM audit_log WHERE subject = ?",
-      args: [id],
-    });
-    expect(JSON.parse(String(rows[0]?.["detail"]))).toMatchObject({ value: null, reason: null });
+    const { entries } = await service.ask(`audit?subject=${id}`);
+    expect(entries).toMatchObject([{ detail: { value: null, reason: null } }]);
   });
 
   test("a pick is added, edited and removed, and what is typed stays when it is refused", async () => {
-    const [{ slug } = { slug: "" }] = await service.add(aNonprofit());
+    const slug = await aSlug();
     const page = await ada.get("/desk/picks");
     const typed = {
       slug,
@@ -293,10 +249,7 @@ describe("recommendations", () => {
 });
 
 describe("health", () => {
-  const health = async () =>
-    OperatorHealth.parse(
-      await (await service.get("/api/admin/health", { ...bearer, ...from() })).json(),
-    );
+  const health = async () => OperatorHealth.parse(await service.ask("health"));
 
   test("tells what publishing, backup and disk are like, the same at the desk and for programs", async () => {
     expect((await health()).warnings).toContainEqual(
@@ -317,15 +270,7 @@ describe("health", () => {
     const page = await ada.get("/desk/health");
     for (const warning of found.warnings) expect(alerts(page)).toContain(warning);
     expect(shown(page.$("table").text())).toContain("Release 3. Profiles are");
-    published = {
-      release: 3,
-      held: false,
-      profilesTo: 1_000_000,
-      listsTo: 1_000_000,
-      failures: 0,
-      silentMs: null,
-      pid: 0,
-    };
+    published = well;
     expect((await health()).publication).toMatchObject({
       profiles_behind: 0,
       lists_behind: 0,
@@ -334,23 +279,12 @@ describe("health", () => {
   });
 
   test("puts its alerts on the first page, with charts and what waits", async () => {
-    const { warnings } = OperatorHealth.parse(
-      await (await service.get("/api/admin/health", bearer)).json(),
-    );
+    const { warnings } = await health();
     expect(warnings.length).toBeGreaterThan(0);
     const first = await ada.get("/desk");
-    expect(
-      first
-        .$(".notice.bad span")
-        .toArray()
-        .map((one) => first.$(one).text()),
-    ).toEqual(warnings);
-    expect(
-      first
-        .$("figure")
-        .toArray()
-        .map(({ attribs }) => attribs["id"]),
-    ).toEqual(["enrichment", "queries"]);
+    expect(textsOf(first, ".notice.bad span")).toEqual(warnings);
+    const figures = first.$("figure").toArray();
+    expect(figures.map(({ attribs }) => attribs["id"])).toEqual(["enrichment", "queries"]);
     expect(first.$("caption").first().text()).toContain("What waits");
   });
 
@@ -369,10 +303,8 @@ describe("health", () => {
       await node.stop();
       return chain;
     };
-    const startedAt = performance.now();
     const hangs = { answers: false, why: "no answer within 2500 ms" };
     expect(await ask(hang)).toMatchObject(hangs);
-    expect(performance.now() - startedAt).toBeLessThan(8_000);
     const behind = { code: -32_005, message: "behind" };
     const fails = { answers: false, why: "RPC error -32005" };
     expect(await ask(() => ({ error: behind }))).toMatchObject(fails);
@@ -393,15 +325,11 @@ describe("health", () => {
 
 describe("charts", () => {
   test("draw what was counted, and say the same in a table", async () => {
-    const [{ slug } = { slug: "" }] = await service.add(aNonprofit());
-    for (const agent_id of ["c-1", "c-2"])
-      await service.post(`/api/enrich/${slug}`, { field: "city", value: "Oslo", agent_id }, from());
+    const slug = await aSlug();
+    for (const agent of ["c-1", "c-2"]) await service.submit(slug, agent, "city", "Oslo");
     await service.get("/api/search?q=books", from());
     await service.context.activity.flush();
-    const path = "/api/admin/numbers?days=7";
-    const numbers = DailyNumbers.parse(
-      await (await service.get(path, { ...bearer, ...from() })).json(),
-    );
+    const numbers = DailyNumbers.parse(await service.ask("numbers?days=7"));
     expect(numbers.days).toHaveLength(7);
     expect(numbers.submissions.at(-1)).toBe(2);
     expect(numbers.applied.at(-1)).toBe(1);
@@ -432,4 +360,11 @@ describe("charts", () => {
     expect(page.$("h1").text()).toMatch(/^The last (?:30|365|2) days$/);
     expect(page.body).not.toContain("NaN");
   });
+});
+
+test("a table of numbers, wider than a phone, is moved by keys, too", () => {
+  const region = 'tabindex="0" role="region" aria-label="Calls of"';
+  const made = table({ kind: "numbers", columns: ["Calls of", "All"], rows: [["mcp", "7"]] });
+  expect(made.toString()).toContain(region);
+  expect(table({ columns: ["Calls of"], rows: [["mcp"]] }).toString()).not.toContain("tabindex");
 });

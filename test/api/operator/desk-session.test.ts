@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { closeSession, sessionOf } from "#api/operator/desk/session.ts";
-import { aVisitor, type Visitor } from "#test/support/desk.ts";
+import { aVisitor, type DeskPage, type Visitor } from "#test/support/desk.ts";
 import { aService, type TestService, testNow } from "#test/support/service.ts";
 
 const ada = "a-token-of-ada-0123456789";
@@ -46,6 +46,10 @@ const forms = [
 ];
 const sessionCookie = "__Secure-almoner-desk";
 
+/** The token of the form on a page. */
+const tokenOf = ({ $ }: DeskPage) => $("input[name=token]").attr("value") ?? "";
+const cookies = () => [...visitor.cookies].map((pair) => pair.join("=")).join("; ");
+
 describe("without a session", () => {
   test.each(pages)("GET %s is 401 and the form to sign in", async (path) => {
     const page = await visitor.get(path);
@@ -87,17 +91,14 @@ describe("signing in", () => {
     const statement = visitor.cookies.get(sessionCookie) ?? "";
     expect(Buffer.from(statement.split(".")[1] ?? "", "base64url").toString()).not.toContain(ada);
     const page = await visitor.get("/desk/sign-in");
-    const id = page.$("input[name=token]").attr("value") ?? "";
+    const headers = {
+      "content-type": "application/x-www-form-urlencoded",
+      "x-forwarded-for": "10.9.0.1",
+      cookie: cookies(),
+    };
+    const body = new URLSearchParams({ token: tokenOf(page), operator_token: ada });
     const answer = await service.app.handle(
-      new Request("http://localhost/desk/sign-in", {
-        method: "POST",
-        headers: {
-          "content-type": "application/x-www-form-urlencoded",
-          "x-forwarded-for": "10.9.0.1",
-          cookie: [...visitor.cookies].map((pair) => pair.join("=")).join("; "),
-        },
-        body: new URLSearchParams({ token: id, operator_token: ada }).toString(),
-      }),
+      new Request("http://localhost/desk/sign-in", { method: "POST", headers, body }),
     );
     const [line = ""] = answer.headers.getSetCookie();
     for (const part of ["HttpOnly", "SameSite=Strict", "Secure", "Path=/desk", "Max-Age=28800"]) {
@@ -129,21 +130,14 @@ describe("signing in", () => {
     const page = await visitor.get("/desk/sign-in");
     expect(page.status).toBe(200);
     const fields = { operator_token: ada, next: "/desk" };
-    expect((await visitor.post("/desk/sign-in", fields)).status).toBe(403);
-    expect((await visitor.post("/desk/sign-in", { ...fields, token: "x" })).status).toBe(403);
-    const other = aVisitor(service);
-    const token = page.$("input[name=token]").attr("value") ?? "";
-    expect((await other.post("/desk/sign-in", { ...fields, token })).status).toBe(403);
-    expect(
-      (
-        await visitor.post(
-          "/desk/sign-in",
-          { ...fields, token },
-          { origin: "https://evil.example" },
-        )
-      ).status,
-    ).toBe(403);
-    expect((await visitor.post("/desk/sign-in", { ...fields, token })).status).toBe(200);
+    const token = tokenOf(page);
+    const answered = async (by: Visitor, sent: object, headers: Record<string, string> = {}) =>
+      (await by.post("/desk/sign-in", { ...fields, ...sent }, headers)).status;
+    expect(await answered(visitor, {})).toBe(403);
+    expect(await answered(visitor, { token: "x" })).toBe(403);
+    expect(await answered(aVisitor(service), { token })).toBe(403);
+    expect(await answered(visitor, { token }, { origin: "https://evil.example" })).toBe(403);
+    expect(await answered(visitor, { token })).toBe(200);
   });
 
   test.each([
@@ -187,18 +181,18 @@ describe("a session", () => {
   test("ends with the token it was opened with, and does not pass to another operator's", async () => {
     await visitor.signIn(ada);
     const statement = visitor.cookies.get(sessionCookie) ?? "";
-    const request = new Request("http://localhost/desk", {
-      headers: { cookie: `${sessionCookie}=${statement}` },
-    });
+    const cookie = `${sessionCookie}=${statement}`;
+    const request = new Request("http://localhost/desk", { headers: { cookie } });
     const { context } = service;
-    const withTokens = (adminTokens: { name: string; token: string }[]) =>
-      sessionOf({ ...context, secrets: { ...context.secrets, adminTokens } }, request);
-    expect(await withTokens([{ name: "ada", token: ada }])).toMatchObject({ operator: "ada" });
-    expect(await withTokens([{ name: "ada", token: grace }])).toBeNull();
-    expect(await withTokens([{ name: "grace", token: ada }])).toBeNull();
-    expect(await withTokens([])).toBeNull();
-    const otherKey = { ...context.secrets, deskKey: new Uint8Array(32) };
-    expect(await sessionOf({ ...context, secrets: otherKey }, request)).toBeNull();
+    const under = (secrets: Partial<TestService["context"]["secrets"]>) =>
+      sessionOf({ ...context, secrets: { ...context.secrets, ...secrets } }, request);
+    const withTokens = (...adminTokens: { name: string; token: string }[]) =>
+      under({ adminTokens });
+    expect(await withTokens({ name: "ada", token: ada })).toMatchObject({ operator: "ada" });
+    expect(await withTokens({ name: "ada", token: grace })).toBeNull();
+    expect(await withTokens({ name: "grace", token: ada })).toBeNull();
+    expect(await withTokens()).toBeNull();
+    expect(await under({ deskKey: new Uint8Array(32) })).toBeNull();
   });
 
   test("may rest on either of two tokens of one operator, while they change", async () => {
@@ -228,7 +222,7 @@ describe("a session", () => {
     expect(page.headers.getSetCookie()[0]).not.toContain("Secure");
     await at.post(
       "/desk/sign-in",
-      { operator_token: ada, token: page.$("input[name=token]").attr("value") ?? "" },
+      { operator_token: ada, token: tokenOf(page) },
       { origin: "http://localhost:8080" },
     );
     expect([...at.cookies.keys()]).toContain("almoner-desk");
@@ -239,9 +233,9 @@ describe("a session", () => {
 describe("a form", () => {
   const undo = { agent_id: "bot", reason: "test" };
   test("needs the token of its session", async () => {
-    const token = (await visitor.signIn(ada)).$("input[name=token]").attr("value") ?? "";
+    const token = tokenOf(await visitor.signIn(ada));
     const other = aVisitor(service, { "x-forwarded-for": "10.9.0.3" });
-    const foreign = (await other.signIn(grace)).$("input[name=token]").attr("value") ?? "";
+    const foreign = tokenOf(await other.signIn(grace));
     expect(foreign).not.toBe(token);
     for (const bad of ["", "x", foreign, `${token}x`, token.slice(1)]) {
       expect((await visitor.post("/desk/undo/agent", { ...undo, token: bad })).status).toBe(403);
@@ -257,7 +251,7 @@ describe("a form", () => {
     [{ "sec-fetch-site": "cross-site" }],
     [{ "sec-fetch-site": "same-site" }],
   ])("is refused from %p, with the right token", async (headers) => {
-    const token = (await visitor.signIn(ada)).$("input[name=token]").attr("value") ?? "";
+    const token = tokenOf(await visitor.signIn(ada));
     const page = await visitor.post("/desk/undo/agent", { ...undo, token }, headers);
     expect(page.status).toBe(403);
     expect(page.$("[role=alert]").text()).toContain("Nothing was done");
@@ -265,28 +259,18 @@ describe("a form", () => {
 
   test("is not JSON, and not long", async () => {
     await visitor.signIn(ada);
-    expect(
-      (await visitor.post("/desk/undo/agent", undo, { "content-type": "application/json" })).status,
-    ).toBe(415);
-    expect(
-      (
-        await visitor.post("/desk/undo/agent", undo, {
-          "content-type": "multipart/form-data; boundary=x",
-        })
-      ).status,
-    ).toBe(415);
-    expect(
-      (await visitor.post("/desk/undo/agent", { ...undo, reason: "x".repeat(70_000) })).status,
-    ).toBe(413);
+    const answered = async (fields: object, headers: Record<string, string> = {}) =>
+      (await visitor.post("/desk/undo/agent", { ...undo, ...fields }, headers)).status;
+    expect(await answered({}, { "content-type": "application/json" })).toBe(415);
+    expect(await answered({}, { "content-type": "multipart/form-data; boundary=x" })).toBe(415);
+    expect(await answered({ reason: "x".repeat(70_000) })).toBe(413);
   });
 });
 
 test("a session opens nothing but the desk", async () => {
   await visitor.signIn(ada);
-  const cookie = [...visitor.cookies].map((pair) => pair.join("=")).join("; ");
-  expect(
-    (await service.get("/api/admin/reviews", { cookie, "x-forwarded-for": "10.9.0.7" })).status,
-  ).toBe(401);
+  const headers = { cookie: cookies(), "x-forwarded-for": "10.9.0.7" };
+  expect((await service.get("/api/admin/reviews", headers)).status).toBe(401);
 });
 
 test("every answer is kept by no one, framed by no one and shown to no other origin", async () => {

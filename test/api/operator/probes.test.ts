@@ -150,7 +150,7 @@ describe("GET /metrics", () => {
     expect((await ask("192.0.2.1", { authorization: `Bearer ${token}` })).status).toBe(200);
   });
 
-  test("counts requests by route, never by path, and takes less than 5 ms of processor time", async () => {
+  test("counts requests by route, never by path", async () => {
     await watched(at({}));
     for (const path of ["/api/nonprofits/ann@oak.example", "/nothing/ann@oak.example", "/healthz"])
       await service.get(path);
@@ -169,11 +169,6 @@ describe("GET /metrics", () => {
     expect(first).toContain('almoner_queue_waiting{queue="onboarding"} 0\n');
     expect(first).not.toContain("\nalmoner_backup_age_seconds ");
     expect(first).toMatch(/^almoner_publisher_resident_memory_bytes [1-9]\d{6,}$/m);
-    const rounds = 50;
-    const before = process.cpuUsage();
-    for (let round = 0; round < rounds; round++) await (await ask("127.0.0.1")).text();
-    const { user, system } = process.cpuUsage(before);
-    expect((user + system) / 1_000 / rounds).toBeLessThan(5);
   });
 
   test("tells how long each node took for each kind of question", async () => {

@@ -1,34 +1,20 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { afterAll, expect, test } from "bun:test";
 import { OperatorNumbers } from "#content/contract/operator.ts";
 import { noteFollowUp } from "#api/recommendation/follow-up.ts";
 import { curate } from "#test/support/curate.ts";
-import { aVisitor } from "#test/support/desk.ts";
+import { anOperatedService } from "#test/support/desk.ts";
 import { aNonprofit } from "#test/support/records.ts";
-import { aService, type TestService } from "#test/support/service.ts";
 
-const token = "a-token-of-ada-0123456789";
 const startMs = Date.parse("2026-06-01T12:00:00Z");
 let nowMs = startMs;
-let service: TestService;
-
-beforeAll(async () => {
-  service = await aService({
-    env: { ALMONER_ADMIN_TOKENS: `ada:${token}` },
-    context: { clock: () => new Date(nowMs) },
-  });
-  for (const slug of ["wells", "pumps"]) {
-    await curate(service, aNonprofit({ slug, name: slug, causes: ["water-sanitation"] }));
-  }
-  await service.add(aNonprofit({ slug: "camp" }));
-});
+const service = await anOperatedService({ context: { clock: () => new Date(nowMs) } });
 afterAll(() => service.close());
+for (const slug of ["wells", "pumps"])
+  await curate(service, aNonprofit({ slug, name: slug, causes: ["water-sanitation"] }));
+await service.aSlug({ slug: "camp" });
 
 const numbers = async (days: number) =>
-  OperatorNumbers.parse(
-    await (
-      await service.get(`/api/admin/numbers?days=${days}`, { authorization: `Bearer ${token}` })
-    ).json(),
-  );
+  OperatorNumbers.parse(await service.ask(`numbers?days=${days}`));
 
 const as = (agent: string) => ({ "user-agent": agent });
 const after = (ms: number) => {
@@ -84,8 +70,7 @@ test("calls become profiles, payment requirements and donations", async () => {
     { rank: expect.any(Number), opened: 1 },
     { rank: null, opened: 1 },
   ]);
-  const ada = aVisitor(service);
-  await ada.signIn(token);
+  const ada = await service.signedIn();
   const { $ } = await ada.get("/desk/charts?days=7");
   const rows = $("#funnel tbody tr")
     .toArray()
