@@ -47,18 +47,18 @@ describe("a limit", () => {
   );
 });
 
-describe("an offset", () => {
-  test("is a whole number from 0", () => {
-    expect(anOffset("?offset=0").data).toBe(0);
-    expect(anOffset("").data).toBe(0);
-    expect(anOffset("?offset=41000").data).toBe(41_000);
-    expect(anOffset("?offset=-1").success).toBe(false);
-    expect(anOffset("?offset=x").success).toBe(false);
-  });
+test.each([
+  ["?offset=0", 0],
+  ["", 0],
+  ["?offset=41000", 41_000],
+  ["?offset=-1", undefined],
+  ["?offset=x", undefined],
+])("an offset in %p is %p: a whole number from 0", (search, expected) => {
+  expect(anOffset(search).data).toBe(expected as number);
+});
 
-  test("of any size stays a safe integer", () => {
-    expect(Number.isSafeInteger(anOffset(`?offset=${"9".repeat(300)}`).data)).toBe(true);
-  });
+test("an offset of any size stays a safe integer", () => {
+  expect(Number.isSafeInteger(anOffset(`?offset=${"9".repeat(300)}`).data)).toBe(true);
 });
 
 describe("a choice", () => {
@@ -149,20 +149,15 @@ describe("every read of the service", () => {
   /** The same client each time, but for the limits. */
   let clients = 0;
   async function answerOf(path: string) {
-    const authorization = `Bearer ${token}`;
-    const answer = await service.get(path, {
-      authorization,
-      "x-forwarded-for": `10.0.0.${clients++ % 250}`,
-    });
+    const from = { "x-forwarded-for": `10.0.0.${clients++ % 250}` };
+    const answer = await service.get(path, { authorization: `Bearer ${token}`, ...from });
     const text = await answer.text();
-    return {
-      status: answer.status,
-      body: text.startsWith("{") ? (JSON.parse(text) as object) : {},
-    };
+    const body = (text.startsWith("{") ? JSON.parse(text) : {}) as { code?: string };
+    return { status: answer.status, body };
   }
   const outcome = async (path: string) => {
     const { status, body } = await answerOf(path);
-    return [status, (body as { code?: string }).code];
+    return [status, body.code];
   };
   const parameters = reads.flatMap((one) =>
     Object.entries(one.query?.shape ?? {}).map(([name, shape]) => ({
@@ -179,7 +174,7 @@ describe("every read of the service", () => {
     "%s answers as before to a parameter that it does not know, and names it in JSON",
     async (path) => {
       const { status, body } = await answerOf(`${path}?nobody_knows_this=1&utm_source=a&ref=b`);
-      expect([status, (body as { code?: string }).code]).toEqual(await outcome(path));
+      expect([status, body.code]).toEqual(await outcome(path));
       const isFile = path.endsWith(".md") || path.endsWith(".atom") || path.startsWith("/changes/");
       const isOurs = Object.keys(body).length > 0 && !isFile && !path.startsWith("/reconcile");
       const ignored = [{ name: "nobody_knows_this", nearest: null }];
@@ -231,41 +226,35 @@ describe("every read of the service", () => {
   });
 
   test("what writes refuses an unknown parameter, and stores nothing", async () => {
-    const before = await (await service.get("/api/enrichments/stats")).json();
+    const before = await service.json("/api/enrichments/stats");
     const body = { field: "website", value: "https://oak.example", agent_id: "scout-4" };
     const sent = await service.post("/api/enrich/oak?field_name=website", body);
     expect([sent.status, await sent.json()]).toMatchObject([400, { code: "unknown_parameter" }]);
-    expect(await (await service.get("/api/enrichments/stats")).json()).toEqual(before);
+    expect(await service.json("/api/enrichments/stats")).toEqual(before);
     expect((await service.post("/api/enrich/oak?utm_medium=x", body)).status).toBe(200);
   });
 
   test("an answer that names something is not kept in the place of another", async () => {
-    const plain = await (await service.get("/api/search?q=oak")).json();
+    const plain = await service.json("/api/search?q=oak");
     const named = await service.get("/api/search?q=oak&x=1", { "accept-encoding": "gzip, br" });
     expect(named.headers.get("content-encoding")).toBeNull();
     expect(await named.json()).toEqual({ ...plain, ignored: [{ name: "x", nearest: null }] });
-    expect(await (await service.get("/api/search?q=oak")).json()).toEqual(plain);
+    expect(await service.json("/api/search?q=oak")).toEqual(plain);
   });
 
-  test.each(parameters.map(({ path, name }) => [path, name] as const))(
-    "%s takes an empty %s as absent",
-    async (path, name) => {
-      expect(await outcome(`${path}?${name}=`)).toEqual(await outcome(path));
+  test.each(parameters)("$path takes an empty $name as absent", async ({ path, name }) => {
+    expect(await outcome(`${path}?${name}=`)).toEqual(await outcome(path));
+  });
+
+  test.each(parameters.filter(({ listed }) => listed !== undefined))(
+    "$path refuses a $name outside its list, and names the list",
+    async ({ path, name }) => {
+      const detail = expect.stringContaining(`${name} is one of`);
+      const refusal = { code: "invalid_parameter", parameter: name, detail };
+      const { status, body } = await answerOf(`${path}?${name}=outside`);
+      expect([status, body]).toEqual([400, expect.objectContaining(refusal)]);
     },
   );
-
-  test.each(
-    parameters
-      .filter(({ listed }) => listed !== undefined)
-      .map(({ path, name }) => [path, name] as const),
-  )("%s refuses a %s outside its list, and names the list", async (path, name) => {
-    const { status, body } = await answerOf(`${path}?${name}=outside`);
-    expect([status, body]).toEqual([
-      400,
-      expect.objectContaining({ code: "invalid_parameter", parameter: name }),
-    ]);
-    expect((body as { detail: string }).detail).toContain(`${name} is one of`);
-  });
 
   test("writes times as the contract does, and its own as ISO 8601 with Z", async () => {
     // Exemplars were published with the contract's form.
