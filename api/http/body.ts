@@ -18,13 +18,11 @@ export async function readJson(request: Request, contentType: string): Promise<u
     });
   }
   const bytes = await readBody(request);
-  let text: string;
   try {
-    text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+    return parsedJson(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
   } catch (cause) {
-    throw notJson(cause);
+    throw cause instanceof Refused ? cause : notJson(cause);
   }
-  return parsedJson(text);
 }
 
 /** A JSON value that came as text. Throws Refused, 400, for what is not JSON or nested more than 8 deep. */

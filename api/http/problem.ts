@@ -3,7 +3,7 @@ import { type Log, requestIdOf } from "#api/log.ts";
 import { problemTitles, type Wrong, wrongsInWords } from "#content/contract/problem.ts";
 import storeRefusals from "#content/editorial/store-refusals.json";
 import { atMostEvery } from "#content/runtime/timing.ts";
-import { isStoreAway, isStoreDamage, StoreBusy, StoreLost } from "#content/store/busy.ts";
+import { codeOf, isStoreAway, isStoreDamage, StoreBusy, StoreLost } from "#content/store/busy.ts";
 
 /** What a client reads when a request is refused. `code` is our stable name of the failure. */
 export type Refusal = {
@@ -29,6 +29,9 @@ type Answer<Failure> = Omit<Refusal, "code" | "detail"> & {
   detail: string | ((failure: Failure) => string);
   members?: readonly (keyof Failure)[];
 };
+
+/** Whole seconds until something may be asked again, at least 1: the header Retry-After. */
+export const retryAfter = (ms: number): string => String(Math.max(1, Math.ceil(ms / 1_000)));
 
 /** Turns a verb's failure into its answer. */
 export const refuse = <Failure extends { kind: string }>(
@@ -109,24 +112,13 @@ const storeTroubles: readonly [keyof typeof storeRefusals, (error: unknown) => b
   ["store_corrupt", isStoreDamage],
   ["store_lost", (error) => error instanceof StoreLost],
   ["store_away", isStoreAway],
-  ["storage_full", (error) => hasCode(error, "SQLITE_FULL") || hasCode(error, "ENOSPC")],
+  ["storage_full", (error) => /^(?:SQLITE_FULL|ENOSPC)$/.test(codeOf(error) ?? "")],
 ];
 
 /** What the store's own troubles say to a client; null for an error that is a bug. */
 export function storeRefusal(error: unknown): Refusal | null {
   const [code] = storeTroubles.find(([, isIt]) => isIt(error)) ?? [];
   return code === undefined ? null : { code, ...storeRefusals[code] };
-}
-
-const causesMax = 8;
-
-function hasCode(error: unknown, code: string): boolean {
-  let at: unknown = error;
-  for (let depth = 0; depth < causesMax && at instanceof Error; depth++) {
-    if ("code" in at && at.code === code) return true;
-    at = at.cause;
-  }
-  return false;
 }
 
 /**

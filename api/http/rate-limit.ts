@@ -9,7 +9,7 @@ import type { Store } from "#content/store/open.ts";
 import { openAhead, recordEveryMs } from "./ahead.ts";
 import { openLimitPlace } from "./limit-place.ts";
 import type { Allowance, Counter, Hits, Window } from "#content/operation/limit.ts";
-import { type Refusal, Refused } from "./problem.ts";
+import { type Refusal, Refused, retryAfter } from "./problem.ts";
 import { storageRooms } from "./storage-rooms.ts";
 
 /** A window of a minute, unless it says how long and how exactly it is kept. */
@@ -25,7 +25,7 @@ export const rateLimited = ({ limit, windowMs, resetMs, policy }: Allowance): Re
   status: 429,
   code: "rate_limited",
   detail: `At most ${limit} requests of this kind (${policy}) in ${windowMs / 1_000} seconds. Retry-After says when to send the next.`,
-  headers: { "retry-after": String(Math.max(1, Math.ceil(resetMs / 1_000))) },
+  headers: { "retry-after": retryAfter(resetMs) },
 });
 
 /** Whether a limit is one on what may be stored. */
@@ -38,7 +38,7 @@ export function storageQuota({ policy, limit, resetMs }: Allowance): Refusal {
     status: 429,
     code: "storage_quota",
     detail: `Nothing was stored: ${whose} may store ${(limit / 1e6).toLocaleString("en")} MB in 24 hours, and that is used up. Retry-After says when there is room again.`,
-    headers: { "retry-after": String(Math.max(1, Math.ceil(resetMs / 1_000))) },
+    headers: { "retry-after": retryAfter(resetMs) },
   };
 }
 

@@ -4,7 +4,7 @@ import { bearerOf, keyedHash, networkOf } from "#api/http/client.ts";
 import { isoDay } from "#content/contract/base/time.ts";
 import { logOperator } from "#content/operation/audit-store.ts";
 import type { Context } from "#api/context.ts";
-import { Refused } from "#api/http/problem.ts";
+import { Refused, retryAfter } from "#api/http/problem.ts";
 
 /** Who a client is by the token it gave; a client that is locked out is not looked at. */
 export type TokenAnswer =
@@ -123,10 +123,6 @@ export async function operatorOf(
     headers: { "www-authenticate": 'Bearer realm="almoner"' },
   });
 }
-
-/** Whole seconds until something is looked at again, at least 1. */
-export const retryAfter = (resetMs: number): string =>
-  String(Math.max(1, Math.ceil(resetMs / 1_000)));
 
 /** Looks at every token, also after a match, so that time tells nothing about which one nearly fits. */
 function known(tokens: Context["secrets"]["adminTokens"], given: string): string | null {
