@@ -19,12 +19,7 @@ const command = wordedCommand("doctor", {
     const config = configOrExit({ opens: false });
     const repair = args.repair === true;
     const running = repair ? await findService(config.dataDir) : null;
-    if (running !== null) {
-      throw new CannotStart(
-        `The service runs at ${running}.`,
-        "Stop it, then run doctor --repair again.",
-      );
-    }
+    if (running !== null) throw inUse(`The service runs at ${running}.`);
     const place = repair ? publishersPlace(config) : null;
     const findings = await examine(config, { now: systemClock(), repair });
     place?.release();
@@ -34,6 +29,9 @@ const command = wordedCommand("doctor", {
   },
 });
 
+const inUse = (found: string): CannotStart =>
+  new CannotStart(found, "Stop it, then run doctor --repair again.");
+
 /** Keeps publishers out while files are repaired; null where none ever was. Throws CannotStart while one works. */
 function publishersPlace({ dataDir }: Config): { release(): void } | null {
   const { bundle } = publisherFolders(dataDir);
@@ -41,10 +39,7 @@ function publishersPlace({ dataDir }: Config): { release(): void } | null {
     return existsSync(bundle) ? takePublisherLock(bundle) : null;
   } catch (error) {
     if (!(error instanceof PublisherBusy)) throw error;
-    throw new CannotStart(
-      `A publisher works on ${dataDir}.`,
-      "Stop it, then run doctor --repair again.",
-    );
+    throw inUse(`A publisher works on ${dataDir}.`);
   }
 }
 
