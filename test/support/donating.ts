@@ -1,8 +1,10 @@
 import type { Context } from "#api/context.ts";
-import type { PaymentRequirements } from "#content/contract/donation.ts";
+import type { DonationHistory, PaymentRequirements } from "#content/contract/donation.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
+import type { BuiltTransaction } from "#scripts/chain/instructions.ts";
 import type { Donor } from "./donor.ts";
 import { aChain, type TestChain, type TestChainOptions } from "./local-chain.ts";
+import type { Paying } from "./paying.ts";
 import { aNonprofit } from "./records.ts";
 import { aService, type TestService } from "./service.ts";
 
@@ -16,6 +18,10 @@ export type DonatingService = {
   demand(path?: string): Promise<PaymentRequirements>;
   /** A donor's transaction that pays what was asked for, on the chain. Answers its signature. */
   paid(demand: PaymentRequirements, has?: { donor?: Donor }): string;
+  /** A signed payment of what was asked for, as a stock client makes it: the sponsor pays its fee. */
+  payment(demand: PaymentRequirements, how?: Partial<Paying>, donor?: Donor): BuiltTransaction;
+  /** How many donations the history of a nonprofit has. */
+  donationCount(slug?: string): Promise<number>;
   /** Hands in a signature. */
   prove(path: string, tx_signature: unknown): Promise<Response>;
   /** Sends a signed payment in a header. */
@@ -66,6 +72,16 @@ export async function aDonatingService(
       chain.land(payment);
       return payment.signature;
     },
+    payment: ({ recipient, amount, memo }, how = {}, donor = chain.donor()) =>
+      donor.pay({
+        to: recipient,
+        usdc: String(amount),
+        memo,
+        feePayer: chain.sponsor.publicKey.toBase58(),
+        ...how,
+      }),
+    donationCount: async (slug = "well") =>
+      ((await service.json(`/api/donations/${slug}`)) as DonationHistory).donation_count,
     prove: (path, tx_signature) => service.post(path, { tx_signature }, client()),
     send: (path, header, method = "GET") =>
       service.app.handle(
