@@ -90,12 +90,12 @@ describe("a signed payment is broadcast, recorded and answered", () => {
   test("of a donor who pays the fee: broadcast alone before, proven afterwards, or with an account made", async () => {
     const donor = at.chain.donor();
     const url = `${path}?payer=${donor.address}`;
-    const own = { feePayer: donor.address };
-    const signed = at.payment(await at.demand(url), own, donor);
+    const selfPaid = { feePayer: donor.address };
+    const signed = at.payment(await at.demand(url), selfPaid, donor);
     at.chain.land(signed);
     expect((await send(signed)).status).toBe(200);
     expect((await at.prove(path, signed.signature)).status).toBe(200);
-    const making = at.payment(await at.demand(url), { ...own, makeAccount: true }, donor);
+    const making = at.payment(await at.demand(url), { ...selfPaid, makeAccount: true }, donor);
     expect((await send(making, { url })).status).toBe(200);
   });
 
@@ -247,9 +247,9 @@ describe("of the requests that one client may make in a minute", () => {
     return donor.pay({ to: recipient, memo, usdc, feePayer: donor.address });
   };
 
-  const statuses = async (count: number, ask: () => Promise<number>) => {
+  const statuses = async (count: number, request: () => Promise<number>) => {
     const all = [];
-    for (let time = 0; time < count; time++) all.push(await ask());
+    for (let time = 0; time < count; time++) all.push(await request());
     return all;
   };
 

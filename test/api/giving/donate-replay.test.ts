@@ -1,15 +1,16 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type GivingWorld, givingWorld } from "#content/giving/world.ts";
-import { donate, type DonateOutcome } from "#content/giving/donate.ts";
+import { donate } from "#content/giving/donate.ts";
 import { sweepDonations } from "#content/giving/sweep.ts";
 import { micro } from "#content/contract/base/money.ts";
-import type { PaymentRequirements, Settlement } from "#content/contract/donation.ts";
+import { recordBySlug } from "#content/nonprofit/record-store.ts";
+import { saveNonprofits } from "#content/nonprofit/save.ts";
+import type { Settlement } from "#content/contract/donation.ts";
 import { fail } from "#content/contract/base/result.ts";
 import type { Paying } from "#test/support/paying.ts";
 import type { BuiltTransaction } from "#scripts/chain/instructions.ts";
 import { aContract } from "#test/support/contract.ts";
 import { aDonatingService, type DonatingService, paymentHeader } from "#test/support/donating.ts";
-import type { Donor } from "#test/support/donor.ts";
 import { aNonprofit } from "#test/support/records.ts";
 import type { OpenChain } from "#api/chain/open-chain.ts";
 
@@ -27,8 +28,6 @@ beforeAll(async () => {
 });
 afterAll(() => at.stop());
 
-const sponsor = () => at.chain.sponsor.publicKey.toBase58();
-
 /** A nonprofit of its own, so that its wallet can change. */
 let made = 0;
 async function aTarget() {
@@ -36,26 +35,13 @@ async function aTarget() {
   await at.service.add(aNonprofit({ slug, usdc_wallet: at.chain.wallet() }));
   return { slug, path: `/api/donate/${slug}` };
 }
-const moveTo = (slug: string, wallet: string | null) =>
-  at.service.store.write((tx) =>
-    tx.raw.execute({
-      sql: "UPDATE nonprofits SET usdc_wallet = ? WHERE slug = ?",
-      args: [wallet, slug],
-    }),
-  );
-
-const pay = (
-  demand: PaymentRequirements,
-  how: Partial<Paying> = {},
-  donor: Donor = at.chain.donor(),
-) =>
-  donor.pay({
-    to: demand.recipient,
-    usdc: String(demand.amount),
-    memo: demand.memo,
-    feePayer: sponsor(),
-    ...how,
-  });
+const moveTo = async (slug: string, usdc_wallet: string | null) => {
+  const before = await recordBySlug(at.service.store, slug);
+  if (before === null) throw new Error(`no ${slug}`);
+  const how = { origin: "test", now: at.chain.clock() };
+  const saves = [{ before, after: { ...before, usdc_wallet } }];
+  await at.service.store.write((tx) => saveNonprofits(tx, saves, how));
+};
 
 async function send({ bytes }: BuiltTransaction, path: string) {
   const response = await at.send(path, paymentHeader(bytes, 2, at.service.context.chain.caip2));
@@ -67,7 +53,7 @@ async function send({ bytes }: BuiltTransaction, path: string) {
 describe("a payment that was recorded", () => {
   const recordedOnce = async (how: Partial<Paying> = {}) => {
     const { slug, path } = await aTarget();
-    const payment = pay(await at.demand(path), how);
+    const payment = at.payment(await at.demand(path), how);
     const first = await send(payment, path);
     expect(first.status).toBe(200);
     return { slug, path, payment, first };
@@ -81,51 +67,47 @@ describe("a payment that was recorded", () => {
     }
   });
 
-  test("gets it, whatever amount the address names now", async () => {
+  const elsewhere = { status: 409, code: "recorded_elsewhere" };
+  test("without our memo gets it, whatever amount the address names now, and 409 for another nonprofit", async () => {
     const { path, payment, first } = await recordedOnce({ memo: [] });
     expect(await send(payment, `${path}?amount=7`)).toEqual(first);
+    expect(await send(payment, "/api/donate/other")).toMatchObject(elsewhere);
   });
 
-  test.each([
-    ["with our memo", {}],
-    ["without it", { memo: [] }],
-  ])("is 409 for another nonprofit, %s", async (_, how) => {
-    const { payment } = await recordedOnce(how);
-    expect(await send(payment, "/api/donate/other")).toMatchObject({
-      status: 409,
-      code: "recorded_elsewhere",
-    });
+  test("with our memo is 409 for another nonprofit", async () => {
+    const { payment } = await recordedOnce();
+    expect(await send(payment, "/api/donate/other")).toMatchObject(elsewhere);
   });
 });
 
 describe("a payment that the donor sent alone", () => {
-  const sentAlone = async (how: Partial<Paying>) => {
+  test.each<[string, () => Partial<Paying> | Promise<Partial<Paying>>, object]>([
+    ["counts with what it paid", () => ({ usdc: "0.5" }), { status: 200, body: { amount: 0.5 } }],
+    ["to another wallet is 422", () => ({ to: other }), { status: 422, code: "wrong_recipient" }],
+    [
+      "with a foreign memo is 422",
+      async () => ({ memo: (await at.demand("/api/donate/other")).memo }),
+      { status: 422, code: "foreign_memo" },
+    ],
+    [
+      "of too little without a memo is 422",
+      () => ({ memo: [], usdc: "0.5" }),
+      { status: 422, code: "underpaid" },
+    ],
+  ])("%s, never 402", async (_, how, answer) => {
     const { path } = await aTarget();
     const donor = at.chain.donor();
     const demand = await at.demand(`${path}?payer=${donor.address}`);
-    const payment = pay(demand, { feePayer: donor.address, ...how }, donor);
+    const payment = at.payment(demand, { feePayer: donor.address, ...(await how()) }, donor);
     at.chain.land(payment);
-    return send(payment, path);
-  };
-
-  test("counts with what it paid, though less was asked for", async () => {
-    expect(await sentAlone({ usdc: "0.5" })).toMatchObject({ status: 200, body: { amount: 0.5 } });
-  });
-
-  test("is 422, never 402, when it does not count", async () => {
-    expect(await sentAlone({ to: other })).toMatchObject({ status: 422, code: "wrong_recipient" });
-    const foreign = (await at.demand("/api/donate/other")).memo;
-    expect(await sentAlone({ memo: foreign })).toMatchObject({ status: 422, code: "foreign_memo" });
-    expect(await sentAlone({ memo: [], usdc: "0.5" })).toMatchObject({
-      status: 422,
-      code: "underpaid",
-    });
+    expect(await send(payment, path)).toMatchObject(answer);
   });
 
   test("may have been sent when the chain does not answer: 503, never 402", async () => {
     const { path } = await aTarget();
     const donor = at.chain.donor();
-    const payment = pay(await at.demand(path), { feePayer: donor.address, usdc: "0.5" }, donor);
+    const how = { feePayer: donor.address, usdc: "0.5" };
+    const payment = at.payment(await at.demand(path), how, donor);
     at.chain.chain.chaos.set({ errors: 100 });
     expect(await send(payment, path)).toMatchObject({ status: 503, code: "chain_unclear" });
     at.chain.chain.chaos.set({});
@@ -140,58 +122,63 @@ function processWith(change: (real: OpenChain) => Partial<OpenChain>): GivingWor
   return { ...context, pause: (ms) => Bun.sleep(ms / 20) };
 }
 
-async function handIn(
-  context: GivingWorld,
-  slug: string,
-  { bytes }: BuiltTransaction,
-): Promise<string> {
-  const transaction = Buffer.from(bytes).toString("base64");
-  const payment = { scheme: "exact", network: context.chain.caip2, transaction };
-  const outcome = await donate(context, {
-    slug,
-    amount: micro(1_000_000n),
-    payer: null,
-    network: "n",
-    proof: { kind: "payment", payment },
-  });
-  return outcome.ok ? kindOf(outcome.value) : outcome.failure.kind;
+async function handIn(context: GivingWorld, slug: string, { base64 }: BuiltTransaction) {
+  const payment = { scheme: "exact", network: context.chain.caip2, transaction: base64 };
+  const proof = { kind: "payment" as const, payment };
+  const amount = micro(1_000_000n);
+  const outcome = await donate(context, { slug, amount, payer: null, network: "n", proof });
+  if (!outcome.ok) return outcome.failure.kind;
+  return outcome.value.kind === "demanded" ? outcome.value.demand.body.code : outcome.value.kind;
 }
-const kindOf = (outcome: DonateOutcome) =>
-  outcome.kind === "demanded" ? outcome.demand.body.code : outcome.kind;
 
-/** A process that dies while it sends a payment, and when it does; the chain has it only if it `reaches` it. */
-function dyingProcess({ reaches }: { reaches: boolean }) {
+/** A process dies while it sends a payment; the chain has it only if it `reaches` it. */
+async function dieSending(
+  slug: string,
+  payment: BuiltTransaction,
+  { reaches }: { reaches: boolean },
+) {
   const sent = Promise.withResolvers<void>();
-  const context = processWith((real) => ({
-    send: async (one) => {
-      if (reaches) await real.send(one);
+  const dying = processWith((real) => ({
+    send: async (signed) => {
+      if (reaches) await real.send(signed);
       sent.resolve();
       return Promise.withResolvers<never>().promise;
     },
   }));
-  return { context, sent: sent.promise };
+  void handIn(dying, slug, payment);
+  await sent.promise;
 }
 
 const refuses = () =>
   Promise.resolve(fail({ kind: "payment_fails" as const, why: "BlockhashNotFound" }));
 
+/** A target and a sponsored payment to it. */
+const aPayment = async () => {
+  const target = await aTarget();
+  return { ...target, payment: at.payment(await at.demand(target.path)) };
+};
+
+/** A process that has kept the payment, and how its sending ends. */
+function keeperOf(sends: (real: OpenChain["send"]) => OpenChain["send"]) {
+  const sending = Promise.withResolvers<void>();
+  const context = processWith((real) => ({
+    send: (payment) => {
+      sending.resolve();
+      return sends(real.send)(payment);
+    },
+  }));
+  return { context, sending: sending.promise };
+}
+
 describe("the same payment in two processes at once", () => {
   test("is sent by the one that kept it; the other never says that no money moves", async () => {
-    const { slug, path } = await aTarget();
-    const payment = pay(await at.demand(path));
+    const { slug, payment } = await aPayment();
     const mayLand = Promise.withResolvers<void>();
-    const sending = Promise.withResolvers<void>();
-    const keeper = processWith((real) => ({
-      send: async (one) => {
-        sending.resolve();
-        await mayLand.promise;
-        return real.send(one);
-      },
-    }));
+    const keeper = keeperOf((real) => (signed) => mayLand.promise.then(() => real(signed)));
     // Its node lags: of this payment it knows nothing but that it cannot land.
     const late = processWith(() => ({ simulate: refuses, send: refuses }));
-    const first = handIn(keeper, slug, payment);
-    await sending.promise;
+    const first = handIn(keeper.context, slug, payment);
+    await keeper.sending;
     const second = handIn(late, slug, payment);
     await Bun.sleep(100);
     mayLand.resolve();
@@ -199,17 +186,10 @@ describe("the same payment in two processes at once", () => {
   });
 
   test("hears from the one that kept it that it cannot land", async () => {
-    const { slug, path } = await aTarget();
-    const payment = pay(await at.demand(path));
-    const sending = Promise.withResolvers<void>();
-    const keeper = processWith(() => ({
-      send: () => {
-        sending.resolve();
-        return Bun.sleep(100).then(refuses);
-      },
-    }));
-    const first = handIn(keeper, slug, payment);
-    await sending.promise;
+    const { slug, payment } = await aPayment();
+    const keeper = keeperOf(() => () => Bun.sleep(100).then(refuses));
+    const first = handIn(keeper.context, slug, payment);
+    await keeper.sending;
     const second = handIn(
       processWith(() => ({})),
       slug,
@@ -219,37 +199,27 @@ describe("the same payment in two processes at once", () => {
   });
 
   test("nor when it was tried before the other kept it", async () => {
-    const { slug, path } = await aTarget();
-    const payment = pay(await at.demand(path));
-    const kept = Promise.withResolvers<void>();
-    const keeper = processWith((real) => ({
-      send: async (one) => {
-        kept.resolve();
-        await Bun.sleep(100);
-        return real.send(one);
-      },
-    }));
-    const late = processWith(() => ({ simulate: () => kept.promise.then(refuses), send: refuses }));
-    const second = handIn(late, slug, payment);
-    expect(await Promise.all([handIn(keeper, slug, payment), second])).toEqual([
-      "recorded",
-      "recorded",
-    ]);
+    const { slug, payment } = await aPayment();
+    const keeper = keeperOf((real) => (signed) => Bun.sleep(100).then(() => real(signed)));
+    const simulate = () => keeper.sending.then(refuses);
+    const second = handIn(
+      processWith(() => ({ simulate, send: refuses })),
+      slug,
+      payment,
+    );
+    const first = handIn(keeper.context, slug, payment);
+    expect(await Promise.all([first, second])).toEqual(["recorded", "recorded"]);
   });
 });
 
 test("while it is under way, another nonprofit hears 202, and 409 once it has landed", async () => {
-  const { slug, path } = await aTarget();
-  const payment = pay(await at.demand(path));
-  const dying = dyingProcess({ reaches: false });
-  void handIn(dying.context, slug, payment);
-  await dying.sent;
+  const { slug, path, payment } = await aPayment();
+  await dieSending(slug, payment, { reaches: false });
   expect(await send(payment, "/api/donate/other")).toMatchObject({ status: 202 });
-  at.chain.pass(20_000);
-  const context = givingWorld(at.service.context);
-  await sweepDonations(context);
-  at.chain.pass(20_000);
-  await sweepDonations(context);
+  for (let time = 0; time < 2; time++) {
+    at.chain.pass(20_000);
+    await sweepDonations(givingWorld(at.service.context));
+  }
   expect(await send(payment, path)).toMatchObject({ status: 200 });
   expect(await send(payment, "/api/donate/other")).toMatchObject({ status: 409 });
 });
@@ -258,9 +228,8 @@ describe("sponsored payments of the same money", () => {
   const twoPayments = async () => {
     const { slug, path } = await aTarget();
     const donor = at.chain.donor({ usdc: "1.5" });
-    const first = pay(await at.demand(path), {}, donor);
-    const second = pay(await at.demand(path), {}, donor);
-    return { slug, first, second };
+    const [one, another] = [await at.demand(path), await at.demand(path)];
+    return { slug, first: at.payment(one, {}, donor), second: at.payment(another, {}, donor) };
   };
 
   test.each(["one process", "two processes"])(
@@ -285,20 +254,19 @@ describe("sponsored payments of the same money", () => {
       const one = aProcess();
       const another = where === "one process" ? one : aProcess();
       const { slug, first, second } = await twoPayments();
-      const before = at.chain.lamportsOf(sponsor());
+      const sponsor = at.chain.sponsor.publicKey.toBase58();
+      const before = at.chain.lamportsOf(sponsor);
       const outcomes = await Promise.all([handIn(one, slug, first), handIn(another, slug, second)]);
       expect(outcomes.toSorted()).toEqual(["payment_fails", "recorded"]);
       // The one that comes second is tried again once the first has landed.
       expect(seen.lastIndexOf("tried")).toBeGreaterThan(seen.indexOf("landed"));
-      expect(before - at.chain.lamportsOf(sponsor())).toBe(10_001);
+      expect(before - at.chain.lamportsOf(sponsor)).toBe(10_001);
     },
   );
 
   test("wait for one whose process has died, until the sweep has found it", async () => {
     const { slug, first, second } = await twoPayments();
-    const dying = dyingProcess({ reaches: true });
-    void handIn(dying.context, slug, first);
-    await dying.sent;
+    await dieSending(slug, first, { reaches: true });
     const living = processWith(() => ({}));
     expect(await handIn(living, slug, second)).toBe("earlier_payment");
     at.chain.pass(20_000);
@@ -309,13 +277,11 @@ describe("sponsored payments of the same money", () => {
 
 test("a wallet that changes while a payment without our memo lands is paid all the same, and credited", async () => {
   const { slug, path } = await aTarget();
-  const payment = pay(await at.demand(path), { memo: [] });
-  const dying = dyingProcess({ reaches: true });
-  void handIn(dying.context, slug, payment);
-  await dying.sent;
+  const payment = at.payment(await at.demand(path), { memo: [] });
+  await dieSending(slug, payment, { reaches: true });
   await moveTo(slug, other);
   at.chain.pass(20_000);
   await sweepDonations(givingWorld(at.service.context));
-  const history = await (await at.service.get(`/api/donations/${slug}`)).json();
+  const history = await at.service.json(`/api/donations/${slug}`);
   expect(history).toMatchObject({ donation_count: 1, total_donated_usdc: 1 });
 });
