@@ -20,55 +20,30 @@ test.each([
 ] as const)("a donation on %s is looked at in %s", (cluster, explorer_url) => {
   const place = { cluster, baseUrl };
   expect(settlementOf(given, nonprofit, place).explorer_url).toBe(explorer_url);
-  const recent = historyOf(
-    nonprofit,
-    { count: 1, donors: 2, total: micro(1n), recent: [given] },
-    place,
-  );
-  expect(recent.recent_donations[0]?.explorer_url).toBe(explorer_url);
+  const summary = { count: 1, donors: 2, total: micro(1n), recent: [given] };
+  expect(historyOf(nonprofit, summary, place).recent_donations[0]?.explorer_url).toBe(explorer_url);
 });
 
 test("both answers have the contract's fields", () => {
   const place = { cluster: "devnet", baseUrl } as const;
-  const settlement = settlementOf(given, nonprofit, place);
-  expect(Settlement.parse(settlement)).toMatchObject({
+  const donation = { id: "abc", amount_usdc: 2.5, network: "solana", tx_hash: "sig" };
+  const settled_at = "2026-06-01T00:00:00Z";
+  expect(Settlement.parse(settlementOf(given, nonprofit, place))).toMatchObject({
     success: true,
     donation_id: "abc",
     nonprofit: "Well",
     amount: 2.5,
     currency: "USDC",
     tx_signature: "sig",
-    donation: {
-      id: "abc",
-      nonprofit: "Well",
-      slug: "well",
-      amount_usdc: 2.5,
-      network: "solana",
-      tx_hash: "sig",
-      confirmed: true,
-      settled_at: "2026-06-01T00:00:00Z",
-    },
+    donation: { ...donation, nonprofit: "Well", slug: "well", confirmed: true, settled_at },
     receipt_url: "https://almoner.example/api/donations/well/abc",
   });
-  const history = historyOf(
-    nonprofit,
-    { count: 3, donors: 2, total: micro(7_500_000n), recent: [given] },
-    place,
-  );
-  expect(DonationHistory.parse(history)).toMatchObject({
+  const summary = { count: 3, donors: 2, total: micro(7_500_000n), recent: [given] };
+  expect(DonationHistory.parse(historyOf(nonprofit, summary, place))).toMatchObject({
     nonprofit: "Well",
     total_donated_usdc: 7.5,
     donation_count: 3,
     donor_count: 2,
-    recent_donations: [
-      {
-        id: "abc",
-        amount_usdc: 2.5,
-        network: "solana",
-        tx_hash: "sig",
-        tx_signature: "sig",
-        donor: null,
-      },
-    ],
+    recent_donations: [{ ...donation, tx_signature: "sig", donor: null }],
   });
 });

@@ -2,7 +2,6 @@ import { describe, expect, test } from "bun:test";
 import { writeMemo } from "#content/giving/memo.ts";
 import { type Due, judgeProof, proofChecks } from "#content/giving/payment-checks.ts";
 import { micro } from "#content/contract/base/money.ts";
-import { fail, ok } from "#content/contract/base/result.ts";
 import type { Credit, TransactionFacts } from "#content/contract/transfer.ts";
 
 const seal = { key: new Uint8Array(32).fill(1), network: "solana:local" };
@@ -62,22 +61,22 @@ const memoFor = (
     seal,
   );
 
-const refusal = (landed: TransactionFacts, against: Due = due) => {
-  const judged = judgeProof(landed, against);
-  return judged.ok ? null : judged.failure.kind;
+/** A gift of the credit, or why it is none. */
+const judged = (landed: TransactionFacts, against: Due = due) => {
+  const judgement = judgeProof(landed, against);
+  return judgement.ok ? judgement.value : judgement.failure.kind;
 };
 
-test("a transfer of what was asked for is a gift", () => {
-  expect(judgeProof(aTransfer(), due)).toEqual(ok({ credit: aCredit(), memo: null }));
-});
+/** A transfer of one credit, which is the gift. */
+function expectGift(credit: Credit, parts: Partial<TransactionFacts> = {}, against = due) {
+  const [memo = null] = (parts.memos ?? []).filter((text) => text.length === 32);
+  expect(judged(aTransfer({ ...parts, credits: [credit] }), against)).toEqual({ credit, memo });
+}
 
 test("the amount of a gift is what arrived, with our memo less or more than asked", () => {
   const memo = memoFor({ amount: 5 });
   for (const amount of [0.000001, 4.999999, 5, 70]) {
-    const credit = aCredit({ amount_micro_usdc: usdc(amount) });
-    expect(judgeProof(aTransfer({ credits: [credit], memos: ["hello", memo] }), due)).toEqual(
-      ok({ credit, memo }),
-    );
+    expectGift(aCredit({ amount_micro_usdc: usdc(amount) }), { memos: ["hello", memo] });
   }
 });
 
@@ -111,7 +110,7 @@ describe("every check refuses what it names", () => {
   };
 
   test.each(Object.entries(cases))("%s", (kind, refused) => {
-    for (const [landed, against] of refused) expect(refusal(landed, against)).toBe(kind as never);
+    for (const [landed, against] of refused) expect(judged(landed, against)).toBe(kind as never);
   });
 
   test("and there is no check without a case", () => {
@@ -120,87 +119,60 @@ describe("every check refuses what it names", () => {
 });
 
 describe("without our memo", () => {
-  test("a transfer counts to the end of the window", () => {
-    expect(refusal(aTransfer({ block_time: now / 1_000 - 3_600 }))).toBeNull();
+  test.each<[string, Partial<Credit>, Partial<TransactionFacts>]>([
+    ["a transfer of what was asked for", {}, {}],
+    ["one at the end of the window", {}, { block_time: now / 1_000 - 3_600 }],
+    ["more than was asked for", { amount_micro_usdc: usdc(3) }, {}],
+    ["one whose donor the chain cannot name", { donor: null }, {}],
+    ["one with a memo of another program", {}, { memos: ["coffee"] }],
+  ])("%s is a gift", (_, credit, parts) => {
+    expectGift(aCredit(credit), parts);
   });
 
-  test("more than asked is a gift", () => {
-    const credit = aCredit({ amount_micro_usdc: usdc(3) });
-    expect(judgeProof(aTransfer({ credits: [credit] }), due)).toEqual(ok({ credit, memo: null }));
-  });
-
-  test("a memo with another's seal, or of another program, counts as none", () => {
-    const memos = ["0123456789abcdef0123456789abcdef", "coffee"];
-    expect(judgeProof(aTransfer({ memos }), due)).toEqual(ok({ credit: aCredit(), memo: null }));
+  test("a memo with another's seal, or for another wallet of the same nonprofit, counts as none", () => {
+    for (const memo of ["0123456789abcdef0123456789abcdef", memoFor({ wallet: "Former" })]) {
+      expect(judged(aTransfer({ memos: [memo] }))).toEqual({ credit: aCredit(), memo: null });
+    }
   });
 });
 
-describe("with our memo", () => {
-  test("neither age nor amount matter", () => {
-    const memo = memoFor({ ageMs: 400 * 86_400_000 });
-    const credit = aCredit({ amount_micro_usdc: usdc(0.1) });
-    const landed = aTransfer({
-      block_time: now / 1_000 - 300 * 86_400,
-      credits: [credit],
-      memos: [memo],
-    });
-    expect(judgeProof(landed, due)).toEqual(ok({ credit, memo }));
-    expect(refusal(aTransfer({ block_time: null, memos: [memo] }))).toBeNull();
-  });
-
-  test("a memo for another wallet of the same nonprofit is none for the transfer to this one", () => {
-    const memo = memoFor({ wallet: "Former" });
-    expect(judgeProof(aTransfer({ memos: [memo] }), due)).toEqual(
-      ok({ credit: aCredit(), memo: null }),
-    );
-  });
+test("with our memo neither age nor amount matter", () => {
+  const memos = [memoFor({ ageMs: 400 * 86_400_000 })];
+  const little = aCredit({ amount_micro_usdc: usdc(0.1) });
+  for (const block_time of [now / 1_000 - 300 * 86_400, null]) {
+    expectGift(little, { block_time, memos });
+  }
 });
 
 describe("a wallet that changed while the payment was under way", () => {
   const credit = aCredit({ owner: "Former" });
-  const former = (ageMs: number) => memoFor({ wallet: "Former", ageMs });
+  const own = aCredit({ owner: "Former", donor: "Former" });
+  const former = (ageMs: number) => [memoFor({ wallet: "Former", ageMs })];
+  const then = { ...due, wallet_then: "Former" };
+  const later = now / 1_000 + 86_401;
 
-  test("is credited by the memo that asked to pay it", () => {
-    const memo = former(120_000);
-    const landed = aTransfer({ credits: [credit], memos: [memo] });
-    expect(judgeProof(landed, due)).toEqual(ok({ credit, memo }));
-    expect(judgeProof(landed, { ...due, wallet: null })).toEqual(ok({ credit, memo }));
+  test("is credited by the memo that asked to pay it, or when the proof came while it was in effect", () => {
+    for (const wallet of ["Wallet", null]) {
+      expectGift(credit, { memos: former(120_000) }, { ...due, wallet });
+      expectGift(credit, {}, { ...then, wallet });
+    }
   });
 
-  test("is credited, also without a memo, when the proof came while it was in effect", () => {
-    const landed = aTransfer({ credits: [credit] });
-    const then = { ...due, wallet_then: "Former" };
-    expect(judgeProof(landed, then)).toEqual(ok({ credit, memo: null }));
-    expect(judgeProof(landed, { ...then, wallet: null })).toEqual(ok({ credit, memo: null }));
-    const dayLater = now / 1_000 + 86_401;
-    expect(refusal(aTransfer({ credits: [credit], block_time: dayLater }), then)).toBe(
+  test.each<[string, string, Partial<TransactionFacts>, Due?]>([
+    ["a day after it was asked for", "wrong_recipient", { memos: former(25 * 3_600_000) }],
+    ["when no one knows when it landed", "wrong_recipient", { memos: former(0), block_time: null }],
+    ["a day after the proof came", "wrong_recipient", { block_time: later }, then],
+    ["proven, landed no one knows when", "wrong_recipient", { block_time: null }, then],
+    ["without the memo", "wrong_recipient", {}],
+    [
+      "by a memo of another nonprofit",
       "wrong_recipient",
-    );
-    expect(refusal(aTransfer({ credits: [credit], block_time: null }), then)).toBe(
-      "wrong_recipient",
-    );
-    const own = aTransfer({ credits: [aCredit({ owner: "Former", donor: "Former" })] });
-    expect(refusal(own, then)).toBe("self_donation");
-  });
-
-  test("is not, a day after it was asked for, or when no one knows when it landed", () => {
-    expect(refusal(aTransfer({ credits: [credit], memos: [former(25 * 3_600_000)] }))).toBe(
-      "wrong_recipient",
-    );
-    expect(refusal(aTransfer({ credits: [credit], memos: [former(0)], block_time: null }))).toBe(
-      "wrong_recipient",
-    );
-  });
-
-  test("is not without the memo, or by one of another nonprofit", () => {
-    expect(refusal(aTransfer({ credits: [credit] }))).toBe("wrong_recipient");
-    const foreign = memoFor({ nonprofit_id: 2, wallet: "Former" });
-    expect(refusal(aTransfer({ credits: [credit], memos: [foreign] }))).toBe("wrong_recipient");
-  });
-
-  test("the nonprofit's own former wallet does not donate to it", () => {
-    const own = aCredit({ owner: "Former", donor: "Former" });
-    expect(refusal(aTransfer({ credits: [own], memos: [former(0)] }))).toBe("self_donation");
+      { memos: [memoFor({ nonprofit_id: 2, wallet: "Former" })] },
+    ],
+    ["by itself, with the memo", "self_donation", { credits: [own], memos: former(0) }],
+    ["by itself, proven in time", "self_donation", { credits: [own] }, then],
+  ])("is not %s: %s", (_, kind, parts, against = due) => {
+    expect(judged(aTransfer({ credits: [credit], ...parts }), against)).toBe(kind as never);
   });
 });
 
@@ -208,31 +180,21 @@ describe("one transaction that pays two nonprofits", () => {
   const other = aCredit({ owner: "Other", amount_micro_usdc: usdc(9) });
   const mine = aCredit();
   const otherDue = { ...due, nonprofit_id: 2, wallet: "Other" };
+  const [myMemo, otherMemo] = [memoFor(), memoFor({ nonprofit_id: 2, wallet: "Other" })];
 
-  test("is a gift to each, of its own transfer", () => {
-    const landed = aTransfer({ credits: [other, mine] });
-    expect(judgeProof(landed, due)).toEqual(ok({ credit: mine, memo: null }));
-    expect(judgeProof(landed, otherDue)).toEqual(ok({ credit: other, memo: null }));
-  });
-
-  test("may carry a memo of each, or of one", () => {
-    const memos = [memoFor(), memoFor({ nonprofit_id: 2, wallet: "Other" })];
+  test.each<[string, string[], string | null, string | null]>([
+    ["no memo", [], null, null],
+    ["a memo of each", [myMemo, otherMemo], myMemo, otherMemo],
+    ["a memo of one", [otherMemo], null, otherMemo],
+  ])("is a gift to each, of its own transfer, with %s", (_, memos, first, second) => {
     const landed = aTransfer({ credits: [other, mine], memos });
-    expect(judgeProof(landed, due)).toEqual(ok({ credit: mine, memo: memos[0] ?? "" }));
-    expect(judgeProof(landed, otherDue)).toEqual(ok({ credit: other, memo: memos[1] ?? "" }));
-    const one = aTransfer({ credits: [other, mine], memos: memos.slice(1) });
-    expect(judgeProof(one, due)).toEqual(ok({ credit: mine, memo: null }));
+    expect(judged(landed)).toEqual({ credit: mine, memo: first });
+    expect(judged(landed, otherDue)).toEqual({ credit: other, memo: second });
   });
 
   test("of one wallet is a gift to the one whom the memo names", () => {
-    const shared = { ...due, nonprofit_id: 2 };
-    const landed = aTransfer({ memos: [memoFor()] });
-    expect(refusal(landed, due)).toBeNull();
-    expect(judgeProof(landed, shared)).toEqual(fail({ kind: "foreign_memo" }));
+    const landed = aTransfer({ memos: [myMemo] });
+    expect(judged(landed)).toEqual({ credit: mine, memo: myMemo });
+    expect(judged(landed, { ...due, nonprofit_id: 2 })).toBe("foreign_memo");
   });
-});
-
-test("a transfer whose donor the chain cannot name is a gift all the same", () => {
-  const credit = aCredit({ donor: null });
-  expect(judgeProof(aTransfer({ credits: [credit] }), due)).toEqual(ok({ credit, memo: null }));
 });
