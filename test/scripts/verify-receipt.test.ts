@@ -3,6 +3,8 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { caip2Of, networks } from "#content/giving/network.ts";
+import { checkReceipt } from "#scripts/verify/receipt.ts";
+import type { Unproven } from "#scripts/verify/source.ts";
 import { correctionOf, receiptOf, signReceipt, signedAnswer } from "#content/giving/receipt.ts";
 import type { Receipt } from "#content/contract/donation.ts";
 import { keySetOf, openSigner, type Signer } from "#content/feed/signing-keys.ts";
@@ -29,18 +31,10 @@ beforeAll(async () => {
   const credit = landed.ok ? landed.value?.credits[0] : undefined;
   if (!landed.ok || landed.value === null || credit === undefined) throw new Error("not landed");
   const at = (landed.value.block_time ?? 0) * 1_000;
+  const evidence = { network: chain.caip2, recipient: credit.owner, memo: "intent" };
+  const donation = { ...landed.value, ...credit, ...evidence, commitment: "confirmed" } as const;
   paid = receiptOf(
-    {
-      ...landed.value,
-      ...credit,
-      id: "paid",
-      network: chain.caip2,
-      recipient: credit.owner,
-      commitment: "confirmed",
-      memo: "intent",
-      settled_at: at,
-      recorded_at: at,
-    },
+    { ...donation, id: "paid", settled_at: at, recorded_at: at },
     { slug: "wells", name: "Wells", registrations: [], identifiers: [] },
     "https://almoner.example",
   );
@@ -64,21 +58,24 @@ async function verify(words: string[], input = "") {
   const { code, out, err } = await runScript("verify", words, {}, input);
   return { code, said: out, complained: err };
 }
+const key = () => ["--key", signer.publicKey.x];
+
+/** The check in this process, without the command around it: what it answers, or why it does not hold. */
+const checked = async (receipt: Receipt, rpc: string) => {
+  const path = file("checked.json", await textOf(receipt));
+  const pins = { key: signer.publicKey.x, own: null };
+  return checkReceipt(path, pins, rpc).catch((error: Unproven) => {
+    const { kind, exitCode, details } = error;
+    return { kind, exitCode, ...details };
+  });
+};
 
 describe("verify, given a receipt, offline", () => {
   test("says of a valid one what it is", async () => {
     const path = file("valid.json", await textOf(aReceipt()));
-    const { code, said } = await verify([path, "--key", signer.publicKey.x]);
+    const { code, said } = await verify([path, ...key()]);
     expect(code).toBe(0);
-    expect(said).toStartWith("VALID");
-    for (const shown of [
-      "2.5 USDC",
-      "Lantern School (lantern-school)",
-      "53-0196605",
-      "312000000",
-    ]) {
-      expect(said).toContain(shown);
-    }
+    expect(said).toMatch(/^VALID.*2\.5 USDC to Lantern School \(lantern-school\).*53-0196605/s);
     expect(said).not.toContain("NO REAL MONEY");
   }, 240_000);
 
@@ -88,84 +85,62 @@ describe("verify, given a receipt, offline", () => {
     const newer = await openSigner(aSigningKey());
     const set = file("keys.json", keySetOf(newer, [signer.publicKey]));
     const one = file("key.json", JSON.stringify(signer.publicKey));
-    for (const key of [set, one, signer.publicKey.x]) {
-      const { code, said } = await verify(["-", "--key", key, "--json"], text);
-      expect(code).toBe(0);
-      expect(JSON.parse(said)).toMatchObject({
-        valid: true,
-        signed_by: signer.publicKey.kid,
-        on_chain: false,
-      });
+    for (const named of [set, one, signer.publicKey.x]) {
+      const { code, said } = await verify(["-", "--key", named, "--json"], text);
+      const verdict = { valid: true, signed_by: signer.publicKey.kid, on_chain: false };
+      expect([code, JSON.parse(said)]).toEqual([0, expect.objectContaining(verdict)]);
     }
   }, 240_000);
 
   test("tells an altered one from one that another key signed", async () => {
     const altered = (await textOf(aReceipt())).replace('"amount_usdc":2.5', '"amount_usdc":2500');
-    const first = await verify(["-", "--key", signer.publicKey.x], altered);
+    const first = await verify(["-", ...key()], altered);
     expect([first.code, first.said]).toEqual([1, ""]);
     expect(first.complained).toContain("NOT VALID: the receipt was altered");
-    const second = await verify(
-      ["-", "--key", other.publicKey.x, "--json"],
-      await textOf(aReceipt()),
-    );
+    const otherKey = ["-", "--key", other.publicKey.x, "--json"];
+    const second = await verify(otherKey, await textOf(aReceipt()));
     expect(second.code).toBe(1);
     expect(JSON.parse(second.said)).toMatchObject({ valid: false, kind: "wrong_key" });
   }, 240_000);
 
   test("says of one that the directory took back that it is void", async () => {
     const receipt = aReceipt();
-    const correction = correctionOf(
-      {
-        id: receipt.id,
-        tx_signature: receipt.evidence.tx_signature,
-        voided_at: Date.UTC(2026, 5, 1),
-        void_reason: "vanished",
-      },
-      receipt.issuer,
-    );
+    const { tx_signature } = receipt.evidence;
+    const voiding = { voided_at: Date.UTC(2026, 5, 1), void_reason: "vanished" } as const;
+    const correction = correctionOf({ id: receipt.id, tx_signature, ...voiding }, receipt.issuer);
     if (correction === null) throw new Error("no correction");
-    const answerBy = async (by: Signer) =>
-      JSON.stringify(
-        signedAnswer(receipt, await signReceipt(receipt, signer), {
-          correction,
-          signature: await signReceipt(correction, by),
-        }),
-      );
-    const voided = await verify(["-", "--key", signer.publicKey.x], await answerBy(signer));
-    expect([voided.code, voided.complained]).toEqual([1, expect.stringContaining("VOIDED")]);
-    // Nobody else can take it back.
-    const forged = await verify(["-", "--key", signer.publicKey.x], await answerBy(other));
-    expect([forged.code, forged.complained]).toEqual([1, expect.stringContaining("altered")]);
+    const signature = await signReceipt(receipt, signer);
+    for (const [by, verdict] of [
+      [signer, "VOIDED"],
+      [other, "altered"], // Nobody else can take it back.
+    ] as const) {
+      const corrected = { correction, signature: await signReceipt(correction, by) };
+      const answer = JSON.stringify(signedAnswer(receipt, signature, corrected));
+      const { code, complained } = await verify(["-", ...key()], answer);
+      expect([code, complained]).toEqual([1, expect.stringContaining(verdict)]);
+    }
   }, 240_000);
 
   test("does not let a name write to the terminal", async () => {
     const receipt = aReceipt();
     receipt.nonprofit.name = "Wells\u001b[2J\u202E";
-    const { said } = await verify(["-", "--key", signer.publicKey.x], await textOf(receipt));
+    const { said } = await verify(["-", ...key()], await textOf(receipt));
     for (const control of ["\u001b", "\u202E"]) expect(said).not.toContain(control);
   }, 240_000);
 
-  test.each([
-    [["/no/such/file.json", "--key", "x".repeat(43)], 2, "cannot be read"],
-    [["-", "--key", "x".repeat(43)], 2, "not a receipt of a donation"],
-    [["-", "--kee", "x"], 2, "Unknown option --kee"],
-  ])(
-    "%j ends with %d",
-    async (words, code, complaint) => {
-      const ended = await verify(words, "{}");
-      expect(ended.code).toBe(code);
-      expect(ended.complained).toContain(complaint);
-    },
-    240_000,
-  );
-
-  test("refuses a key that is none", async () => {
-    const path = file("none.json", "{}");
-    const ended = await verify(["-", "--key", path], await textOf(aReceipt()));
-    expect([ended.code, ended.complained]).toEqual([
-      2,
-      expect.stringContaining("holds no Ed25519"),
-    ]);
+  test("says what cannot be checked, and refuses a key that is none", async () => {
+    const none = file("none.json", "{}");
+    for (const [words, input, complaint] of [
+      [["/no/such/file.json", "--key", "x".repeat(43)], "{}", "cannot be read"],
+      [["-", "--key", "x".repeat(43)], "{}", "not a receipt of a donation"],
+      [["-", "--kee", "x"], "{}", "Unknown option --kee"],
+      [["-", "--key", none], await textOf(aReceipt()), "holds no Ed25519"],
+      // No file is read for an issuer that is no address.
+      [["-"], await textOf(aReceipt({ issuer: folder })), "holds no Ed25519"],
+    ] as const) {
+      const { code, complained } = await verify([...words], input);
+      expect([code, complained]).toEqual([2, expect.stringContaining(complaint)]);
+    }
   }, 240_000);
 });
 
@@ -233,62 +208,42 @@ describe("verify, given a receipt, with a network", () => {
     expect(await said("no-receipt")).toEqual([1, expect.stringMatching(/^NOT VALID: /)]);
   }, 240_000);
 
-  test("reads no file for an issuer that is no address", async () => {
-    const ended = await verify(["-"], await textOf(aReceipt({ issuer: folder })));
-    expect([ended.code, ended.complained]).toEqual([
-      2,
-      expect.stringContaining("holds no Ed25519"),
-    ]);
-  }, 240_000);
-
-  const key = () => ["--key", signer.publicKey.x];
-
   test("looks the transfer up on the chain", async () => {
     // Older receipts of the local chain have its own id.
     const older = withEvidence(paid, { network: caip2Of(networks.local) });
     expect(paid.evidence.network).not.toBe(older.evidence.network);
-    const words = ["-", ...key(), "--rpc", local.url];
-    expect((await verify(words, await textOf(older))).code).toBe(0);
-    const ended = await verify(words, await textOf(paid));
-    expect(ended.complained).toBe("");
-    expect(ended.code).toBe(0);
+    expect(await checked(older, local.url)).toMatchObject({ on_chain: true });
+    const ended = await verify(["-", ...key(), "--rpc", local.url], await textOf(paid));
+    expect([ended.complained, ended.code]).toEqual(["", 0]);
     expect(ended.said).toContain("the transfer matches");
     expect(ended.said).toContain("NO REAL MONEY");
   }, 240_000);
 
-  const lies: [string, (receipt: Receipt) => Receipt][] = [
-    ["amount_atomic", (one) => ({ ...one, amount_atomic: "25000000" })],
-    ["recipient", (one) => withEvidence(one, { recipient: one.evidence.destination })],
-    ["slot", (one) => withEvidence(one, { slot: one.evidence.slot + 1 })],
-    ["donor", (one) => withEvidence(one, { donor: one.evidence.recipient })],
-    ["source", (one) => withEvidence(one, { source: one.evidence.destination })],
-    ["chain", (one) => withEvidence(one, { network: caip2Of(networks.solana) })],
-    ["memo", (one) => withEvidence(one, { memo: "another" })],
-    ["mint", (one) => withEvidence(one, { mint: one.evidence.destination })],
-    ["settled_at", (one) => ({ ...one, settled_at: "2020-01-01T00:00:00Z" })],
-  ];
-  test.each(lies)(
-    "finds out a directory that signs another %s",
-    async (what, lie) => {
-      const words = ["-", ...key(), "--rpc", local.url, "--json"];
-      const ended = await verify(words, await textOf(lie(paid)));
-      expect(ended.code).toBe(1);
-      expect(JSON.parse(ended.said)).toMatchObject({ kind: "chain_disagrees", what });
-    },
-    240_000,
-  );
+  const other58 = () => paid.evidence.destination;
+  test.each<[string, () => Partial<Receipt>, () => Partial<Receipt["evidence"]>]>([
+    ["amount_atomic", () => ({ amount_atomic: "25000000" }), () => ({})],
+    ["amount_usdc", () => ({ amount_usdc: 25 }), () => ({})],
+    ["settled_at", () => ({ settled_at: "2020-01-01T00:00:00Z" }), () => ({})],
+    ["recipient", () => ({}), () => ({ recipient: other58() })],
+    ["slot", () => ({}), () => ({ slot: paid.evidence.slot + 1 })],
+    ["donor", () => ({}), () => ({ donor: other58() })],
+    ["source", () => ({}), () => ({ source: other58() })],
+    ["chain", () => ({}), () => ({ network: caip2Of(networks.solana) })],
+    ["memo", () => ({}), () => ({ memo: "another" })],
+    ["mint", () => ({}), () => ({ mint: other58() })],
+  ])("finds out a directory that signs another %s", async (what, fields, evidence) => {
+    const lie = withEvidence({ ...paid, ...fields() }, evidence());
+    const disagreement = { kind: "chain_disagrees", exitCode: 1, what };
+    expect(await checked(lie, local.url)).toMatchObject(disagreement);
+  });
 
   test("says what no node knows, and that a node serves another chain or none", async () => {
-    const unknown = withEvidence(paid, {
-      tx_signature:
-        "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
-    });
-    const ask = async (receipt: Receipt, rpc: string) =>
-      verify(["-", ...key(), "--rpc", rpc, "--json"], await textOf(receipt));
-    expect(JSON.parse((await ask(unknown, local.url)).said).kind).toBe("not_on_chain");
-    expect(JSON.parse((await ask(aReceipt(), local.url)).said).kind).toBe("wrong_chain");
-    expect((await ask(paid, "http://127.0.0.1:1")).code).toBe(3);
-  }, 240_000);
+    const { tx_signature } = aReceipt().evidence;
+    const unknown = withEvidence(paid, { tx_signature });
+    expect(await checked(unknown, local.url)).toMatchObject({ kind: "not_on_chain" });
+    expect(await checked(aReceipt(), local.url)).toMatchObject({ kind: "wrong_chain" });
+    expect(await checked(paid, "http://127.0.0.1:1")).toMatchObject({ exitCode: 3 });
+  });
 });
 
 const aHeader = (kid: string) =>

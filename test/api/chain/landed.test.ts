@@ -12,7 +12,7 @@ import { faucetKeypair, usdcMint } from "#scripts/chain/svm.ts";
 import { mintTo, signedTransaction } from "#scripts/chain/instructions.ts";
 import type { Donor } from "#test/support/donor.ts";
 import { aChain, type TestChain } from "#test/support/local-chain.ts";
-import { aNode } from "#test/support/node.ts";
+import { anotherNode } from "#test/support/node.ts";
 import type { OpenChain } from "#api/chain/open-chain.ts";
 
 // What the chain tells of transactions that real wallets could send.
@@ -74,42 +74,28 @@ describe("a transfer", () => {
 
   test("to two nonprofits credits each its own", async () => {
     const [one, two] = [local.wallet(), local.wallet()];
-    const payees = [
-      { to: one, usdc: "1" },
-      { to: two, usdc: "2" },
-    ];
-    const paid = await landed(donor.pay({ to: payees, memo: ["a", "b"] }));
-    expect(paid.credits).toEqual([
+    const to = [one, two].map((wallet, at) => ({ to: wallet, usdc: String(at + 1) }));
+    const { credits, memos } = await landed(donor.pay({ to, memo: ["a", "b"] }));
+    expect(credits).toEqual([
       credit({ owner: one, amount_micro_usdc: 1_000_000n }),
       credit({ owner: two, amount_micro_usdc: 2_000_000n }),
     ]);
-    expect(paid.memos).toEqual(["a", "b"]);
+    expect(memos).toEqual(["a", "b"]);
   });
 
-  test.each([["token"], ["token2022"]] as const)(
-    "of a fake mint (%s) is not USDC",
-    async (kept) => {
-      const wallet = local.wallet();
-      const program = programs[kept];
-      const mint = donor.fakeMint(wallet, program);
-      const paid = await landed(donor.pay({ to: wallet, usdc: "5", mint, program }));
-      expect(paid.credits).toEqual([
-        credit({ mint: mint.toBase58(), amount_micro_usdc: 5_000_000n }),
-      ]);
-      expect(mint.toBase58()).not.toBe(usdcMint.toBase58());
-      expect(local.usdcOf(wallet)).toBe(0n);
-    },
-  );
-
-  test("that failed on chain credits no one", async () => {
+  test.each(["token", "token2022"] as const)("of a fake mint (%s) is not USDC", async (kept) => {
     const wallet = local.wallet();
-    const paid = await landed(donor.pay({ to: wallet, usdc: "999999" }));
-    expect(paid).toMatchObject({ failed: true, credits: [] });
+    const program = programs[kept];
+    const mint = donor.fakeMint(wallet, program);
+    const { credits } = await landed(donor.pay({ to: wallet, usdc: "5", mint, program }));
+    expect(credits).toEqual([credit({ mint: mint.toBase58(), amount_micro_usdc: 5_000_000n })]);
+    expect(local.usdcOf(wallet)).toBe(0n);
   });
 
-  test("to oneself credits no one", async () => {
-    const paid = await landed(donor.pay({ to: donor.address, usdc: "1" }));
-    expect(paid.credits).toEqual([]);
+  test("that failed on chain, or to oneself, credits no one", async () => {
+    const failed = await landed(donor.pay({ to: local.wallet(), usdc: "999999" }));
+    expect(failed).toMatchObject({ failed: true, credits: [] });
+    expect((await landed(donor.pay({ to: donor.address, usdc: "1" }))).credits).toEqual([]);
   });
 });
 
@@ -218,53 +204,37 @@ describe("money that moves inside a program's own calls", () => {
     });
 });
 
-describe("memos", () => {
-  test("of all memo programs are read, in any script", async () => {
-    const memoOf = (programId: PublicKey, text: string) =>
-      new TransactionInstruction({ programId, keys: [], data: Buffer.from(text) });
-    const also = [memoOf(programs.memoV1, "भारत 🇮🇳"), memoOf(programs.memoV4, "newest")];
-    const paid = await landed(donor.pay({ to: local.wallet(), also, memo: "third" }));
-    expect(paid.memos).toEqual(["भारत 🇮🇳", "newest", "third"]);
-  });
-
-  test("without text are empty", async () => {
-    const paid = await landed(donor.pay({ to: local.wallet(), memo: "" }));
-    expect(paid.memos).toEqual([""]);
-  });
+test("memos of all memo programs are read, in any script, and without text", async () => {
+  const memoOf = (programId: PublicKey, text: string) =>
+    new TransactionInstruction({ programId, keys: [], data: Buffer.from(text) });
+  const also = [memoOf(programs.memoV1, "भारत 🇮🇳"), memoOf(programs.memoV4, "newest")];
+  const paid = await landed(donor.pay({ to: local.wallet(), also, memo: ["third", ""] }));
+  expect(paid.memos).toEqual(["भारत 🇮🇳", "newest", "third", ""]);
 });
 
-describe("a transaction that the chain does not show", () => {
-  test("is null, also until it is as final as is asked for", async () => {
-    const final = await local.open({ commitment: "finalized" });
-    const payment = donor.pay({ to: local.wallet() });
-    expect(await chain.landed(payment.signature)).toEqual({ ok: true, value: null });
-    local.land(payment);
-    expect(await chain.landed(payment.signature)).toMatchObject({
-      value: { commitment: "confirmed" },
-    });
-    expect(await final.landed(payment.signature)).toEqual({ ok: true, value: null });
-    local.pass(15_000);
-    expect(await final.landed(payment.signature)).toMatchObject({
-      value: { commitment: "finalized" },
-    });
-  });
+test("a transaction is not shown before it is as final as is asked for", async () => {
+  const final = await local.open({ commitment: "finalized" });
+  const payment = donor.pay({ to: local.wallet() });
+  const commitmentBy = async ({ landed: look }: OpenChain) => {
+    const answer = await look(payment.signature);
+    return answer.ok ? (answer.value?.commitment ?? null) : "unclear";
+  };
+  expect(await commitmentBy(chain)).toBeNull();
+  local.land(payment);
+  expect([await commitmentBy(chain), await commitmentBy(final)]).toEqual(["confirmed", null]);
+  local.pass(15_000);
+  expect(await commitmentBy(final)).toBe("finalized");
 });
 
 describe("an answer that lacks facts is unclear", () => {
   /** What the local chain answers, changed by the test. */
   async function answered(change: (transaction: Answered) => unknown) {
-    const payment = donor.pay({ to: local.wallet() });
-    local.land(payment);
-    const node = aNode(async (call) => {
-      const body = JSON.stringify({ jsonrpc: "2.0", ...call });
-      const whole = await local.chain.rpc(body, new AbortController().signal);
-      const { result } = (await whole.json()) as { result: Answered };
-      return Response.json({ jsonrpc: "2.0", id: call.id, result: change(result) });
-    });
+    const { signature } = local.land(donor.pay({ to: local.wallet() }));
+    const node = anotherNode(local.chain, (_, truth) => change(truth as Answered));
     const changed = await local.open({ rpcUrls: [node.url], deadlineMs: 200 });
-    const found = await changed.landed(payment.signature);
+    const answer = await changed.landed(signature);
     await node.stop();
-    return found;
+    return answer;
   }
   type Answered = {
     slot: number;
@@ -272,44 +242,26 @@ describe("an answer that lacks facts is unclear", () => {
     transaction: { signatures: string[] };
   };
 
-  const cases: [string, (transaction: Answered) => unknown][] = [
+  const withBalances = (change: object) => (it: Answered) => {
+    const postTokenBalances = it.meta.postTokenBalances.map((balance) => ({
+      ...balance,
+      ...change,
+    }));
+    return { ...it, meta: { ...it.meta, postTokenBalances } };
+  };
+  test.each<[string, (transaction: Answered) => unknown]>([
     ["without its meta", (it) => ({ ...it, meta: null })],
     ["without balances", (it) => ({ ...it, meta: { ...it.meta, postTokenBalances: undefined } })],
-    [
-      "with balances of nobody",
-      (it) => ({
-        ...it,
-        meta: {
-          ...it.meta,
-          postTokenBalances: it.meta.postTokenBalances.map((one) => ({ ...one, owner: undefined })),
-        },
-      }),
-    ],
-    [
-      "with amounts that are no whole numbers",
-      (it) => ({
-        ...it,
-        meta: {
-          ...it.meta,
-          postTokenBalances: it.meta.postTokenBalances.map((one) => ({
-            ...one,
-            uiTokenAmount: { amount: "1e9" },
-          })),
-        },
-      }),
-    ],
-    [
-      "without saying whether it failed",
-      ({ meta: { err: _err, ...meta }, ...it }) => ({ ...it, meta }),
-    ],
+    ["with balances of nobody", withBalances({ owner: undefined })],
+    ["with amounts that are no whole numbers", withBalances({ uiTokenAmount: { amount: "1e9" } })],
+    ["without saying whether it failed", (it) => ({ ...it, meta: { ...it.meta, err: undefined } })],
     [
       "of another transaction",
       (it) => ({ ...it, transaction: { ...it.transaction, signatures: ["1".repeat(64)] } }),
     ],
     ["that is a list", () => []],
-    ["without a slot", ({ slot: _slot, ...it }) => it],
-  ];
-  test.each(cases)("%s", async (_name, change) => {
+    ["without a slot", (it) => ({ ...it, slot: undefined })],
+  ])("%s", async (_, change) => {
     expect(await answered(change)).toMatchObject({ ok: false, failure: { kind: "chain_unclear" } });
   });
 

