@@ -7,7 +7,6 @@ import { curate } from "../support/curate.ts";
 import { aDonatingService } from "../support/donating.ts";
 import { aNonprofit } from "../support/records.ts";
 
-let ask: (path: string, agent: string, method?: string) => Promise<Response>;
 let clients = 0;
 
 const at = await aDonatingService();
@@ -23,7 +22,7 @@ bundle.publish({
 });
 const reader = openBundleReader(bundle.folder);
 const frontDoor = await openFrontDoor(at.service.context, reader);
-ask = async (path, agent, method = "GET") => {
+const ask = async (path: string, agent: string, method = "GET") => {
   const headers = {
     "user-agent": agent,
     "x-forwarded-for": `10.3.${clients++ >> 8}.${clients & 255}`,
@@ -49,9 +48,7 @@ async function stored(agentsCall: number) {
 
 test("a recommendation, its page, a payment and the donation make one line of the funnel", async () => {
   const answer = await ask("/api/recommend?cause=health&limit=1", "Donor's Agent/1.0");
-  expect(
-    ((await answer.json()) as { recommendations: { slug: string }[] }).recommendations,
-  ).toMatchObject([{ slug: "pumps" }]);
+  expect(await answer.json()).toMatchObject({ recommendations: [{ slug: "pumps" }] });
   expect((await ask("/nonprofits/pumps", "Donor's Agent/1.0")).status).toBe(200);
   const demand = await ask("/api/donate/pumps?amount=1.5", "Donor's Agent/1.0");
   expect(demand.status).toBe(402);

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { networks } from "#content/giving/network.ts";
+import type { BuiltTransaction } from "#scripts/chain/instructions.ts";
 import { openChaos } from "#scripts/chain/chaos.ts";
 import { aChain, type TestChain } from "#test/support/local-chain.ts";
-import { withinMs } from "#test/support/measured.ts";
 
 let local: TestChain;
 beforeEach(async () => {
@@ -77,57 +77,46 @@ describe("chaos", () => {
 
   test("lets answers hang, and ends them when the client goes", async () => {
     local.chain.chaos.set({ hangs: 100, hang_ms: 60_000 });
-    const beganMs = performance.now();
     const given = fetch(local.url, { ...call("getGenesisHash"), signal: AbortSignal.timeout(100) });
     expect(await given.catch(() => "given up")).toBe("given up");
     local.chain.chaos.set({ hangs: 100, hang_ms: 50 });
     expect(await wentWell()).toBe(false);
-    expect(performance.now() - beganMs).toBeLessThan(withinMs(5_000));
   });
 
   test("forgets transactions, or what they did", async () => {
     const { signature } = local.land(local.donor().pay({ to: local.wallet() }));
     local.chain.chaos.set({ nulls: 100 });
-    const options = {
-      commitment: "confirmed",
-      encoding: "jsonParsed",
-      maxSupportedTransactionVersion: 0,
-    };
+    const version = { maxSupportedTransactionVersion: 0 };
+    const options = { commitment: "confirmed", encoding: "jsonParsed", ...version };
     const shown = new Set<string>();
     for (let round = 0; round < 20; round++) {
-      const transaction = (await result("getTransaction", signature, options)) as {
-        meta: unknown;
-      } | null;
+      const answer = await result("getTransaction", signature, options);
+      const transaction = answer as { meta: unknown } | null;
       expect(transaction?.meta ?? null).toBeNull();
       shown.add(transaction === null ? "nothing" : "no meta");
     }
     expect([...shown].toSorted()).toEqual(["no meta", "nothing"]);
     expect(await result("getSignatureStatuses", [signature])).toMatchObject({ value: [null] });
-    expect(await result("getSignaturesForAddress", local.sponsor.publicKey.toBase58())).toEqual([]);
-    expect(await result("getBalance", local.sponsor.publicKey.toBase58())).toMatchObject({
-      value: 1_000_000_000,
-    });
+    const sponsor = local.sponsor.publicKey.toBase58();
+    expect(await result("getSignaturesForAddress", sponsor)).toEqual([]);
+    expect(await result("getBalance", sponsor)).toMatchObject({ value: 1_000_000_000 });
   });
 
   test("shows transactions late, and loses some", async () => {
     local.chain.chaos.set({ late: 100, late_ms: 60_000 });
     const [donor, wallet] = [local.donor(), local.wallet()];
+    const send = async ({ base64, signature }: BuiltTransaction) => {
+      expect(await result("sendTransaction", base64, { encoding: "base64" })).toBe(signature);
+      return result("getSignatureStatuses", [signature]);
+    };
     const late = donor.pay({ to: wallet, usdc: "3" });
-    expect(await result("sendTransaction", late.base64, { encoding: "base64" })).toBe(
-      late.signature,
-    );
+    expect(await send(late)).toMatchObject({ value: [null] });
     expect(local.usdcOf(wallet)).toBe(3_000_000n);
-    expect(await result("getSignatureStatuses", [late.signature])).toMatchObject({ value: [null] });
     local.pass(60_000);
-    expect(await result("getSignatureStatuses", [late.signature])).toMatchObject({
-      value: [{ err: null }],
-    });
-
+    const statuses = await result("getSignatureStatuses", [late.signature]);
+    expect(statuses).toMatchObject({ value: [{ err: null }] });
     local.chain.chaos.set({ lost: 100 });
-    const lost = donor.pay({ to: wallet, usdc: "4" });
-    expect(await result("sendTransaction", lost.base64, { encoding: "base64" })).toBe(
-      lost.signature,
-    );
+    await send(donor.pay({ to: wallet, usdc: "4" }));
     expect(local.usdcOf(wallet)).toBe(3_000_000n);
   });
 
