@@ -19,18 +19,17 @@ export function lookups(rpc: Rpc) {
   const validAt = (blockhash: string, commitment: string) =>
     askFor(rpc, "isBlockhashValid", [blockhash, { commitment }], Valid);
   return {
-    /** Whether the chain knows signatures, in their order; searches the whole history. At most 256. */
+    /** Searches the whole history. */
     known: (txSignatures: readonly string[]) =>
       askFor(
         rpc,
         "getSignatureStatuses",
-        [txSignatures, { searchTransactionHistory: true }],
-        valueOf(z.array(Status).length(txSignatures.length)).transform((all) =>
-          all.map((status) => status !== null),
+        [txSignatures, wholeHistory],
+        valueOf(z.array(Status).length(txSignatures.length)).transform((statuses) =>
+          statuses.map((status) => status !== null),
         ),
       ),
-    /** Lamports of an account, 0 for one that is not there. */
-    balanceOf: (address: string): Promise<Result<number, ChainUnclear>> =>
+    balanceOf: (address: string) =>
       askFor(rpc, "getBalance", [address, { commitment: "confirmed" }], Lamports),
     /**
      * Whether a transaction that was seen at a slot is on the chain no more. True only where two nodes hold the blocks of
@@ -46,22 +45,18 @@ export function lookups(rpc: Rpc) {
           shape.transform((sign) => sign || null),
           same<true | null>,
         );
-      const reach = z.int().nonnegative();
+      const reach = (holds: (slot: number) => boolean) => z.int().nonnegative().transform(holds);
       const signs = await Promise.all([
-        agreed(
-          "getSignatureStatuses",
-          [[txSignature], { searchTransactionHistory: true }],
-          Unknown,
-        ),
+        agreed("getSignatureStatuses", [[txSignature], wholeHistory], Unknown),
         agreed(
           "getFirstAvailableBlock",
           [],
-          reach.transform((first) => first <= slot),
+          reach((first) => first <= slot),
         ),
         agreed(
           "getSlot",
           [{ commitment: "finalized" }],
-          reach.transform((now) => now > slot + outlivedSlots),
+          reach((now) => now > slot + outlivedSlots),
         ),
       ]);
       const unclear = signs.find((sign) => !sign.ok);
@@ -94,6 +89,8 @@ export function lookups(rpc: Rpc) {
     },
   };
 }
+
+const wholeHistory = { searchTransactionHistory: true };
 
 const Valid = valueOf(z.boolean());
 
@@ -222,12 +219,8 @@ function landedFrom(record: Transaction, commitment: Commitment): TransactionFac
 
 /** What each token account gained. Instructions are not looked at: balances hold what inner ones did, too. */
 function creditsOf({ meta, transaction }: Transaction): Credit[] {
-  const before = new Map(
-    meta.preTokenBalances.map((balance) => [keyOf(balance), amountOf(balance)]),
-  );
-  const after = new Map(
-    meta.postTokenBalances.map((balance) => [keyOf(balance), amountOf(balance)]),
-  );
+  const before = amountsOf(meta.preTokenBalances);
+  const after = amountsOf(meta.postTokenBalances);
   // An account that is emptied and closed has no balance afterwards.
   const losers = meta.preTokenBalances.filter(
     (balance) => (after.get(keyOf(balance)) ?? 0n) < amountOf(balance),
@@ -238,7 +231,8 @@ function creditsOf({ meta, transaction }: Transaction): Credit[] {
     if (gained <= 0n || destination === undefined) return [];
     const { mint, owner } = balance;
     const payers = losers.filter((loser) => loser.mint === mint);
-    const [source] = payers.length === 1 ? payers.map(({ accountIndex }) => accountIndex) : [];
+    const [payer] = payers.length === 1 ? payers : [];
+    const source = payer && transaction.message.accountKeys[payer.accountIndex]?.pubkey;
     return [
       {
         destination,
@@ -247,12 +241,14 @@ function creditsOf({ meta, transaction }: Transaction): Credit[] {
         amount_micro_usdc: gained as MicroUsdc,
         // An owner who lost anything as well has moved what was its own, or sold something.
         donor: losers.some((loser) => loser.owner === owner) ? owner : onlyOwner(payers),
-        source:
-          (source === undefined ? null : transaction.message.accountKeys[source]?.pubkey) ?? null,
+        source: source ?? null,
       },
     ];
   });
 }
+
+const amountsOf = (balances: readonly Balance[]) =>
+  new Map(balances.map((balance) => [keyOf(balance), amountOf(balance)]));
 
 /** The owner is left out: an account that only changed hands, balance and all, gained nothing. */
 const keyOf = ({ accountIndex, mint }: Balance) => `${accountIndex} ${mint}`;
@@ -310,7 +306,6 @@ export function openTokenAccounts(rpc: Rpc, mint: string, clockMs: () => number)
     return ok(there);
   };
   return {
-    /** The token account of a wallet, which is a valid address. */
     tokenAccountOf: (wallet: string): string => addresses.memo(wallet),
     /** Whether that account exists on chain. Answers are cached for a minute. */
     canReceive: (wallet: string): Promise<Result<boolean, ChainUnclear>> => {

@@ -102,9 +102,7 @@ export async function openChain(settings: ChainSettings) {
     cluster: cluster.cluster,
     network: cluster.network,
     caip2: caip2Of(cluster),
-    /** The token that counts as USDC. */
     mint: cluster.mint,
-    /** Account that pays network fees for donors, null without one. */
     sponsor: sponsor?.address ?? null,
     /** Whether any node answers. Known for a second, then asked again: a caller waits for that at most 2.5 s. */
     health,
@@ -113,17 +111,12 @@ export async function openChain(settings: ChainSettings) {
     landed: (txSignature: string, at: Level = commitment) =>
       singleFlight(rpc, `${at} ${txSignature}`, () => landedAt(txSignature, at)),
     readPayment,
-    /** Adds the sponsor's signature to a payment that the caller has checked. */
     sponsored: (payment: Payment) => sponsor?.sign(payment) ?? fail(noSponsor),
-    unsigned: async (
-      donor: string,
-      payment: UnsignedPayment,
-    ): Promise<Result<string, ChainUnclear>> => {
+    unsigned: async (donor: string, payment: UnsignedPayment) => {
       const latest = await askFor(rpc, "getLatestBlockhash", [{ commitment: "confirmed" }], Latest);
       if (!latest.ok) return latest;
-      return ok(
-        unsignedPayment(donor, cluster.mint, { ...payment, makeAccount: true }, latest.value),
-      );
+      const making = { ...payment, makeAccount: true };
+      return ok(unsignedPayment(donor, cluster.mint, making, latest.value));
     },
     simulate: (payment: Payment) => simulate(rpc, payment),
     send: (payment: Payment) => send(rpc, payment),

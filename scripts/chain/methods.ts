@@ -23,42 +23,6 @@ import {
 import { blockhashSlots, type Landing, type Ledger, type Refusal, type Slots } from "./ledger.ts";
 import type { Outcome, TransactionError } from "./svm.ts";
 
-type Client =
-  /** api/chain. */
-  | "service"
-  /** Programs with @solana/web3.js; `bun run chain send` is one. */
-  | "web3.js"
-  /** Programs with @solana/kit. */
-  | "kit"
-  /** The stock clients of x402, of both versions. */
-  | "x402";
-
-/** Every method of the local chain, and who calls it: one that nobody calls goes. */
-const clientsOf = {
-  getAccountInfo: ["service", "web3.js", "kit", "x402"],
-  getBalance: ["service", "web3.js"],
-  getBlockHeight: ["web3.js"],
-  getEpochInfo: ["kit"],
-  getFirstAvailableBlock: ["service"],
-  getGenesisHash: ["service"],
-  getLatestBlockhash: ["web3.js", "kit", "x402"],
-  getSignatureStatuses: ["service", "web3.js", "kit"],
-  getSignaturesForAddress: ["service", "web3.js", "kit"],
-  getSlot: ["service"],
-  getTokenSupply: ["service"],
-  getTransaction: ["service"],
-  isBlockhashValid: ["service"],
-  requestAirdrop: ["web3.js"],
-  sendTransaction: ["service", "web3.js", "kit"],
-  simulateTransaction: ["service", "kit", "x402"],
-  signatureSubscribe: ["web3.js", "kit"],
-  signatureUnsubscribe: ["web3.js", "kit"],
-  slotSubscribe: ["kit"],
-  slotUnsubscribe: ["kit"],
-} as const satisfies Record<string, readonly Client[]>;
-
-type Subscribing = `${"signature" | "slot"}${"Subscribe" | "Unsubscribe"}`;
-
 const noParams = z.tuple([]);
 const onlyOptions = z.tuple([Options]);
 const addressAndOptions = z.tuple([Address, Options]);
@@ -97,8 +61,11 @@ const epochSlots = 432_000;
 
 const slot = method(onlyOptions, ({ slots }, params) => slots.at(commitmentIn(params)));
 
-/** What answers each, but for what is answered on a socket. The ledger knows accounts as they are now, at every commitment. */
-export const methods: Readonly<Record<Exclude<keyof typeof clientsOf, Subscribing>, Method>> = {
+/**
+ * What answers each method that api/chain, @solana/web3.js, @solana/kit or a stock client of x402 calls, but for what is
+ * answered on a socket: one that nobody calls goes. The ledger knows accounts as they are now, at every commitment.
+ */
+export const methods = {
   getAccountInfo: methodInContext(
     z.tuple([Address, AccountOptions]),
     (ledger, [of, { dataSlice }]) => {
@@ -131,9 +98,7 @@ export const methods: Readonly<Record<Exclude<keyof typeof clientsOf, Subscribin
   getSignatureStatuses: method(
     z.tuple([z.array(Signature).max(statusesMax), z.unknown().optional()]),
     (ledger, [signatures]) => {
-      const statuses = signatures.map((signature) =>
-        statusOf(ledger, ledger.seen(signature, "processed")),
-      );
+      const statuses = signatures.map((signature) => statusOf(ledger, signature));
       return inContext(ledger.slots.now(), statuses);
     },
   ),
@@ -205,7 +170,7 @@ export const methods: Readonly<Record<Exclude<keyof typeof clientsOf, Subscribin
       return simulated(refused, outcome);
     },
   ),
-};
+} as const satisfies Record<string, Method>;
 
 /** `rentEpoch` of accounts that pay no rent is the largest u64; as a number it becomes this. */
 const rentExempt = 18_446_744_073_709_552_000;
@@ -217,7 +182,8 @@ function atLeastConfirmed(commitment: Commitment | null | undefined): Commitment
   return commitment ?? "finalized";
 }
 
-function statusOf({ slots }: Ledger, landing: Landing | null) {
+function statusOf({ slots, seen }: Ledger, signature: string) {
+  const landing = seen(signature, "processed");
   if (landing === null) return null;
   const { err } = landing.outcome;
   const confirmationStatus = slots.commitmentOf(landing.slot);
@@ -285,12 +251,7 @@ function showTransaction(landing: Landing, slots: Slots) {
       innerInstructions: outcome.inner.flatMap((inner, index) =>
         inner.length === 0
           ? []
-          : [
-              {
-                index,
-                instructions: inner.map((instruction) => showInstruction(landing, instruction)),
-              },
-            ],
+          : [{ index, instructions: inner.map((each) => showInstruction(landing, each)) }],
       ),
       preBalances: before.lamports,
       postBalances: after.lamports,
