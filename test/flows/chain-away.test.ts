@@ -118,11 +118,8 @@ test.concurrent.each(["refuses", "hangs", "answers errors"] as const)(
 );
 
 test("without a node, no one is asked for money, and the health page says so", async () => {
-  const service = await aService({
-    records: [
-      aNonprofit({ slug: "well", usdc_wallet: "9xQeWvG816bUx9EPjHmaT23yvVM2ZWbrrpZb9PusVFin" }),
-    ],
-  });
+  const usdc_wallet = "9xQeWvG816bUx9EPjHmaT23yvVM2ZWbrrpZb9PusVFin";
+  const service = await aService({ records: [aNonprofit({ slug: "well", usdc_wallet })] });
   const answer = await service.get(path);
   expect([answer.status, (await answer.json()).code]).toEqual([503, "chain_away"]);
   const { parts } = (await service.json("/readyz")) as { parts: object };
@@ -136,17 +133,11 @@ test("without a node, no one is asked for money, and the health page says so", a
 function withoutLocalChain(): string {
   const root = join(import.meta.dirname, "../..");
   const folder = mkdtempSync(join(tmpdir(), "almoner-omit-dev-"));
-  for (const name of [
-    "api",
-    "content",
-    "scripts",
-    "site",
-    "package.json",
-    "package-lock.json",
-    "tsconfig.json",
-    "astro.config.mjs",
-  ])
+  const sources = ["api", "content", "scripts", "site"];
+  const settings = ["package.json", "package-lock.json", "tsconfig.json", "astro.config.mjs"];
+  for (const name of [...sources, ...settings]) {
     cpSync(join(root, name), join(folder, name), { recursive: true });
+  }
   const modules = join(folder, "node_modules");
   mkdirSync(modules);
   for (const name of readdirSync(join(root, "node_modules"))) {

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { PaymentRequirements, Settlement } from "#content/contract/donation.ts";
+import type { Donor } from "#test/support/donor.ts";
 import { paymentHeader } from "#test/support/donating.ts";
 import { aChain, type TestChain } from "#test/support/local-chain.ts";
 import { freePort, startService, untilAnswers } from "#test/support/processes.ts";
@@ -96,20 +97,20 @@ test("one signature a thousand times at once, over two processes and three slugs
   expect(await rows(`tx_signature = '${payment.signature}'`)).toHaveLength(2);
 }, 240_000);
 
+/** A sponsored payment of 2 USDC; answers its status. */
+async function pay(at: number, donor: Donor): Promise<number> {
+  const asked = await ask(at, "/api/donate/well?amount=2");
+  const { accepts, memo, recipient } = (await asked.json()) as PaymentRequirements;
+  const feePayer = accepts[0]?.extra.feePayer ?? "";
+  const { bytes } = donor.pay({ to: recipient, usdc: "2", memo, feePayer });
+  const headers = paymentHeader(bytes, 1, "solana-devnet");
+  return (await ask(at, "/api/donate/well", { headers })).status;
+}
+
 test("two payments of the same money, one to each process: the sponsor pays for one", async () => {
   const donor = chain.donor({ usdc: "2.5" });
   const before = chain.lamportsOf(chain.sponsor.publicKey.toBase58());
-  const answers = await Promise.all(
-    [0, 1].map(async (at) => {
-      const demand = (await (
-        await ask(at, "/api/donate/well?amount=2")
-      ).json()) as PaymentRequirements;
-      const feePayer = demand.accepts[0]?.extra.feePayer ?? "";
-      const payment = donor.pay({ to: wallet, usdc: "2", memo: demand.memo, feePayer });
-      const headers = paymentHeader(payment.bytes, 1, "solana-devnet");
-      return (await ask(at, "/api/donate/well", { headers })).status;
-    }),
-  );
+  const answers = await Promise.all([0, 1].map((at) => pay(at, donor)));
   expect(answers.toSorted((a, b) => a - b)).toEqual([200, 402]);
   expect(before - chain.lamportsOf(chain.sponsor.publicKey.toBase58())).toBe(10_001);
 }, 240_000);
@@ -120,20 +121,7 @@ test("processes are killed while they settle: every payment that landed is recor
   const donate = async (at: number): Promise<void> => {
     while (!stop) {
       try {
-        const demand = (await (
-          await ask(at, "/api/donate/well?amount=2")
-        ).json()) as PaymentRequirements;
-        const {
-          accepts: [option],
-          recipient,
-          memo,
-        } = demand;
-        const payment = chain
-          .donor()
-          .pay({ to: recipient, usdc: "2", memo, feePayer: option?.extra.feePayer ?? "" });
-        const headers = paymentHeader(payment.bytes, 1, "solana-devnet");
-        const response = await ask(at, "/api/donate/well", { headers });
-        if (response.status === 200) taken += 1;
+        if ((await pay(at, chain.donor())) === 200) taken += 1;
       } catch {
         await Bun.sleep(20); // The process is down.
       }
