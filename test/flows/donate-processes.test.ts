@@ -99,8 +99,8 @@ test("one signature a thousand times at once, over two processes and three slugs
 
 /** A sponsored payment of 2 USDC; answers its status. */
 async function pay(at: number, donor: Donor): Promise<number> {
-  const asked = await ask(at, "/api/donate/well?amount=2");
-  const { accepts, memo, recipient } = (await asked.json()) as PaymentRequirements;
+  const answer = await ask(at, "/api/donate/well?amount=2");
+  const { accepts, memo, recipient } = (await answer.json()) as PaymentRequirements;
   const feePayer = accepts[0]?.extra.feePayer ?? "";
   const { bytes } = donor.pay({ to: recipient, usdc: "2", memo, feePayer });
   const headers = paymentHeader(bytes, 1, "solana-devnet");
