@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import { type GivingWorld, givingWorld } from "#content/giving/world.ts";
 import { donate, type DonateCall, donationStatus } from "#content/giving/donate.ts";
 import { sweepDonations } from "#content/giving/sweep.ts";
+import type { PaymentRequirements } from "#content/contract/donation.ts";
 import { micro } from "#content/contract/base/money.ts";
 import { aDonatingService, type DonatingService, paymentHeader } from "#test/support/donating.ts";
 import type { BuiltTransaction } from "#scripts/chain/instructions.ts";
@@ -62,6 +63,11 @@ test("with 20 % errors, endless hangs and null results, every answer comes all t
   await at.stop();
 }, 240_000);
 
+const feePayerIn = ([option]: PaymentRequirements["accepts"]) => {
+  const feePayer = option?.extra.feePayer;
+  return feePayer === undefined ? {} : { feePayer };
+};
+
 /** Donors who come one after the other for a day, each in one of the ways there are. */
 function donors(at: DonatingService, context: GivingWorld) {
   const random = randomOf(11, 0);
@@ -80,11 +86,8 @@ function donors(at: DonatingService, context: GivingWorld) {
     const { memo, reference, accepts, amount: usdc } = asked.value.demand.body;
     const paying = { to: at.wallet, usdc: String(usdc), memo };
     const isSponsored = random.chance(50);
-    const feePayer = isSponsored ? accepts[0]?.extra.feePayer : undefined;
-    const how = isSponsored ? {} : { references: [reference] };
-    const payment = at.chain
-      .donor()
-      .pay({ ...paying, ...how, ...(feePayer === undefined ? {} : { feePayer }) });
+    const how = isSponsored ? feePayerIn(accepts) : { references: [reference] };
+    const payment = at.chain.donor().pay({ ...paying, ...how });
     if (!isSponsored) at.chain.land(payment);
     const header = { scheme: "exact", network: context.chain.caip2, transaction: payment.base64 };
     const proof: DonateCall["proof"] = isSponsored

@@ -111,7 +111,7 @@ async function renamed(bytes: Uint8Array): Promise<string> {
 }
 
 describe("what is not a receipt", () => {
-  const text = (parts: object) =>
+  const answerWith = (parts: object) =>
     JSON.stringify({ receipt: aReceipt(), signature: "a..b", ...parts });
   const jws = (header: object) => `${Buffer.from(JSON.stringify(header)).toString("base64url")}..`;
   test.each([
@@ -120,13 +120,13 @@ describe("what is not a receipt", () => {
     ["[]", "not JSON"],
     ['"receipt"', "not JSON"],
     ['{"receipt":', "not JSON"],
-    [text({ signature: undefined }), "no signature"],
-    [text({ signature: "no jws" }), "not a JWS"],
-    [text({ signature: jws({ alg: "none" }) }), "not a JWS"],
-    [text({ receipt: { ...aReceipt(), type: "other" } }), "receipt.type"],
-    [text({ receipt: { ...aReceipt(), amount_usdc: "5" } }), "receipt.amount_usdc"],
+    [answerWith({ signature: undefined }), "no signature"],
+    [answerWith({ signature: "no jws" }), "not a JWS"],
+    [answerWith({ signature: jws({ alg: "none" }) }), "not a JWS"],
+    [answerWith({ receipt: { ...aReceipt(), type: "other" } }), "receipt.type"],
+    [answerWith({ receipt: { ...aReceipt(), amount_usdc: "5" } }), "receipt.amount_usdc"],
     [
-      text({ signature: jws({ kid: "k".repeat(43) }), correction: "none" }),
+      answerWith({ signature: jws({ kid: "k".repeat(43) }), correction: "none" }),
       "correction cannot be read",
     ],
   ])("%p says what is wrong", (answer, why) => {
