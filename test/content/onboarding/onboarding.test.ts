@@ -31,6 +31,18 @@ const pathsOf = (body: unknown) => {
   return outcome.ok ? [] : outcome.failure.map(({ path }) => path);
 };
 const claim = { claim_slug: "a", contact_email: "a@b.example" };
+const signed = {
+  ...claim,
+  usdc_wallet: aWallet().address,
+  wallet_signature: ` ${"2".repeat(70)} `,
+};
+const tokenProgram = "TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA";
+const ein = {
+  country_code: "US",
+  type: "EIN",
+  registration_number: "53-0196605",
+  org_id: "US-EIN-530196605",
+};
 
 describe("a request", () => {
   test("is cleaned", () => {
@@ -51,12 +63,7 @@ describe("a request", () => {
       website: "https://b.example",
     });
     expect(proof).toBeNull();
-    const proven = {
-      ...claim,
-      usdc_wallet: aWallet().address,
-      wallet_signature: ` ${"2".repeat(70)} `,
-    };
-    expect(read(proven).proof).toEqual({ challenge: null, signature: "2".repeat(70) });
+    expect(read(signed).proof).toEqual({ challenge: null, signature: "2".repeat(70) });
   });
 
   test.each([
@@ -75,27 +82,28 @@ describe("a request", () => {
     [{ ...claim, registration_number: "x".repeat(65) }, ["registration_number"]],
     [{ ...claim, wallet_challenge: "x" }, ["wallet_signature"]],
     [{ ...claim, wallet_signature: "1".repeat(70) }, ["wallet_signature"]],
-    [{ ...claim, usdc_wallet: aWallet().address, wallet_signature: "0" }, ["wallet_signature"]],
-    [
-      {
-        ...claim,
-        usdc_wallet: aWallet().address,
-        wallet_signature: "2".repeat(70),
-        wallet_challenge: "x".repeat(1_001),
-      },
-      ["wallet_signature"],
-    ],
+    [{ ...signed, wallet_signature: "0" }, ["wallet_signature"]],
+    [{ ...signed, wallet_challenge: "x".repeat(1_001) }, ["wallet_signature"]],
+    [{ ...claim, country: "Atlantis" }, ["country"]],
+    [{ ...claim, contact_email: "nobody" }, ["contact_email"]],
+    [{ ...claim, website: "javascript:alert(1)" }, ["website"]],
+    [{ ...claim, mission: "x".repeat(1_001) }, ["mission"]],
+    [{ ...claim, city: 5 }, ["city"]],
+    [{ country: "Kenya", contact_email: "a@b.example", name: "!!!" }, ["name"]],
+    [{ ...claim, usdc_wallet: "0xabc" }, ["usdc_wallet"]],
+    [{ ...claim, usdc_wallet: tokenProgram }, ["usdc_wallet"]],
   ])("is refused: %j", (body, paths) => {
     expect(pathsOf(body)).toEqual(paths);
   });
 
-  test("is a claim, a change or a registration", () => {
-    const { request } = read(claim);
-    expect(onboardingType(request, { verified: 0, status: "listed" })).toBe("claim");
-    expect(onboardingType(request, { verified: 1, status: "listed" })).toBe("change");
-    expect(onboardingType(request, { verified: 0, status: "claimed" })).toBe("change");
-    expect(onboardingType(request, null)).toBe("claim");
-    expect(onboardingType({ ...request, claim_slug: null }, null)).toBe("registration");
+  test.each([
+    ["a", { verified: 0, status: "listed" }, "claim"],
+    ["a", { verified: 1, status: "listed" }, "change"],
+    ["a", { verified: 0, status: "claimed" }, "change"],
+    ["a", null, "claim"],
+    [null, null, "registration"],
+  ] as const)("of slug %p and profile %j is a %s", (claim_slug, profile, type) => {
+    expect(onboardingType({ ...read(claim).request, claim_slug }, profile)).toBe(type);
   });
 });
 
@@ -118,76 +126,48 @@ const proven = {
   at: 1,
 } as const satisfies HostControl;
 
+const decision = {
+  type: "claim",
+  proof: null,
+  edits: {},
+  slug: "",
+  host: unproven,
+  revokedBefore: false,
+  nowMs: 5,
+} as const;
+
 describe("an approval", () => {
-  const nowMs = 1_000;
-  const outcome = (type: "claim" | "change", body: object, before = {}, more = {}) =>
-    onboardingOutcome(aNonprofit(before), {
-      type,
-      request: read({ ...claim, ...body }).request,
-      proof: null,
-      edits: {},
-      slug: "",
-      host: unproven,
-      revokedBefore: false,
-      nowMs,
-      ...more,
-    });
+  const outcome = (type: "claim" | "change", body: object, before = {}, more = {}) => {
+    const { request } = read({ ...claim, ...body });
+    return onboardingOutcome(aNonprofit(before), { ...decision, type, request, ...more });
+  };
 
   test("of a claim fills, of a change replaces", () => {
-    const sent = {
-      mission: "New.",
-      website: "https://new.example",
-      city: "Kisumu",
-      country: "Kenya",
-    };
-    const before = {
-      mission: "Old.",
-      website: "https://old.example",
-      city: null,
-      country_code: "KE",
-    };
+    const places = { website: "https://new.example", city: "Kisumu" };
+    const sent = { mission: "New.", ...places, country: "Kenya" };
+    const live = { mission: "Old.", website: "https://old.example" };
+    const before = { ...live, city: null, country_code: "KE" };
     const filled = outcome("claim", sent, before);
     expect(filled.kept).toEqual(["mission", "website"]);
-    expect(filled.after).toMatchObject({
-      mission: "Old.",
-      website: "https://old.example",
-      city: "Kisumu",
-      verified: 1,
-      status: "claimed",
-    });
+    const verified = { verified: 1, status: "claimed" };
+    expect(filled.after).toMatchObject({ ...live, ...verified, city: "Kisumu" });
     const replaced = outcome("change", sent, before);
     expect(replaced.kept).toEqual([]);
-    expect(replaced.after).toMatchObject({
-      mission: "New.",
-      website: "https://new.example",
-      city: "Kisumu",
-    });
-    expect(Object.keys(replaced.after.provenance).sort()).toEqual([
-      "city",
-      "contact_email",
-      "mission",
-      "website",
-    ]);
+    expect(replaced.after).toMatchObject({ ...places, mission: "New." });
+    const changed = ["city", "contact_email", "mission", "website"];
+    expect(Object.keys(replaced.after.provenance).sort()).toEqual(changed);
   });
 
   test("leaves what is the same as it is", () => {
-    const { after } = outcome(
-      "change",
-      { website: "http://www.old.example/" },
-      { website: "https://old.example", contact_email: "a@b.example" },
-    );
-    expect(after.website).toBe("https://old.example");
-    expect(after.provenance).toEqual({});
+    const before = { website: "https://old.example", contact_email: "a@b.example" };
+    const { after } = outcome("change", { website: "http://www.old.example/" }, before);
+    expect([after.website, after.provenance]).toEqual(["https://old.example", {}]);
   });
 
   test("takes what the operator edited, and leaves out what is null", () => {
-    const { after } = outcome(
-      "claim",
-      { mission: "New.", city: "Lamu" },
-      {},
-      { edits: { mission: "Edited.", city: null, causes: ["health"] } },
-    );
-    expect(after).toMatchObject({ mission: "Edited.", city: null, causes: ["health"] });
+    const edits = { mission: "Edited.", city: null, causes: ["health"] };
+    const { after } = outcome("claim", { mission: "New.", city: "Lamu" }, {}, { edits });
+    expect(after).toMatchObject(edits);
     expect(after.provenance["mission"]?.set_by).toBe("operator");
   });
 
@@ -203,8 +183,8 @@ describe("an approval", () => {
   test("holds every wallet unless control of host and wallet is proven, and adds the proof to the same", () => {
     const { address } = aWallet();
     const proof = { challenge: "c", signature: "s" };
-    const sent = { usdc_wallet: address };
-    const held = (more: object, before = {}) => outcome("claim", sent, before, more);
+    const held = (more: object, before = {}) =>
+      outcome("claim", { usdc_wallet: address }, before, more);
     for (const [more, why] of [
       [{}, "host"],
       [{ proof }, "host"],
@@ -215,24 +195,55 @@ describe("an approval", () => {
       const { after, wallet } = held(more);
       expect([after.usdc_wallet, wallet?.held]).toEqual([null, expect.stringContaining(why)]);
     }
+    const shown = { wallet_challenge: "c", wallet_signature: "s" };
     expect(held({ host: proven, proof })).toMatchObject({
-      after: { usdc_wallet: address, wallet_challenge: "c", wallet_signature: "s" },
+      after: { usdc_wallet: address, ...shown },
       wallet: { address, held: null },
     });
     expect(held({ host: proven, proof }, { usdc_wallet: "old" })).toMatchObject({
       after: { usdc_wallet: "old" },
       wallet: { address, held: "it replaces another wallet" },
     });
-    expect(held({ proof }, { usdc_wallet: address })).toMatchObject({
-      after: { wallet_challenge: "c", wallet_signature: "s" },
-      wallet: { held: null },
+    const same = { after: shown, wallet: { held: null } };
+    expect(held({ proof }, { usdc_wallet: address })).toMatchObject(same);
+  });
+
+  test("of a registration makes a profile", () => {
+    const { request } = read({
+      name: "Hope",
+      country: "US",
+      contact_email: "a@b.example",
+      registration_number: "EIN 530196605",
+      mission: "M.",
     });
+    const profileOf = (edits: object, sent = request) =>
+      onboardingOutcome(null, {
+        ...{ ...decision, type: "registration", slug: "hope" },
+        ...{ request: sent, edits },
+      }).after;
+    const set_by = "organisation";
+    expect(profileOf({})).toMatchObject({
+      slug: "hope",
+      name: "Hope",
+      country_code: "US",
+      verified: 1,
+      status: "claimed",
+      mission: "M.",
+      registrations: [ein],
+      provenance: { name: { set_by, applied_at: 5 }, registrations: { set_by } },
+    });
+    const edits = { name: "Hope House", country_code: null };
+    const provenance = { name: { set_by: "operator" } };
+    expect(profileOf(edits)).toMatchObject({ ...edits, provenance });
+    expect(profileOf({}, { ...request, registration_number: null }).registrations).toEqual([]);
   });
 });
 
 describe("the host to prove", () => {
-  const registration = { type: "registration" as const, profile: null };
+  const registered = (website: string | null) =>
+    ({ type: "registration", profile: null, website }) as const;
   const nothing = { proven_host: null, proven_by: null, proven_at: null };
+  const dns = { proven_host: "hope.example", proven_by: "dns", proven_at: 1_000 } as const;
   const listed = (website: string | null, set_by?: SetBy) => ({
     type: "claim" as const,
     website: "https://asked.example",
@@ -246,7 +257,7 @@ describe("the host to prove", () => {
     [listed("http://hope.example:8080", "register"), "hope.example"],
     [listed("https://kitchen.hope.example", "operator"), "kitchen.hope.example"],
     [listed("https://hope.example", "organisation"), "hope.example"],
-    [{ ...registration, website: "https://new.example" }, "new.example"],
+    [registered("https://new.example"), "new.example"],
   ])("of %j is %s", (claimed, host) => {
     expect(hostControl(claimed, nothing, 0)).toEqual({ state: "not_proven", host });
   });
@@ -254,33 +265,31 @@ describe("the host to prove", () => {
     [listed(null), "no website"],
     [listed("https://hope.example", "consensus"), "agents"],
     [listed("https://www.facebook.com/hope"), "many organisations"],
-    [{ ...registration, website: null }, "no website"],
-  ])("of %j is none: %s", (claimed, why) => {
-    const control = hostControl(claimed, nothing, 0);
-    expect(control).toMatchObject({
-      state: "nothing_to_prove_against",
-      why: expect.stringContaining(why),
-    });
+    [registered(null), "no website"],
+  ])("of %j is none: %s", (claimed, words) => {
+    const why = expect.stringContaining(words);
+    const none = { state: "nothing_to_prove_against", why };
+    expect(hostControl(claimed, nothing, 0)).toMatchObject(none);
   });
   test.each([
     [listed("https://hope.example", "register"), false],
     [listed("https://hope.example", "operator"), false],
     [listed("https://hope.example", "organisation"), true],
-    [{ ...registration, website: "https://hope.example" }, true],
+    [registered("https://hope.example"), true],
   ])("of %j is named by nobody but the organisation: %p", (claimed, ownWord) => {
-    const proof = { proven_host: "hope.example", proven_by: "dns" as const, proven_at: 1 };
-    expect(hostControl(claimed, proof, 1)).toMatchObject({ state: "proven", ownWord });
+    expect(hostControl(claimed, dns, 1_000)).toMatchObject({ state: "proven", ownWord });
   });
-  test("is proven for 30 days, and only while the profile names it", () => {
-    const at = 1_000;
-    const proof = { proven_host: "hope.example", proven_by: "dns" as const, proven_at: at };
-    const state = (website: string, nowMs: number) =>
-      hostControl(listed(website), proof, nowMs).state;
-    expect(state("https://hope.example", at + hostProofLifeMs - 1)).toBe("proven");
-    expect(state("https://hope.example", at + hostProofLifeMs)).toBe("not_proven");
-    expect(state("https://other.example", at)).toBe("not_proven");
-    expect(state("https://sub.hope.example", at)).toBe("not_proven");
-  });
+  test.each([
+    ["hope.example", hostProofLifeMs - 1, "proven"],
+    ["hope.example", hostProofLifeMs, "not_proven"],
+    ["other.example", 0, "not_proven"],
+    ["sub.hope.example", 0, "not_proven"],
+  ])(
+    "is proven for 30 days, while the profile names it: %s after %d ms is %s",
+    (host, ms, state) => {
+      expect(hostControl(listed(`https://${host}`), dns, 1_000 + ms)).toMatchObject({ state });
+    },
+  );
   test.each([
     ["a@hope.example", "https://hope.example", true],
     ["a@Hope.example", "https://www.hope.example/", true],
@@ -296,37 +305,32 @@ describe("the host to prove", () => {
   });
 });
 
-test("edits are read as values are", () => {
+test("edits begin with the request, or with what was edited before", () => {
   const { request } = read({ ...claim, mission: "M." });
-  expect(JSON.parse(editable(request, null))).toMatchObject({
-    mission: "M.",
-    website: null,
-    city: null,
-    country: null,
-  });
-  expect(JSON.parse(editable(request, '{"city":"Lamu"}'))).toMatchObject({
-    mission: "M.",
-    city: "Lamu",
-  });
-  expect(readEdits(null, { thisYear })).toEqual({ ok: true, value: {} });
-  expect(readEdits(" ", { thisYear })).toEqual({ ok: true, value: {} });
-  expect(
-    readEdits('{"city":"Lamu,","country":null,"causes":["health","health"]}', { thisYear }),
-  ).toEqual({ ok: true, value: { city: "Lamu", country_code: null, causes: ["health"] } });
-  expect(readEdits('{"name":" Hope  House ","mission":null}', { thisYear })).toEqual({
-    ok: true,
-    value: { name: "Hope House", mission: null },
-  });
-  for (const value of [
-    "{",
-    "1",
-    '{"name":"\u202E"}',
-    '{"city":"5"}',
-    '{"country":"x"}',
-    '{"contact_email":"a@b.example"}',
-  ]) {
-    expect(readEdits(value, { thisYear }).ok).toBe(false);
-  }
+  const none = { website: null, country: null };
+  expect(JSON.parse(editable(request, null))).toMatchObject({ ...none, mission: "M.", city: null });
+  const edited = { mission: "M.", city: "Lamu" };
+  expect(JSON.parse(editable(request, '{"city":"Lamu"}'))).toMatchObject(edited);
+});
+
+test.each([
+  [null, {}],
+  [" ", {}],
+  ['{"city":"Lamu,","country":null}', { city: "Lamu", country_code: null }],
+  ['{"causes":["health","health"]}', { causes: ["health"] }],
+  ['{"name":" Hope  House ","mission":null}', { name: "Hope House", mission: null }],
+  ["{", null],
+  ["1", null],
+  ['{"name":""}', null],
+  ['{"name":"\u202E"}', null],
+  ['{"city":"5"}', null],
+  ['{"country":"x"}', null],
+  ['{"causes":["magic"]}', null],
+  ['{"website":"javascript:1"}', null],
+  ['{"contact_email":"a@b.example"}', null],
+])("edits are read as values are: %s gives %j", (text, values) => {
+  const edits = readEdits(text, { thisYear });
+  expect(edits.ok ? edits.value : null).toEqual(values);
 });
 
 test.each([
@@ -355,188 +359,91 @@ test("a site is a host, on shared hosts a page", () => {
   expect([isSharedHost("facebook.com"), isSharedHost("hope.example")]).toEqual([true, false]);
 });
 
-test("a registration makes a profile", () => {
-  const { request } = read({
-    name: "Hope",
-    country: "US",
-    contact_email: "a@b.example",
-    registration_number: "EIN 530196605",
-    mission: "M.",
-  });
-  const made = (edits: object, sent = request) =>
-    onboardingOutcome(null, {
-      type: "registration",
-      request: sent,
-      proof: null,
-      edits,
-      slug: "hope",
-      host: unproven,
-      revokedBefore: false,
-      nowMs: 5,
-    }).after;
-  expect(made({})).toMatchObject({
-    slug: "hope",
-    name: "Hope",
-    country_code: "US",
-    verified: 1,
-    status: "claimed",
-    mission: "M.",
-    registrations: [
-      {
-        country_code: "US",
-        type: "EIN",
-        registration_number: "53-0196605",
-        org_id: "US-EIN-530196605",
-      },
-    ],
-    provenance: {
-      name: { set_by: "organisation", applied_at: 5 },
-      registrations: { set_by: "organisation" },
-    },
-  });
-  expect(made({ name: "Hope House", country_code: null })).toMatchObject({
-    name: "Hope House",
-    country_code: null,
-    provenance: { name: { set_by: "operator" } },
-  });
-  expect(made({}, { ...request, registration_number: null }).registrations).toEqual([]);
-});
-
 describe("checks", () => {
-  const registered = aNonprofit({
-    country_code: "US",
-    registrations: [
-      {
-        country_code: "US",
-        type: "EIN",
-        registration_number: "53-0196605",
-        org_id: "US-EIN-530196605",
-      },
-      { country_code: "US", type: "State", registration_number: "No 7", org_id: null },
-    ],
-  });
+  const website = "https://old.example";
+  const number = { country_code: "US", type: "State", registration_number: "No 7", org_id: null };
+  const registered = aNonprofit({ country_code: "US", registrations: [ein, number] });
   const known = (field: "contact_email" | "website", set_by: SetBy) =>
     aNonprofit({
-      contact_email: "a@b.example",
-      website: "https://old.example",
-      provenance: {
-        [field]: { set_by, source: set_by, source_url: null, agents: [], applied_at: 1 },
-      },
+      ...{ contact_email: "a@b.example", website },
+      provenance: { [field]: sourceFrom(set_by, 1) },
     });
-  const checked = (body: object, more: object = {}) =>
-    Object.fromEntries(
-      onboardingChecks({
-        type: "claim",
-        request: read({ ...claim, ...body }).request,
-        profile: aNonprofit({
-          contact_email: "A@B.example",
-          website: "https://old.example",
-          name: "Hope House",
-          registrations: [],
-        }),
-        proven: false,
-        duplicates: [],
-        host: unproven,
-        whyHeld: null,
-        otherOwners: [],
-        rivals: 0,
-        stoppedFor: null,
-        heldUntil: null,
-        ...more,
-      }).map(({ name, outcome }) => [name, outcome]),
-    );
+  const plain = {
+    type: "claim",
+    profile: aNonprofit({ contact_email: "A@B.example", website, name: "Hope House" }),
+    proven: false,
+    duplicates: [],
+    host: unproven,
+    whyHeld: null,
+    otherOwners: [],
+    rivals: 0,
+    stoppedFor: null,
+    heldUntil: null,
+  } as const;
+  const outcomesOf = (body: object, more: object, stored: object = {}) => {
+    const request = { ...read({ ...claim, ...body }).request, ...stored };
+    const checks = onboardingChecks({ ...plain, request, ...more });
+    return Object.fromEntries(checks.map(({ name, outcome }) => [name, outcome]));
+  };
+  const mailAndSite = { contact_email: "x@new.example", website: "https://new.example" };
+  const atOldSite = { contact_email: "x@old.example" };
+  const wallet = { usdc_wallet: aWallet().address };
+  const vault = { usdc_wallet: "BVMmxrEG9dkxqZK2vSZzHgDS6DwS6VAcWqBBvvL48SaY" };
+  const held = { proven: true, heldUntil: "soon", otherOwners: ["x"] };
+  const owned = { "held wallet": "noted", "wallet owner": "failed" };
   test.each([
-    [{}, {}, { "e-mail": "passed", duplicates: "passed" }],
-    [{ contact_email: "x@old.example" }, {}, { "e-mail": "passed" }],
+    [{}, {}, { "e-mail": "passed", duplicates: "passed", host: "noted" }],
+    [atOldSite, {}, { "e-mail": "passed" }],
     [
-      { contact_email: "x@else.example", website: "https://new.example" },
+      { ...mailAndSite, contact_email: "x@else.example" },
       {},
       { "e-mail": "noted", website: "noted" },
     ],
+    // Who makes up an address makes up a website for it.
+    [mailAndSite, {}, { "e-mail": "noted" }],
+    [mailAndSite, { profile: null }, { "e-mail": "noted" }],
     [{ website: "old.example" }, {}, { website: "passed" }],
-    [
-      { name: "Hope House Inc", registration_number: "5" },
-      {},
-      { name: "passed", registration: "noted" },
-    ],
+    [{ name: "Hope House Inc" }, {}, { name: "passed" }],
     [{ name: "Норе House" }, {}, { name: "noted" }],
     [{ name: "\u041D\u043E\u0440\u0435" }, {}, { name: "noted" }],
     [{ name: "Дом надежды" }, {}, { name: "failed" }],
-    [
-      { usdc_wallet: "BVMmxrEG9dkxqZK2vSZzHgDS6DwS6VAcWqBBvvL48SaY" },
-      {},
-      { wallet: "noted", signature: "noted" },
-    ],
-    [
-      { usdc_wallet: aWallet().address },
-      { proven: true, heldUntil: "soon", otherOwners: ["x"] },
-      { wallet: "passed", signature: "passed", "held wallet": "noted", "wallet owner": "failed" },
-    ],
-    [{}, {}, { host: "noted" }],
+    [{ name: "Quite Else" }, {}, { name: "failed" }],
+    [vault, {}, { wallet: "noted", signature: "noted" }],
+    [wallet, held, { wallet: "passed", signature: "passed", ...owned }],
+    [wallet, { whyHeld: "why" }, { hold: "passed" }],
+    [wallet, {}, { hold: "noted" }],
     [{}, { host: proven }, { host: "passed" }],
     [{}, { host: { state: "nothing_to_prove_against", why: "x" } }, { host: "noted" }],
-    [{ usdc_wallet: aWallet().address }, { whyHeld: "why" }, { hold: "passed" }],
-    [{ usdc_wallet: aWallet().address }, {}, { hold: "noted" }],
     [{}, { stoppedFor: "not them" }, { "e-mail": "failed" }],
     [{}, { rivals: 1 }, { others: "noted" }],
     [{}, { rivals: 2, duplicates: [{}] }, { others: "noted", duplicates: "noted" }],
     [{}, { duplicates: [{}, {}] }, { duplicates: "noted" }],
-    [{ name: "Quite Else" }, {}, { name: "failed" }],
     [{ contact_email: "x@mailinator.com" }, {}, { "e-mail": "failed" }],
+    [{ registration_number: "5" }, {}, { registration: "noted" }],
     [{ registration_number: "EIN 530196605" }, { profile: registered }, { registration: "passed" }],
     [{ registration_number: "No 7" }, { profile: registered }, { registration: "passed" }],
     [{ registration_number: "no.7" }, { profile: registered }, { registration: "passed" }],
     [{ registration_number: "12-3456789" }, { profile: registered }, { registration: "failed" }],
     [{ name: "placeholder" }, { profile: null }, { "test data": "failed" }],
-    [
-      { website: "https://new.example", contact_email: "x@new.example" },
-      { profile: null },
-      { "e-mail": "noted" },
-    ],
     // Two ids of one agent are enough to put an address or a site into an empty profile, and to claim it with that.
     [{}, { profile: known("contact_email", "consensus") }, { "e-mail": "noted" }],
     [{}, { profile: known("contact_email", "register") }, { "e-mail": "passed" }],
-    [
-      { contact_email: "x@old.example" },
-      { profile: known("website", "consensus") },
-      { "e-mail": "noted" },
-    ],
-    [
-      { contact_email: "x@old.example" },
-      { profile: known("website", "operator") },
-      { "e-mail": "passed" },
-    ],
+    [atOldSite, { profile: known("website", "consensus") }, { "e-mail": "noted" }],
+    [atOldSite, { profile: known("website", "operator") }, { "e-mail": "passed" }],
     // Of a listing, what an organisation said is left from a claim that was taken back.
+    [atOldSite, { profile: known("website", "organisation") }, { "e-mail": "noted" }],
     [
-      { contact_email: "x@old.example" },
-      { profile: known("website", "organisation") },
-      { "e-mail": "noted" },
-    ],
-    [
-      { contact_email: "x@old.example" },
+      atOldSite,
       { type: "change", profile: known("website", "organisation") },
       { "e-mail": "passed" },
     ],
   ])("of %j with %j", (body, more, expected) => {
-    expect(checked(body, more)).toMatchObject(expected);
+    expect(outcomesOf(body, more)).toMatchObject(expected);
   });
 
   test("find a wallet that is none in a request that was stored before it was known", () => {
-    const request = { ...read(claim).request, usdc_wallet: "x" };
-    const checks = onboardingChecks({
-      type: "claim",
-      request,
-      profile: null,
-      proven: false,
-      duplicates: [],
-      host: unproven,
-      whyHeld: "why",
-      otherOwners: [],
-      rivals: 0,
-      stoppedFor: null,
-      heldUntil: null,
-    });
-    expect(checks.find(({ name }) => name === "wallet")?.outcome).toBe("failed");
+    const outcomes = outcomesOf({}, { profile: null, whyHeld: "why" }, { usdc_wallet: "x" });
+    expect(outcomes).toMatchObject({ wallet: "failed" });
   });
 });
 
