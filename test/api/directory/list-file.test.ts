@@ -31,6 +31,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
+const textOf = async (path: string) => (await service.get(path)).text();
 const rowsOf = (text: string): Record<string, string>[] => parse(text, { columns: true });
 const linesOf = (text: string): unknown[] =>
   text
@@ -47,7 +48,7 @@ async function allPages(path: string, shape: typeof NonprofitList | typeof Searc
   const found: Record<string, unknown>[] = [];
   for (let next: string | null = path; next !== null;) {
     const page: { next: string | null; nonprofits: object[] } = shape.parse(
-      await (await service.get(next)).json(),
+      await service.json(next),
     );
     found.push(...page.nonprofits.map((one) => ({ ...one })));
     next = page.next?.replace("https://almoner.example", "") ?? null;
@@ -83,37 +84,34 @@ describe("a whole list as a file", () => {
 
   test("says what it is called, how many match, and that its form may be chosen", async () => {
     const { headers } = await service.get("/api/nonprofits?format=csv&country=US");
-    expect(headers.get("content-disposition")).toBe('attachment; filename="nonprofits.csv"');
-    expect(headers.get("x-total-count")).toBe("13");
-    expect(headers.get("x-truncated")).toBeNull();
-    expect(headers.get("vary")).toBe("Accept");
-    expect(headers.get("access-control-expose-headers")).toContain("X-Total-Count");
+    for (const [name, value] of [
+      ["content-disposition", 'attachment; filename="nonprofits.csv"'],
+      ["x-total-count", "13"],
+      ["x-truncated", null],
+      ["vary", "Accept"],
+      ["access-control-expose-headers", expect.stringContaining("X-Total-Count")],
+    ])
+      expect(headers.get(name)).toEqual(value);
     for (const path of ["/api/nonprofits", "/api/search?q=harbour"])
       expect((await service.get(path)).headers.get("vary")).toBe("Accept, Accept-Encoding");
   });
 
   test("has a header and no row where nothing matches", async () => {
-    const answer = await service.get("/api/search?q=nothing-like-it&format=csv&fields=slug,name");
-    expect([answer.status, await answer.text()]).toEqual([200, "slug,name\r\n"]);
+    const path = "/api/search?q=nothing-like-it&format=csv&fields=slug,name";
+    expect(await textOf(path)).toBe("slug,name\r\n");
     const lines = await service.get("/api/nonprofits?country=Nowhere&format=ndjson");
     expect([lines.status, await lines.text()]).toEqual([200, ""]);
     expect(lines.headers.get("x-total-count")).toBe("0");
   });
 
-  test("has what fields name, in that order", async () => {
-    const path = "/api/nonprofits?format=csv&fields=country,slug&limit=1&sort=name";
-    expect(await (await service.get(path)).text()).toBe(
-      "country,slug\r\nUnited States,harbour-0\r\n",
-    );
-  });
-
-  test("has the numbers of registers when they are asked for", async () => {
-    const path = "/api/nonprofits?format=csv&fields=slug,identifiers&limit=1&sort=name";
-    expect(await (await service.get(path)).text()).toBe(
-      'slug,identifiers\r\nharbour-0,"US-EIN-530196605; GB-CHC-1089464"\r\n',
-    );
-    const lines = await service.get(path.replace("csv", "ndjson").replace("limit=1", "limit=2"));
-    expect(linesOf(await lines.text())).toEqual([
+  test("has what fields name, in that order, and the numbers of registers when they are asked for", async () => {
+    const path = "/api/nonprofits?sort=name&limit=2";
+    const rows = (await textOf(`${path}&format=csv&fields=country,slug,identifiers`)).split("\r\n");
+    expect(rows.slice(0, 2)).toEqual([
+      "country,slug,identifiers",
+      'United States,harbour-0,"US-EIN-530196605; GB-CHC-1089464"',
+    ]);
+    expect(linesOf(await textOf(`${path}&format=ndjson&fields=slug,identifiers`))).toEqual([
       { slug: "harbour-0", identifiers: ["US-EIN-530196605", "GB-CHC-1089464"] },
       { slug: "harbour-1", identifiers: [] },
     ]);
@@ -127,23 +125,22 @@ describe("a whole list as a file", () => {
       "/api/nonprofits/harbour-0?fields=cuases",
       "/api/recommend?q=x&fields=rnk",
     ]) {
-      const answer = await service.get(path);
-      const body = await answer.json();
+      const body = await service.json(path);
       expect(body).toMatchObject({ code: "invalid_parameter", parameter: "fields", status: 400 });
       expect(body.allowed).toContain("name");
       expect(body.detail).toContain("The nearest: ");
       expect(body.errors).toEqual([{ path: "fields", message: body.detail }]);
     }
+    const wrong = [
+      "format=xls",
+      "format=csv&limit=0",
+      "format=csv&limit=x",
+      "format=csv&offset=-1",
+    ];
     // Only what a search found says how well it matches.
-    expect((await service.get("/api/nonprofits?fields=match")).status).toBe(400);
-  });
-
-  test.each(["format=xls", "format=csv&limit=0", "format=csv&limit=x", "format=csv&offset=-1"])(
-    "refuses %s",
-    async (query) => {
+    for (const query of [...wrong, "fields=match"])
       expect((await service.get(`/api/nonprofits?${query}`)).status).toBe(400);
-    },
-  );
+  });
 
   test.each([
     ["limit=3", 3],
@@ -159,8 +156,7 @@ describe("a whole list as a file", () => {
   });
 
   test("leaves the greatest limit of JSON as it is", async () => {
-    const body = await (await service.get("/api/nonprofits?limit=900&format=json")).json();
-    expect(body.count).toBe(100);
+    expect((await service.json("/api/nonprofits?limit=900&format=json")).count).toBe(100);
   });
 
   test.each([
@@ -190,66 +186,55 @@ describe("a whole list as a file", () => {
   });
 });
 
-describe("HEAD of a file", () => {
-  test("says what GET says, and writes no row", async () => {
-    const path = "/api/search?q=harbour&format=csv";
-    const get = await service.get(path);
-    const head = await service.app.handle(
-      new Request(`http://localhost${path}`, { method: "HEAD" }),
-    );
-    expect([head.status, await head.text()]).toEqual([200, ""]);
-    for (const name of ["content-type", "content-disposition", "etag", "x-total-count", "vary"])
-      expect(head.headers.get(name)).toBe(get.headers.get(name));
-    expect(head.headers.has("content-length")).toBe(false);
-  });
+test("HEAD of a file says what GET says, and writes no row", async () => {
+  const path = "/api/search?q=harbour&format=csv";
+  const get = await service.get(path);
+  const head = await service.app.handle(new Request(`http://localhost${path}`, { method: "HEAD" }));
+  expect([head.status, await head.text()]).toEqual([200, ""]);
+  for (const name of ["content-type", "content-disposition", "etag", "x-total-count", "vary"])
+    expect(head.headers.get(name)).toBe(get.headers.get(name));
+  expect(head.headers.has("content-length")).toBe(false);
 });
 
-describe("a file of more rows than are given", () => {
-  const ids = (total: number) => async () => ({
-    total,
-    ids: Array.from({ length: Math.min(total, fileRowsMax) }, () => -1),
-    facets: {} as never,
-  });
-  test.each([
-    [fileRowsMax, "", null],
-    [fileRowsMax + 1, "", "true"],
-    [fileRowsMax + 1, "&offset=1", null],
-  ])("of %d%s says that it is cut: %j", async (total, query, truncated) => {
-    const { context } = service;
-    const cut = await aService({
-      context: { store: context.store, search: { ...context.search, browse: ids(total) } },
-    });
-    const answer = await cut.get(`/api/nonprofits?format=csv${query}`);
-    expect(answer.headers.get("x-total-count")).toBe(String(total));
-    expect(answer.headers.get("x-truncated")).toBe(truncated);
-    await answer.body?.cancel();
-  });
+/** The same directory, whose lists are these ids. */
+const listing = (ids: number[], total = ids.length, store = service.context.store) => {
+  const browse = async () => ({ total, ids, facets: {} as never });
+  return aService({ context: { store, search: { ...service.context.search, browse } } });
+};
+
+test.each([
+  [fileRowsMax, "", null],
+  [fileRowsMax + 1, "", "true"],
+  [fileRowsMax + 1, "&offset=1", null],
+])("a file of %d rows%s says that it is cut: %j", async (total, query, truncated) => {
+  const ids = Array.from({ length: Math.min(total, fileRowsMax) }, () => -1);
+  const answer = await (await listing(ids, total)).get(`/api/nonprofits?format=csv${query}`);
+  expect(answer.headers.get("x-total-count")).toBe(String(total));
+  expect(answer.headers.get("x-truncated")).toBe(truncated);
+  await answer.body?.cancel();
 });
 
-describe("reads", () => {
-  test("count once for each thousand rows, and too many are refused before anything is written", async () => {
-    const limited = await aService({
-      env: { ALMONER_READS_PER_MINUTE: "5" },
-      records: Array.from({ length: 1_001 }, (_, at) => aNonprofit({ slug: `one-${at}` })),
-    });
-    try {
-      const left = (answer: Response) => /r=(\d+)/.exec(answer.headers.get("ratelimit") ?? "")?.[1];
-      const all = await limited.get("/api/nonprofits?format=csv&fields=slug");
-      expect([all.status, left(all)]).toEqual([200, "4"]);
-      // Two reads for the file, one for this.
-      expect(left(await limited.get("/api/nonprofits?limit=1"))).toBe("2");
-      expect(left(await limited.get("/api/nonprofits?format=csv&limit=1000"))).toBe("1");
-      const refused = await limited.get("/api/nonprofits?format=csv");
-      expect([refused.status, refused.headers.has("retry-after")]).toEqual([429, true]);
-    } finally {
-      limited.close();
-    }
+test("a file counts as a read for each thousand rows, and too many are refused before anything is written", async () => {
+  const limited = await aService({
+    env: { ALMONER_READS_PER_MINUTE: "5" },
+    records: Array.from({ length: 1_001 }, (_, at) => aNonprofit({ slug: `one-${at}` })),
   });
+  const leftAfter = async (query: string) => {
+    const { status, headers } = await limited.get(`/api/nonprofits?${query}`);
+    return [status, /r=(\d+)/.exec(headers.get("ratelimit") ?? "")?.[1]];
+  };
+  expect(await leftAfter("format=csv&fields=slug")).toEqual([200, "4"]);
+  // Two reads for the file, one for this.
+  expect(await leftAfter("limit=1")).toEqual([200, "2"]);
+  expect(await leftAfter("format=csv&limit=1000")).toEqual([200, "1"]);
+  const refused = await limited.get("/api/nonprofits?format=csv");
+  expect([refused.status, refused.headers.has("retry-after")]).toEqual([429, true]);
+  limited.close();
 });
 
 test("a client that goes away ends the reading", async () => {
   let reads = 0;
-  const { store, search } = service.context;
+  const { store } = service.context;
   const raw = new Proxy(store.raw, {
     get: (target, name) => {
       const value: unknown = Reflect.get(target, name);
@@ -258,10 +243,7 @@ test("a client that goes away ends the reading", async () => {
     },
   });
   const ids = Array.from({ length: 40_000 }, () => 1);
-  const browse = async () => ({ total: ids.length, ids, facets: {} as never });
-  const watched = await aService({
-    context: { store: { ...store, raw }, search: { ...search, browse } },
-  });
+  const watched = await listing(ids, ids.length, { ...store, raw });
   const reader = (await watched.get("/api/nonprofits?format=csv")).body?.getReader();
   await reader?.read();
   await reader?.read();
@@ -285,8 +267,7 @@ test("a file comes whole through a socket", async () => {
 
 describe("an answer in JSON", () => {
   const asked = async (path: string) => {
-    const answer = await service.get(path);
-    const text = await answer.text();
+    const text = await textOf(path);
     return { bytes: Buffer.byteLength(text), body: JSON.parse(text) };
   };
   const two = ["slug", "name"];
@@ -334,17 +315,14 @@ describe("an answer in JSON", () => {
   });
 
   test("has facets and charts when they are included, and its next page has, too", async () => {
-    for (const query of ["", "?include=charts", "?include=facets", "?include=facets,%20charts"]) {
-      const list = (await asked(`/api/nonprofits${query}`)).body;
-      const stats = (await asked(`/api/stats${query}`)).body;
-      expect(["facets" in list, "charts" in stats]).toEqual([
-        query.includes("facets"),
-        query.includes("charts"),
-      ]);
-      const include = new URL(list.next).searchParams.get("include");
-      expect(include).toBe(
-        query === "" ? null : query.slice("?include=".length).replace("%20", ""),
-      );
+    for (const included of ["", "charts", "facets", "facets,charts"]) {
+      const query = included === "" ? "" : `?include=${included.replace(",", ",%20")}`;
+      const list = await service.json(`/api/nonprofits${query}`);
+      const stats = await service.json(`/api/stats${query}`);
+      const has = ["facets" in list, "charts" in stats];
+      expect(has).toEqual(["facets", "charts"].map((part) => included.includes(part)));
+      const { searchParams } = new URL(list.next);
+      expect(searchParams.get("include") ?? "").toBe(included);
     }
     expect((await service.get("/api/stats?include=chart")).status).toBe(400);
   });

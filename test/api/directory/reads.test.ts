@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
+import type { Context } from "#api/context.ts";
 import { encodedJson } from "#api/http/encoded-body.ts";
 import { answerBytes } from "#content/contract/base/json.ts";
 import { listAnswer, toDetail, toSummary } from "#content/nonprofit/wire.ts";
@@ -11,24 +12,23 @@ import { saveNonprofits } from "#content/nonprofit/save.ts";
 import { aNonprofit } from "#test/support/records.ts";
 import { aService, testNow, type TestService } from "#test/support/service.ts";
 
+const baseUrl = "https://almoner.example";
 let service: TestService;
 beforeEach(async () => {
   service = await aService();
 });
 afterEach(() => service.close());
 
-const change = (before: NonprofitRecord, parts: Partial<NonprofitRecord>) =>
-  service.store.write((tx) =>
-    saveNonprofits(tx, [{ before, after: { ...before, ...parts } }], {
-      origin: "review",
-      now: testNow,
-    }),
-  );
-
-const names = async (path: string) => {
-  const body = NonprofitList.parse(await (await service.get(path)).json());
-  return body.nonprofits.map(({ name }) => name);
+const addOne = async (values: Partial<NonprofitRecord>) => {
+  const [record] = await service.add(aNonprofit(values));
+  if (record === undefined) throw new Error("nothing was stored");
+  return record;
 };
+const list = async (query = "") =>
+  NonprofitList.parse(await service.json(`/api/nonprofits${query}`));
+const names = async (query = "") => (await list(query)).nonprofits.map(({ name }) => name);
+const request = (path: string, method: string) =>
+  service.app.handle(new Request(`http://localhost${path}`, { method }));
 
 describe("GET /api/nonprofits", () => {
   test("lists the verified first, then by people reached, then by name", async () => {
@@ -40,58 +40,45 @@ describe("GET /api/nonprofits", () => {
       aNonprofit({ name: "Alpha" }),
       aNonprofit({ name: "Gone", status: "withdrawn", beneficiaries_per_year: 9_999 }),
     );
-    expect(await names("/api/nonprofits")).toEqual(["Claimed", "Great", "Small", "Alpha", "Beta"]);
+    expect(await names()).toEqual(["Claimed", "Great", "Small", "Alpha", "Beta"]);
   });
 
-  test("pages to the end by its own links", async () => {
-    await service.add(...Array.from({ length: 23 }, () => aNonprofit()));
-    const seen: string[] = [];
-    let path: string | null = "/api/nonprofits?limit=10";
-    while (path !== null) {
-      const page: NonprofitList = NonprofitList.parse(await (await service.get(path)).json());
-      expect(page.total).toBe(23);
-      expect(page.count).toBe(page.nonprofits.length);
-      seen.push(...page.nonprofits.map(({ slug }) => slug));
-      path = page.next?.replace("https://almoner.example", "") ?? null;
-    }
-    expect(new Set(seen).size).toBe(23);
-  });
-
-  test("gives 50 unless asked, and 100 at most", async () => {
+  test("gives 50 unless asked, 100 at most, and pages to the end by its own links", async () => {
     await service.add(...Array.from({ length: 120 }, () => aNonprofit()));
-    expect(await names("/api/nonprofits")).toHaveLength(50);
-    expect(await names("/api/nonprofits?limit=1000")).toHaveLength(100);
-    expect(await names("/api/nonprofits?offset=110")).toHaveLength(10);
-    expect(await names("/api/nonprofits?offset=99999999999999")).toEqual([]);
+    expect(await names()).toHaveLength(50);
+    expect(await names("?limit=1000")).toHaveLength(100);
+    expect(await names("?offset=110")).toHaveLength(10);
+    expect(await names("?offset=99999999999999")).toEqual([]);
+    const seen: string[] = [];
+    for (let query: string | undefined = "?limit=40"; query !== undefined;) {
+      const page = await list(query);
+      expect([page.total, page.count]).toEqual([120, page.nonprofits.length]);
+      seen.push(...page.nonprofits.map(({ slug }) => slug));
+      query = page.next?.replace(`${baseUrl}/api/nonprofits`, "");
+    }
+    expect([seen.length, new Set(seen).size]).toEqual([120, 120]);
   });
 
   test("gives the bytes that the bundle's file holds", async () => {
-    const stored = await service.add(aNonprofit({ mission: "Trees & “words”" }));
+    const stored = await addOne({ mission: "Trees & “words”" });
     const answer = listAnswer({
-      baseUrl: "https://almoner.example",
+      baseUrl,
       query: { filters: noFilters, sort: "relevance", limit: 50, offset: 0 },
       total: 1,
-      nonprofits: stored.map((one) => toSummary(one, "https://almoner.example")),
+      nonprofits: [toSummary(stored, baseUrl)],
     });
     expect(await (await service.get("/api/nonprofits")).text()).toBe(answerBytes(answer));
   });
 
-  test.each(["limit=0", "limit=-1", "limit=ten", "offset=-5", "offset=1.5"])(
-    "refuses %s by its name",
-    async (query) => {
-      const answer = await service.get(`/api/nonprofits?${query}`);
-      expect(answer.status).toBe(400);
-      const parameter = query.split("=")[0];
-      expect(await answer.json()).toMatchObject({ code: "invalid_parameter", parameter });
-    },
-  );
-
   test("shows a change at once", async () => {
-    const [oak] = await service.add(aNonprofit({ name: "Oak" }), aNonprofit({ name: "Elm" }));
-    expect(await names("/api/nonprofits")).toEqual(["Elm", "Oak"]);
-    if (oak === undefined) throw new Error("nothing was stored");
-    await change(oak, { beneficiaries_per_year: 5 });
-    expect(await names("/api/nonprofits")).toEqual(["Oak", "Elm"]);
+    const before = await addOne({ name: "Oak" });
+    await addOne({ name: "Elm" });
+    expect(await names()).toEqual(["Elm", "Oak"]);
+    const saves = [{ before, after: { ...before, beneficiaries_per_year: 5 } }];
+    await service.store.write((tx) =>
+      saveNonprofits(tx, saves, { origin: "review", now: testNow }),
+    );
+    expect(await names()).toEqual(["Oak", "Elm"]);
   });
 });
 
@@ -115,19 +102,16 @@ describe("GET /api/nonprofits, narrowed", () => {
     ["cause=nothing", []],
     ["city=&region=&claimed=&sort=&colour=red", ["Claimed", "Site", "Hilo Aid"]],
   ])("%s gives %p", async (query, found) => {
-    expect(await names(`/api/nonprofits?${query}`)).toEqual(found);
+    expect(await names(`?${query}`)).toEqual(found);
   });
 
   test("says what an unknown value is near", async () => {
-    const said = async (query: string) =>
-      NonprofitList.parse(await (await service.get(`/api/nonprofits?${query}`)).json()).note;
-    expect(await said("region=Hawaai")).toContain("Hawaii");
-    expect(await said("region=Hawaii")).toBeNull();
+    expect((await list("?region=Hawaai")).note).toContain("Hawaii");
+    expect((await list("?region=Hawaii")).note).toBeNull();
   });
 
   test("counts each value as if it stood in the place of its filter", async () => {
-    const answer = await service.get("/api/nonprofits?country=KE&cause=education&include=facets");
-    const { total, facets } = NonprofitList.parse(await answer.json());
+    const { total, facets } = await list("?country=KE&cause=education&include=facets");
     expect(total).toBe(1);
     expect(facets?.country).toEqual([
       { value: "KE", name: "Kenya", count: 1 },
@@ -140,244 +124,211 @@ describe("GET /api/nonprofits, narrowed", () => {
   });
 
   test.each([
+    ["limit", "0", ""],
+    ["limit", "ten", ""],
+    ["offset", "-5", ""],
     ["income", "a lot", "none, under-10k, 10k-100k"],
     ["sort", "best", "relevance, income, completeness, name"],
     ["accepts", "gold", "usdc"],
     ["claimed", "maybe", "true, false, 1, 0"],
   ])("refuses %s=%s and names what there is", async (parameter, value, known) => {
-    const answer = await service.get(`/api/nonprofits?${parameter}=${encodeURIComponent(value)}`);
-    expect(answer.status).toBe(400);
-    const problem = await answer.json();
-    expect(problem).toMatchObject({ code: "invalid_parameter", parameter });
-    expect(problem.detail).toContain(known);
+    const path = `/api/nonprofits?${parameter}=${encodeURIComponent(value)}`;
+    const problem = { status: 400, code: "invalid_parameter", parameter };
+    const detail = expect.stringContaining(known);
+    expect(await service.json(path)).toMatchObject({ ...problem, detail });
   });
 
   test("keeps what it is narrowed by in the address of the next page", async () => {
-    const answer = await service.get("/api/nonprofits?claimed=0&limit=1");
-    const { next } = NonprofitList.parse(await answer.json());
-    expect(next).toBe("https://almoner.example/api/nonprofits?claimed=false&limit=1&offset=1");
+    const { next } = await list("?claimed=0&limit=1");
+    expect(next).toBe(`${baseUrl}/api/nonprofits?claimed=false&limit=1&offset=1`);
+  });
+});
+
+const drawsNothing = async () => Response.json({});
+const draw: NonNullable<Context["draw"]> = {
+  list: async (found) => Response.json(found),
+  search: async (asked, answer) => Response.json({ asked, answer }),
+  organisation: drawsNothing,
+  history: async (found) => Response.json(found),
+  feed: (found) => encodedJson(found),
+  compare: drawsNothing,
+  form: drawsNothing,
+  profile: async ({ name }, { language }) => Response.json({ name, language }),
+  donate: async ({ name }, { language }) => Response.json({ name, language }),
+  missing: async ({ language }) => Response.json({ language }, { status: 404 }),
+};
+
+describe("where there is a site, it draws for people", () => {
+  let drawn: TestService;
+  beforeEach(async () => {
+    const aid = aNonprofit({ slug: "aid", name: "Hilo Aid", city: "Hilo" });
+    drawn = await aService({ records: [aid, aNonprofit()], context: { draw } });
+  });
+  afterEach(() => drawn.close());
+
+  test("lists, searches, histories and pages in other languages", async () => {
+    const found = await drawn.json("/browse?city=hilo&page=1");
+    const items = [{ name: "Hilo Aid" }];
+    expect(found).toMatchObject({ total: 1, page: 1, sort: "relevance", items });
+    const search = await drawn.json("/search?q=aid&accepts=&page=1");
+    expect(search).toMatchObject({ asked: { q: "aid", page: 1 }, answer: { total: 1, limit: 20 } });
+    const history = { slug: "aid", count: 1 };
+    const page = { name: "Hilo Aid", history, contested: [], gifts: null };
+    expect(await drawn.json("/history/aid")).toMatchObject(page);
+    for (const path of ["nonprofits/aid", "donate/aid"])
+      expect(await drawn.json(`/es/${path}`)).toEqual({ name: "Hilo Aid", language: "es" });
+    const { status, headers } = await drawn.get("/nonprofits/aid/history");
+    expect([status, headers.get("location")]).toEqual([308, "/history/aid"]);
   });
 
-  test("is drawn for people by the site, where there is one", async () => {
-    expect((await service.get("/browse?city=Hilo")).status).toBe(404);
-    const drawn = await aService({
-      records: [aNonprofit({ slug: "aid", name: "Hilo Aid", city: "Hilo" }), aNonprofit()],
-      context: {
-        draw: {
-          list: async (found) => Response.json(found),
-          search: async (asked, answer) => Response.json({ asked, answer }),
-          organisation: async () => Response.json({}),
-          history: async (found) => Response.json(found),
-          feed: (found) => encodedJson(found),
-          compare: async (found) => Response.json(found),
-          form: async (page, _form, status = 200) => Response.json(page, { status }),
-          profile: async ({ name }, { language }) => Response.json({ name, language }),
-          donate: async ({ name }, { language }) => Response.json({ name, language }),
-          missing: async ({ language }) => Response.json({ language }, { status: 404 }),
-        },
-      },
-    });
-    const found = await (await drawn.get("/browse?city=hilo&page=1")).json();
-    expect(found).toMatchObject({ total: 1, page: 1, sort: "relevance" });
-    expect(found.items[0].name).toBe("Hilo Aid");
-    expect((await drawn.get("/browse?sort=best")).status).toBe(400);
-    const search = await (await drawn.get("/search?q=aid&accepts=&page=1")).json();
-    expect(search).toMatchObject({ asked: { q: "aid", page: 1 }, answer: { total: 1, limit: 20 } });
-    expect((await drawn.get("/search?accepts=cash")).status).toBe(400);
-    expect((await service.get("/search?q=aid")).status).toBe(404);
-    const moved = await drawn.get("/nonprofits/aid/history");
-    expect([moved.status, moved.headers.get("location")]).toEqual([308, "/history/aid"]);
-    expect(await (await drawn.get("/history/aid")).json()).toMatchObject({
-      name: "Hilo Aid",
-      history: { slug: "aid", count: 1 },
-      contested: [],
-      gifts: null,
-    });
-    expect((await drawn.get("/history/nobody")).status).toBe(404);
-    for (const page of ["nonprofits", "donate"]) {
-      const spanish = await drawn.get(`/es/${page}/aid`);
-      expect(await spanish.json()).toEqual({ name: "Hilo Aid", language: "es" });
-      expect((await drawn.get(`/es/${page}/nobody`)).status).toBe(404);
-      expect((await drawn.get(`/xx/${page}/aid`)).status).toBe(404);
-    }
-    expect((await service.get("/history/aid")).status).toBe(404);
-    drawn.close();
+  test("and refuses what it does not know", async () => {
+    for (const path of ["/browse?sort=best", "/search?accepts=cash"])
+      expect((await drawn.get(path)).status).toBe(400);
+    const missing = ["es/nonprofits/nobody", "es/donate/nobody", "xx/nonprofits/aid"];
+    for (const path of [...missing, "xx/donate/aid", "history/nobody"])
+      expect((await drawn.get(`/${path}`)).status).toBe(404);
+    // Without a site there are no such pages.
+    for (const path of ["/browse?city=Hilo", "/search?q=aid", "/history/aid"])
+      expect((await service.get(path)).status).toBe(404);
   });
 
   test("a history tells of both sides where agents disagree", async () => {
-    const drawn = await aService({
-      records: [aNonprofit({ slug: "aid", city: "Hilo" })],
-      context: {
-        draw: {
-          list: async () => Response.json({}),
-          search: async () => Response.json({}),
-          organisation: async () => Response.json({}),
-          history: async ({ contested }) => Response.json(contested),
-          feed: (found) => encodedJson(found),
-          compare: async () => Response.json({}),
-          form: async () => Response.json({}),
-          profile: async () => Response.json({}),
-          donate: async () => Response.json({}),
-          missing: async () => Response.json({}),
-        },
-      },
-    });
-    const send = (agent_id: string, field: string, value: string) =>
-      drawn.post("/api/enrich/aid", { agent_id, field, value });
-    await send("ant", "website", "https://hilo-aid.org");
-    await send("bee", "website", "https://aid-hilo.org");
-    await send("ant", "founded_year", "1999");
-    await send("ant", "contact_email", "jane@hilo-aid.org");
-    await send("bee", "contact_email", "joe@hilo-aid.org");
-    for (const agent of ["ant", "bee"]) await send(agent, "city", "Kona");
-    expect(await (await drawn.get("/history/aid")).json()).toEqual([
-      {
-        field: "website",
-        values: [
-          { value: "https://hilo-aid.org", agents: ["ant"] },
-          { value: "https://aid-hilo.org", agents: ["bee"] },
-        ],
-      },
-      {
-        field: "contact_email",
-        values: [
-          { value: "j…@hilo-aid.org", agents: ["ant"] },
-          { value: "j…@hilo-aid.org", agents: ["bee"] },
-        ],
-      },
-      {
-        field: "city",
-        values: [
-          { value: "Hilo", agents: [] },
-          { value: "Kona", agents: ["ant", "bee"] },
-        ],
-      },
+    for (const [agent_id, field, value] of [
+      ["ant", "website", "https://hilo-aid.org"],
+      ["bee", "website", "https://aid-hilo.org"],
+      ["ant", "founded_year", "1999"],
+      ["ant", "contact_email", "jane@hilo-aid.org"],
+      ["bee", "contact_email", "joe@hilo-aid.org"],
+      ["ant", "city", "Kona"],
+      ["bee", "city", "Kona"],
+    ] as const)
+      await drawn.post("/api/enrich/aid", { agent_id, field, value });
+    const side = (value: string, ...agents: string[]) => ({ value, agents });
+    const masked = "j…@hilo-aid.org";
+    const sites = [side("https://hilo-aid.org", "ant"), side("https://aid-hilo.org", "bee")];
+    expect((await drawn.json("/history/aid")).contested).toEqual([
+      { field: "website", values: sites },
+      { field: "contact_email", values: [side(masked, "ant"), side(masked, "bee")] },
+      { field: "city", values: [side("Hilo"), side("Kona", "ant", "bee")] },
     ]);
-    drawn.close();
   });
 });
 
 test("give_url names where a gift is taken, wherever a nonprofit is shown; donate_url stays its own page", async () => {
   const usdc_wallet = "9xQeWvG816bUx9EPjHmaT23yvVM2ZWbrrpZb9PusVFin";
-  const donation_url = "https://well.example/give";
+  const donate_url = "https://well.example/give";
   await service.add(
-    aNonprofit({ slug: "well", name: "Well", usdc_wallet, donation_url }),
-    aNonprofit({ slug: "dry", name: "Dry", donation_url }),
+    aNonprofit({ slug: "well", name: "Well", usdc_wallet, donation_url: donate_url }),
+    aNonprofit({ slug: "dry", name: "Dry", donation_url: donate_url }),
     aNonprofit({ slug: "ended", name: "Ended", usdc_wallet, status: "withdrawn" }),
   );
-  const give_url = "https://almoner.example/api/donate/well";
-  const ways = async (path: string) => {
-    const body = (await (await service.get(path)).json()) as Record<string, unknown>;
-    return body["nonprofits"] ?? body;
-  };
-  expect(await ways("/api/nonprofits/well")).toMatchObject({ give_url, donate_url: donation_url });
-  expect(await ways("/api/nonprofits/dry")).toMatchObject({ give_url: null });
-  expect(await ways("/api/nonprofits/ended")).toMatchObject({ give_url: null });
-  for (const path of [
-    "/api/nonprofits?accepts=usdc",
-    "/api/search?accepts=usdc",
-    "/api/search?q=well&accepts=usdc",
-  ]) {
-    expect(await ways(path)).toMatchObject([{ slug: "well", give_url, donate_url: donation_url }]);
-  }
-  expect(await ways("/api/search?q=dry&has_website=1&accepts=")).toEqual([]);
+  const give_url = `${baseUrl}/api/donate/well`;
+  expect(await service.json("/api/nonprofits/well")).toMatchObject({ give_url, donate_url });
+  for (const slug of ["dry", "ended"])
+    expect(await service.json(`/api/nonprofits/${slug}`)).toMatchObject({ give_url: null });
+  const well = [{ slug: "well", give_url, donate_url }];
+  for (const path of ["nonprofits?", "search?", "search?q=well&"])
+    expect((await service.json(`/api/${path}accepts=usdc`)).nonprofits).toMatchObject(well);
+  expect((await service.json("/api/search?q=dry&has_website=1&accepts=")).nonprofits).toEqual([]);
 });
 
 describe("GET /api/nonprofits/{slug}", () => {
   test("gives the profile as it is stored", async () => {
-    const [oak] = await service.add(aNonprofit({ slug: "oak", contact_email: "a@oak.example" }));
-    if (oak === undefined) throw new Error("nothing was stored");
+    const oak = await addOne({ slug: "oak", contact_email: "a@oak.example" });
     const answer = await service.get("/api/nonprofits/oak");
     expect(answer.headers.get("content-type")).toBe("application/json");
     const text = await answer.text();
-    expect(text).toBe(answerBytes(toDetail(oak, "https://almoner.example")));
+    expect(text).toBe(answerBytes(toDetail(oak, baseUrl)));
     expect(text).not.toContain("a@oak.example");
     expect(NonprofitDetail.parse(JSON.parse(text)).has_contact_email).toBe(true);
+    await addOne({ slug: "gone", status: "withdrawn" });
+    expect(await service.json("/api/nonprofits/gone")).toMatchObject({ status: "withdrawn" });
   });
 
   test.each(["nobody", "..%2F..%2Fetc%2Fpasswd", "%00", "oak%2Fjson", "a".repeat(201), "%20"])(
     "answers 404 to %p",
     async (slug) => {
-      const answer = await service.get(`/api/nonprofits/${slug}`);
-      expect(answer.status).toBe(404);
-      expect(await answer.json()).toMatchObject({ code: "nonprofit_not_found", status: 404 });
+      const problem = { code: "nonprofit_not_found", status: 404 };
+      expect(await service.json(`/api/nonprofits/${slug}`)).toMatchObject(problem);
     },
   );
-
-  test("that was withdrawn says so", async () => {
-    await service.add(aNonprofit({ slug: "gone", status: "withdrawn" }));
-    const answer = await service.get("/api/nonprofits/gone");
-    expect(await answer.json()).toMatchObject({ status: "withdrawn" });
-  });
 });
 
-describe("GET /api/causes", () => {
-  test("counts each of the 29 causes under both names", async () => {
-    await service.add(
-      aNonprofit({ causes: ["health", "education"] }),
-      aNonprofit({ causes: ["health"] }),
-    );
-    const { causes } = CauseList.parse(await (await service.get("/api/causes")).json());
+test("GET /api/causes counts each of the 29 causes under both names, at once", async () => {
+  const health = async () => {
+    const { causes } = CauseList.parse(await service.json("/api/causes"));
     expect(causes).toHaveLength(29);
-    const health = causes.find(({ id }) => id === "health");
-    expect(health).toMatchObject({ name: "Health", nonprofit_count: 2, count: 2 });
-    await service.add(aNonprofit({ causes: ["health"] }));
-    const again = CauseList.parse(await (await service.get("/api/causes")).json());
-    expect(again.causes.find(({ id }) => id === "health")?.count).toBe(3);
-  });
+    return causes.find(({ id }) => id === "health");
+  };
+  await addOne({ causes: ["health", "education"] });
+  expect(await health()).toMatchObject({ name: "Health", nonprofit_count: 1, count: 1 });
+  await addOne({ causes: ["health"] });
+  expect(await health()).toMatchObject({ nonprofit_count: 2, count: 2 });
 });
 
-describe("GET /api/stats", () => {
-  test("is both shapes in one object, with live counters", async () => {
-    await service.add(
-      aNonprofit({
-        verified: 1,
-        status: "claimed",
-        beneficiaries_per_year: 100,
-        country_code: "KE",
-      }),
-      aNonprofit({ beneficiaries_per_year: 20, country_code: "FR" }),
-    );
-    const before = Stats.parse(await (await service.get("/api/stats")).json());
-    expect(before).toMatchObject({
-      nonprofits: 2,
-      verified_nonprofits: 1,
-      countries: 2,
-      causes: 29,
-      total_beneficiaries: 120,
-      total_beneficiaries_per_year: 120,
-      total_queries: 0,
-      queries: { llms_txt: 0, agents_md: 0, ai_plugin: 0, mcp: 0 },
-    });
-    await service.get("/api/search?q=water");
-    service.context.activity.count("hit:llms_txt");
-    const after = Stats.parse(await (await service.get("/api/stats")).json());
-    expect(after).toMatchObject({
-      total_queries: 1,
-      queries_this_week: 1,
-      queries: { llms_txt: 1 },
-    });
+test("GET /api/stats is both shapes in one object, with live counters", async () => {
+  const stats = async () => Stats.parse(await service.json("/api/stats"));
+  await addOne({ verified: 1, status: "claimed", beneficiaries_per_year: 100 });
+  await addOne({ beneficiaries_per_year: 20, country_code: "FR" });
+  expect(await stats()).toMatchObject({
+    nonprofits: 2,
+    verified_nonprofits: 1,
+    countries: 2,
+    causes: 29,
+    total_beneficiaries: 120,
+    total_beneficiaries_per_year: 120,
+    total_queries: 0,
+    queries: { llms_txt: 0, agents_md: 0, ai_plugin: 0, mcp: 0 },
   });
+  await service.get("/api/search?q=water");
+  service.context.activity.count("hit:llms_txt");
+  const counted = { total_queries: 1, queries_this_week: 1, queries: { llms_txt: 1 } };
+  expect(await stats()).toMatchObject(counted);
 });
 
 describe("every read", () => {
-  const paths = ["/api/nonprofits", "/api/nonprofits/oak", "/api/causes", "/api/stats"];
   beforeEach(async () => {
-    await service.add(aNonprofit({ slug: "oak", description: "A long text. ".repeat(200) }));
+    await addOne({ slug: "oak", description: "A long text. ".repeat(200) });
   });
 
-  test.each(paths)("%s has a strong ETag and answers 304 to it", async (path) => {
-    const first = await service.get(path);
-    const etag = first.headers.get("etag") ?? "";
-    expect(etag).toMatch(/^"[^"]+"$/);
-    const again = await service.get(path, { "if-none-match": `"other", ${etag}` });
-    expect(again.status).toBe(304);
-    expect(await again.text()).toBe("");
-    expect(again.headers.get("etag")).toBe(etag);
-    expect((await service.get(path, { "if-none-match": '"other"' })).status).toBe(200);
-    expect((await service.get(path, { "if-none-match": `W/${etag}` })).status).toBe(304);
-    expect((await service.get(path, { "if-none-match": "*" })).status).toBe(304);
-  });
+  test.each(["/api/nonprofits", "/api/nonprofits/oak", "/api/causes", "/api/stats"])(
+    "%s has a strong ETag, is open to other sites, and answers HEAD and OPTIONS",
+    async (path) => {
+      const get = await service.get(path);
+      const { headers } = get;
+      const etag = headers.get("etag") ?? "";
+      expect(etag).toMatch(/^"[^"]+"$/);
+      const again = await service.get(path, { "if-none-match": `"other", ${etag}` });
+      expect([again.status, await again.text(), again.headers.get("etag")]).toEqual([
+        304,
+        "",
+        etag,
+      ]);
+      for (const [sent, status] of [
+        ['"other"', 200],
+        [`W/${etag}`, 304],
+        ["*", 304],
+      ] as const)
+        expect((await service.get(path, { "if-none-match": sent })).status).toBe(status);
+
+      expect(headers.get("access-control-allow-origin")).toBe("*");
+      expect(headers.get("cache-control")).toStartWith("public, max-age=");
+      expect(headers.get("link")).toContain('rel="service-desc"');
+      expect(headers.get("x-content-type-options")).toBe("nosniff");
+      expect(headers.get("vary") ?? "").not.toContain("*");
+      expect(headers.has("set-cookie")).toBe(false);
+
+      const head = await request(path, "HEAD");
+      expect([head.status, await head.text(), head.headers.get("etag")]).toEqual([200, "", etag]);
+      const { byteLength } = await get.arrayBuffer();
+      expect(head.headers.get("content-length")).toBe(String(byteLength));
+
+      const options = await request(path, "OPTIONS");
+      expect(options.status).toBe(204);
+      for (const name of ["allow", "access-control-allow-methods"])
+        expect(options.headers.get(name)).toBe("GET, HEAD, OPTIONS");
+    },
+  );
 
   test.each([
     ["gzip", gunzipSync],
@@ -392,40 +343,13 @@ describe("every read", () => {
   });
 
   test("is sent plain to a client that refuses encodings, and when it is short", async () => {
-    const refused = { "accept-encoding": "gzip;q=0, br; q=0.0, zstd" };
-    expect((await service.get("/api/causes", refused)).headers.has("content-encoding")).toBe(false);
-    const short = await service.get("/healthz", { "accept-encoding": "gzip, br" });
-    expect(short.headers.has("content-encoding")).toBe(false);
-  });
-
-  test.each(paths)("%s answers HEAD as GET, without a body", async (path) => {
-    const get = await service.get(path);
-    const head = await service.app.handle(
-      new Request(`http://localhost${path}`, { method: "HEAD" }),
-    );
-    expect(head.status).toBe(200);
-    expect(await head.text()).toBe("");
-    expect(head.headers.get("etag")).toBe(get.headers.get("etag"));
-    const { byteLength } = await get.arrayBuffer();
-    expect(head.headers.get("content-length")).toBe(String(byteLength));
-  });
-
-  test.each(paths)("%s tells in OPTIONS what it allows", async (path) => {
-    const request = new Request(`http://localhost${path}`, { method: "OPTIONS" });
-    const answer = await service.app.handle(request);
-    expect(answer.status).toBe(204);
-    expect(answer.headers.get("allow")).toBe("GET, HEAD, OPTIONS");
-    expect(answer.headers.get("access-control-allow-methods")).toBe("GET, HEAD, OPTIONS");
-  });
-
-  test.each(paths)("%s is open to other sites and kept by caches", async (path) => {
-    const { headers } = await service.get(path);
-    expect(headers.get("access-control-allow-origin")).toBe("*");
-    expect(headers.get("cache-control")).toStartWith("public, max-age=");
-    expect(headers.get("link")).toContain('rel="service-desc"');
-    expect(headers.get("x-content-type-options")).toBe("nosniff");
-    expect(headers.get("vary") ?? "").not.toContain("*");
-    expect(headers.has("set-cookie")).toBe(false);
+    for (const [path, accepted] of [
+      ["/api/causes", "gzip;q=0, br; q=0.0, zstd"],
+      ["/healthz", "gzip, br"],
+    ] as const) {
+      const { headers } = await service.get(path, { "accept-encoding": accepted });
+      expect(headers.has("content-encoding")).toBe(false);
+    }
   });
 
   test("is the same whatever headers no one keys by", async () => {
@@ -442,71 +366,60 @@ describe("every read", () => {
 });
 
 describe("a slug in other letters, an id or a register number leads to the profile", () => {
-  const kitchen = () =>
-    aNonprofit({
-      slug: "hope-kitchen",
-      country_code: "KE",
-      registrations: [
-        {
-          country_code: "US",
-          type: "EIN",
-          registration_number: "99-0305781",
-          org_id: "US-EIN-990305781",
-        },
-      ],
-    });
+  const org_id = "US-EIN-990305781";
+  const number = { country_code: "US", type: "EIN", registration_number: "99-0305781", org_id };
+  const slug = "hope-kitchen";
+  let id = 0;
+  beforeEach(async () => {
+    ({ id = 0 } = await addOne({ slug, country_code: "KE", registrations: [number] }));
+  });
   const locationOf = async (path: string) => {
     const { status, headers } = await service.get(path);
-    return [status, headers.get("location")];
+    return [path, status, headers.get("location")];
   };
 
   test("at every address with a slug, query and all", async () => {
-    const [record] = await service.add(kitchen());
-    for (const [path, location] of [
-      ["/api/nonprofits/Hope-Kitchen", "/api/nonprofits/hope-kitchen"],
-      [`/api/nonprofits/${record?.id}`, "/api/nonprofits/hope-kitchen"],
-      ["/api/nonprofits/US-EIN-990305781", "/api/nonprofits/hope-kitchen"],
-      ["/api/nonprofits/99-0305781", "/api/nonprofits/hope-kitchen"],
-      ["/api/history/HOPE-KITCHEN", "/api/history/hope-kitchen"],
-      ["/api/donate/Hope-Kitchen/quote?amount=2", "/api/donate/hope-kitchen/quote?amount=2"],
-      ["/nonprofits/Hope-Kitchen", "/nonprofits/hope-kitchen"],
-      ["/nonprofits/Hope-Kitchen.md", "/nonprofits/hope-kitchen.md"],
-      ["/nonprofits/Hope-Kitchen.atom", "/nonprofits/hope-kitchen.atom"],
-      ["/donate/Hope-Kitchen", "/donate/hope-kitchen"],
-      ["/history/Hope-Kitchen", "/history/hope-kitchen"],
-    ]) {
-      expect([path, ...(await locationOf(path ?? ""))]).toEqual([path, 308, location]);
+    for (const path of [
+      "/api/nonprofits/Hope-Kitchen",
+      "/api/donate/Hope-Kitchen/quote?amount=2",
+      "/nonprofits/Hope-Kitchen",
+      "/nonprofits/Hope-Kitchen.md",
+      "/nonprofits/Hope-Kitchen.atom",
+      "/donate/Hope-Kitchen",
+      "/history/Hope-Kitchen",
+      "/api/history/Hope-Kitchen",
+    ])
+      expect(await locationOf(path)).toEqual([path, 308, path.replace("Hope-Kitchen", slug)]);
+    for (const name of [id, org_id, "99-0305781", "HOPE-KITCHEN"]) {
+      const path = `/api/nonprofits/${name}`;
+      expect(await locationOf(path)).toEqual([path, 308, `/api/nonprofits/${slug}`]);
     }
-    const post = await service.post("/api/enrich/Hope-Kitchen", {
-      ...{ field: "city", value: "Oslo", agent_id: "a" },
-    });
-    expect([post.status, post.headers.get("location")]).toEqual([308, "/api/enrich/hope-kitchen"]);
+    const city = { field: "city", value: "Oslo", agent_id: "a" };
+    const { status, headers } = await service.post("/api/enrich/Hope-Kitchen", city);
+    expect([status, headers.get("location")]).toEqual([308, `/api/enrich/${slug}`]);
   });
 
   test("and nowhere else", async () => {
-    await service.add(kitchen());
-    for (const path of ["/api/nonprofits/nobody", "/api/nonprofits/999", "/nonprofits/NOBODY.md"])
-      expect([path, ...(await locationOf(path))]).toEqual([path, 404, null]);
-    expect(await locationOf("/api/donations/hope-kitchen/none")).toEqual([404, null]);
-  });
-
-  test("GET /api lists every address, but those of operators, with a line each", async () => {
-    const { endpoints } = ApiIndex.parse(await (await service.get("/api")).json());
-    expect(Object.keys(endpoints)).toEqual(
-      expect.arrayContaining(["GET /api/search", "POST /mcp", "GET /openapi.yaml"]),
-    );
-    expect(Object.keys(endpoints).filter((one) => one.includes("/api/admin/"))).toEqual([]);
-    expect(Object.values(endpoints)).not.toContain("");
+    const nobody = ["/api/nonprofits/nobody", "/api/nonprofits/999", "/nonprofits/NOBODY.md"];
+    for (const path of [...nobody, "/api/donations/hope-kitchen/none"])
+      expect(await locationOf(path)).toEqual([path, 404, null]);
   });
 
   test("a country may be named by its three digits in every filter", async () => {
-    await service.add(kitchen(), aNonprofit({ country_code: "UG" }));
-    for (const list of ["search", "nonprofits", "needs-enrichment", "recommend"]) {
-      const body = await (await service.get(`/api/${list}?country=404`)).json();
+    await addOne({ country_code: "UG" });
+    for (const path of ["search", "nonprofits", "needs-enrichment", "recommend"]) {
+      const body = await service.json(`/api/${path}?country=404`);
       const found: unknown[] = body.nonprofits ?? body.recommendations;
-      expect([list, found.length]).toEqual([list, list === "recommend" ? 0 : 1]);
+      expect([path, found.length]).toEqual([path, path === "recommend" ? 0 : 1]);
     }
-    const { nonprofits } = await (await service.get("/api/search?q=404")).json();
-    expect(nonprofits).toEqual([]);
+    expect((await service.json("/api/search?q=404")).nonprofits).toEqual([]);
   });
+});
+
+test("GET /api lists every address, but those of operators, with a line each", async () => {
+  const { endpoints } = ApiIndex.parse(await service.json("/api"));
+  const some = ["GET /api/search", "POST /mcp", "GET /openapi.yaml"];
+  expect(Object.keys(endpoints)).toEqual(expect.arrayContaining(some));
+  expect(Object.keys(endpoints).filter((one) => one.includes("/api/admin/"))).toEqual([]);
+  expect(Object.values(endpoints)).not.toContain("");
 });

@@ -34,17 +34,10 @@ async function aFiler(parts: Partial<NonprofitRecord> = {}) {
   const load = (format: string, csv: string) => {
     const file = join(folder, `${format}-${ein}.csv`);
     writeFileSync(file, csv);
-    const request = importRequest(
-      { store: service.store, dataDir: service.context.config.dataDir },
-      format,
-    );
-    return runImport({
-      ...request,
-      files: [file],
-      fetched: null,
-      asOf: "2026-05-01",
-      clock: () => testNow,
-    });
+    const { dataDir } = service.context.config;
+    const request = importRequest({ store: service.store, dataDir }, format);
+    const read = { files: [file], fetched: null, asOf: "2026-05-01", clock: () => testNow };
+    return runImport({ ...request, ...read });
   };
   const ez = (year: number, website: string, mission = "") =>
     load(
@@ -58,20 +51,22 @@ async function aFiler(parts: Partial<NonprofitRecord> = {}) {
 
 let caller = 0;
 async function agreeOn(slug: string, field: string, value: string) {
-  const said: { status: string; promotion_note: string }[] = [];
+  const outcomes: string[] = [];
   for (const agent_id of ["bot-a", "bot-b"]) {
     const from = { "x-forwarded-for": `10.9.0.${++caller}` };
     const answer = await service.post(`/api/enrich/${slug}`, { field, value, agent_id }, from);
-    const { submissions } = (await answer.json()) as { submissions: typeof said };
-    said.push(...submissions);
+    const { status, promotion_note } = (await answer.json()).submissions[0];
+    outcomes.push(promotion_note.startsWith("Logged for audit") ? "audit" : status);
   }
-  return said.map(({ status, promotion_note }) =>
-    promotion_note.startsWith("Logged for audit") ? "audit" : status,
-  );
+  return outcomes;
 }
 
 const historyOf = async (slug: string): Promise<History["changes"]> =>
-  ((await (await service.get(`/api/history/${slug}`)).json()) as History).changes;
+  (await service.json(`/api/history/${slug}`)).changes;
+/** How the history shows a form that gave way. */
+const filedIn = (source: string, form: string, period_end: string) => ({
+  filed: { source, form, period_end },
+});
 
 test.each([
   ["2 years ago", 2024, ["audit", "audit"], "https://filed.example"],
@@ -94,35 +89,24 @@ test("what agents agreed on in the place of an old filing stands, whatever is re
     provenance: { website: { set_by: "consensus" } },
   });
   const [agreed, imported] = await historyOf(slug);
-  expect(agreed).toMatchObject({
-    by: "agents",
-    values: [
-      {
-        field: "website",
-        old: "https://filed.example",
-        new: "https://agreed.example",
-        filed: { source: "irs-1023ez", form: "IRS Form 1023-EZ", period_end: "2021-12-31" },
-      },
-    ],
-  });
-  expect(imported).toMatchObject({
-    by: "register",
-    values: [{ field: "website", old: null, new: "https://filed.example" }],
-  });
+  const change = { field: "website", old: "https://filed.example", new: "https://agreed.example" };
+  const filing = filedIn("irs-1023ez", "IRS Form 1023-EZ", "2021-12-31");
+  expect(agreed).toMatchObject({ by: "agents", values: [{ ...change, ...filing }] });
+  const first = { field: "website", old: null, new: "https://filed.example" };
+  expect(imported).toMatchObject({ by: "register", values: [first] });
   expect(imported?.values?.[0]).not.toHaveProperty("filed");
 });
 
-test("what the organisation, an operator or agents said stays, whatever form is read", async () => {
-  for (const set_by of ["organisation", "operator", "consensus"] as const) {
+test.each(["organisation", "operator", "consensus"] as const)(
+  "what was set by %s stays, whatever form is read",
+  async (set_by) => {
     const website = "https://own.example";
-    const { ez, record } = await aFiler({
-      website,
-      provenance: { website: sourceFrom(set_by, Date.parse("2020-01-01")) },
-    });
+    const provenance = { website: sourceFrom(set_by, Date.parse("2020-01-01")) };
+    const { ez, record } = await aFiler({ website, provenance });
     await ez(2025, "filed.example");
     expect(await record()).toMatchObject({ website, provenance: { website: { set_by } } });
-  }
-});
+  },
+);
 
 test("a newer form replaces an older one of another kind, an older one read later does not, and the history has both", async () => {
   const { slug, ez, form990, record } = await aFiler();
@@ -140,7 +124,7 @@ test("a newer form replaces an older one of another kind, an older one read late
       field: "mission",
       old: "We feed people who are hungry.",
       new: "We feed and house people.",
-      filed: { source: "irs-1023ez", form: "IRS Form 1023-EZ", period_end: "2022-12-31" },
+      ...filedIn("irs-1023ez", "IRS Form 1023-EZ", "2022-12-31"),
     },
   ]);
 });
@@ -159,21 +143,14 @@ test("a later form that says the same makes a value younger, and closes it to ag
 test("what waits for a second agent stays open while another field is filled, and no longer once a new form says it", async () => {
   const { slug, ez } = await aFiler();
   await ez(2021, "filed.example");
-  const from = { "x-forwarded-for": "10.9.1.1" };
   const mine = { field: "website", value: "https://agreed.example", agent_id: "bot-c" };
-  const waiting = async () =>
-    (
-      await service.store.raw.execute({
-        sql: `SELECT count(*) FROM submissions AS s JOIN nonprofits AS n ON n.id = s.nonprofit_id
-              WHERE n.slug = ? AND s.audit_only = 0 AND s.status = 'pending'`,
-        args: [slug],
-      })
-    ).rows[0]?.[0];
-  await service.post(`/api/enrich/${slug}`, mine, from);
+  const waiting = `SELECT s.id FROM submissions AS s JOIN nonprofits AS n ON n.id = s.nonprofit_id
+                   WHERE n.slug = ? AND s.audit_only = 0 AND s.status = 'pending'`;
+  await service.post(`/api/enrich/${slug}`, mine, { "x-forwarded-for": "10.9.1.1" });
   await agreeOn(slug, "city", "Reno");
-  expect(await waiting()).toBe(1);
+  expect(await service.rows(waiting, [slug])).toHaveLength(1);
   await ez(2025, "newer.example");
-  expect(await waiting()).toBe(0);
+  expect(await service.rows(waiting, [slug])).toEqual([]);
 });
 
 test("the form of a return is that of its period", async () => {
@@ -185,34 +162,24 @@ test("the form of a return is that of its period", async () => {
   });
   const before = await record();
   if (before === null) throw new Error("it is not there");
-  const said = { org_id: "US-EIN-1", register: "irs-990", name: "X", as_of: "2026-01-01" };
-  const after: NonprofitRecord = {
-    ...before,
-    register_records: [
-      {
-        ...said,
-        scope: "",
-        state: "filed",
-        facts: {},
-        finances: [filed("2021-12-31", { form: "990-EZ" })],
-      },
-    ],
-  };
+  const line = { org_id: "US-EIN-1", register: "irs-990", name: "X", as_of: "2026-01-01" };
+  const finances = [filed("2021-12-31", { form: "990-EZ" })];
+  const filing = { ...line, scope: "", state: "filed" as const, facts: {}, finances };
+  const after = { ...before, register_records: [filing] };
   const context = { origin: "import:irs-990", now: testNow };
   await service.store.write((tx) => saveNonprofits(tx, [{ before, after }], context));
   await ez(2024, "newer.example");
   const [newest] = await historyOf(slug);
   expect(newest?.values?.[0]).toMatchObject({
     new: "https://newer.example",
-    filed: { source: "irs-990", form: "990-EZ", period_end: "2021-12-31" },
+    ...filedIn("irs-990", "990-EZ", "2021-12-31"),
   });
 });
 
 test("needs-enrichment does not ask for what a form holds", async () => {
   const { slug, ez } = await aFiler({ beneficiaries_per_year: 1_000_000 });
   const needs = async (query: string) => {
-    const answer = await service.get(`/api/needs-enrichment?limit=50${query}`);
-    const { nonprofits } = (await answer.json()) as Needs;
+    const { nonprofits }: Needs = await service.json(`/api/needs-enrichment?limit=50${query}`);
     return nonprofits.find((one) => one.slug === slug)?.needs_fields;
   };
   expect(await needs("")).toEqual(expect.arrayContaining(["website", "mission"]));

@@ -34,22 +34,17 @@ const report = async (body: object, headers: Record<string, string> = from()) =>
   const response = await service.post("/api/gaps", body, headers);
   return { status: response.status, body: await response.json() };
 };
-const counts = async () => GapCounts.parse(await (await service.get("/api/gaps")).json());
+const counts = async () => GapCounts.parse(await service.json("/api/gaps"));
 const needs = async (query = "") => {
-  const answer = await service.get(`/api/needs-enrichment?limit=4${query}`);
-  return Needs.parse(await answer.json()).nonprofits.map(({ slug, gaps }) => [slug, gaps]);
+  const { nonprofits } = Needs.parse(await service.json(`/api/needs-enrichment?limit=4${query}`));
+  return nonprofits.map(({ slug, gaps }) => [slug, gaps]);
 };
 const sentence = "How many wells of this charity still give water.";
 
 describe("a gap", () => {
   test("counts by field, cause and country, without its sentence", async () => {
-    const gap = {
-      looked_for: sentence,
-      field: "website",
-      cause: "Water-Sanitation",
-      country: "Kenya",
-    };
-    const { body } = await report(gap);
+    const about = { field: "website", cause: "Water-Sanitation", country: "Kenya" };
+    const { body } = await report({ looked_for: sentence, ...about });
     expect(GapAnswer.parse(body).counted).toBe(true);
     expect(await counts()).toEqual({
       days: gapLimits.keptDays,
@@ -67,15 +62,13 @@ describe("a gap", () => {
 
   test("of the same network and day counts once", async () => {
     const network = from();
-    const gap = { looked_for: sentence, slug: "small" };
-    expect((await report(gap, network)).body.counted).toBe(true);
-    expect((await report({ ...gap, looked_for: ` ${sentence}` }, network)).body.counted).toBe(
-      false,
-    );
-    const other = { ...gap, looked_for: "Its wells." };
-    expect((await report(other, network)).body.counted).toBe(true);
+    const isCounted = async (looked_for: string): Promise<boolean> =>
+      (await report({ looked_for, slug: "small" }, network)).body.counted;
+    expect(await isCounted(sentence)).toBe(true);
+    expect(await isCounted(` ${sentence}`)).toBe(false);
+    expect(await isCounted("Its wells.")).toBe(true);
     now = new Date(now.getTime() + 86_400_000);
-    expect((await report(gap, network)).body.counted).toBe(true);
+    expect(await isCounted(sentence)).toBe(true);
     // Two days of one network, however many sentences; the profile comes first.
     expect((await needs()).slice(0, 3)).toEqual([
       ["small", 2],
@@ -86,11 +79,10 @@ describe("a gap", () => {
   });
 
   test("is read by operators alone", async () => {
-    const { status } = await service.get("/api/admin/gaps");
-    expect(status).toBe(401);
+    expect((await service.get("/api/admin/gaps")).status).toBe(401);
     const operator = { authorization: `Bearer ${token}` };
     const list = async (query: string) =>
-      GapList.parse(await (await service.get(`/api/admin/gaps?${query}`, operator)).json());
+      GapList.parse(await service.json(`/api/admin/gaps?${query}`, operator));
     const { gaps } = await list("limit=3");
     expect(gaps[0]).toMatchObject({ looked_for: sentence, slug: "small", field: null });
     expect(gaps.length).toBe(3);
@@ -115,15 +107,10 @@ describe("a gap", () => {
   test("of an unknown profile is refused, and so is more than a network's share of a day", async () => {
     expect((await report({ looked_for: sentence, slug: "nobody" })).status).toBe(404);
     const addresses = Array.from({ length: 6 }, (_, at) => ({ "x-forwarded-for": `9.9.9.${at}` }));
-    const statuses = new Map<number, number>();
     for (let at = 0; at <= gapLimits.ofNetwork; at++) {
       const { status } = await report({ looked_for: `The ${at}th.` }, addresses[at % 6]);
-      statuses.set(status, (statuses.get(status) ?? 0) + 1);
+      expect(status).toBe(at < gapLimits.ofNetwork ? 200 : 409);
     }
-    expect([...statuses]).toEqual([
-      [200, gapLimits.ofNetwork],
-      [409, 1],
-    ]);
     // To read the counts is no write: it has the limit of reads, and any page may ask.
     const headers = { "x-forwarded-for": "9.9.9.1", "sec-fetch-site": "cross-site" };
     expect((await service.get("/api/gaps", headers)).status).toBe(200);

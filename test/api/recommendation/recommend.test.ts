@@ -39,37 +39,22 @@ const records = {
     donation_url: "https://pumps.test/give",
     provenance: {
       donation_url: sourceFrom("organisation", testNow.getTime()),
-      city: {
-        set_by: "consensus",
-        source: "consensus",
-        source_url: null,
-        agents: ["a", "b"],
-        applied_at: testNow.getTime() - 90 * 86_400_000,
-      },
+      city: sourceFrom("consensus", testNow.getTime() - 90 * 86_400_000),
     },
   }),
-  thin: aNonprofit({
-    slug: "thin",
-    name: "Thin School",
-    causes: ["education"],
-    country_code: "US",
-  }),
+  thin: aNonprofit({ slug: "thin", name: "Thin School", country_code: "US" }),
 };
 
+const intents = ["discover", "donate", "compare", "verify"];
 let service: TestService;
 let later: TestService;
 
-const curate = async (to: TestService, made: readonly NonprofitRecord[]) =>
-  to.store.write((tx) =>
-    saveCuratedPicks(
-      tx,
-      made.map(({ id }) => ({
-        nonprofit_id: id,
-        recommended_for: ["donors interested in water"],
-        why_recommended: "It reports what it does.",
-      })),
-    ),
-  );
+const curate = async (to: TestService, made: readonly NonprofitRecord[]) => {
+  const recommended_for = ["donors interested in water"];
+  const pick = { recommended_for, why_recommended: "It reports what it does." };
+  const picks = made.map(({ id }) => ({ nonprofit_id: id, ...pick }));
+  await to.store.write((tx) => saveCuratedPicks(tx, picks));
+};
 
 beforeAll(async () => {
   service = await aService();
@@ -83,11 +68,8 @@ afterAll(() => {
   later.close();
 });
 
-const answer = async (query: string, of = service) => {
-  const response = await of.get(`/api/recommend?${query}`);
-  expect(response.status).toBe(200);
-  return RecommendAnswer.parse(await response.json());
-};
+const answer = async (query: string, of = service) =>
+  RecommendAnswer.parse(await of.json(`/api/recommend?${query}`));
 const explained = async (query: string, of = service) => {
   const { recommendations } = await answer(query, of);
   return recommendations.map(({ slug, score, explain }) => ({
@@ -145,15 +127,11 @@ describe("GET /api/recommend", () => {
     expect(first).toHaveProperty(signal, points);
   });
 
-  test("takes points from a thin profile and says what it lacks to be given to", async () => {
-    const { recommendations } = await answer("country=usa&q=school");
-    expect(recommendations[0]?.ranking_signals_applied).toContain("thin_profile_penalty");
-    expect(recommendations[0]?.donation_available).toBe(false);
-  });
-
-  test("reports signals in the order of the table", async () => {
-    const { ranking_signals } = await answer("q=water");
-    expect(ranking_signals).toEqual([
+  test("takes points from a thin profile, and reports signals in the order of the table", async () => {
+    const [thin] = (await answer("country=usa&q=school")).recommendations;
+    expect(thin?.ranking_signals_applied).toContain("thin_profile_penalty");
+    expect(thin?.donation_available).toBe(false);
+    expect((await answer("q=water")).ranking_signals).toEqual([
       "editorial_curation_for_starter_set",
       "verified_status",
       "donation_wallet_present",
@@ -170,61 +148,56 @@ describe("GET /api/recommend", () => {
   });
 
   test("points to the search when nothing curated matches", async () => {
+    const url = "https://almoner.example/api/search?cause=animals&country=Peru";
     const body = await answer("cause=animals&country=Peru");
     expect(body).toMatchObject({
       count: 0,
       recommendations: [],
       ranking_signals: [],
       no_recommendations_reason: "starter_set_does_not_cover_this_query",
-      fallback: {
-        type: "search_redirect",
-        url: "https://almoner.example/api/search?cause=animals&country=Peru",
-      },
+      fallback: { type: "search_redirect", url },
+      note: null,
     });
     expect(body.editorial_disclosure).not.toBe("");
-    expect(body.note).toBeNull();
     expect((await answer("cause=animls")).note).toContain("animals");
   });
 
   test("echoes what was asked", async () => {
-    const { query, fallback, no_recommendations_reason } = await answer("q=Water&limit=99");
-    expect(query).toEqual({ ...noFilters, q: "Water", intent: "discover", limit: 5 });
-    expect({ fallback, no_recommendations_reason }).toEqual({
-      fallback: null,
-      no_recommendations_reason: null,
-    });
+    const query = { ...noFilters, q: "Water", intent: "discover", limit: 5 };
+    const nothing = { fallback: null, no_recommendations_reason: null };
+    expect(await answer("q=Water&limit=99")).toMatchObject({ query, ...nothing });
   });
 
-  test.each(["", "q=", "intent=donate", "cause=&country="])("needs more than %p", async (query) => {
-    const response = await service.get(`/api/recommend?${query}`);
-    expect(response.status).toBe(400);
-    expect(((await response.json()) as { code: string }).code).toBe("nothing_asked");
-  });
-
-  test("refuses an unknown intent, naming those there are", async () => {
-    const response = await service.get("/api/recommend?q=water&intent=steal");
-    expect(response.status).toBe(400);
-    expect(await response.json()).toMatchObject({
-      allowed: ["discover", "donate", "compare", "verify"],
-    });
+  test("needs a question, and refuses an unknown intent, naming those there are", async () => {
+    for (const query of ["", "q=", "intent=donate", "cause=&country="]) {
+      const refused = await service.json(`/api/recommend?${query}`);
+      expect(refused).toMatchObject({ status: 400, code: "nothing_asked" });
+    }
+    const refused = await service.json("/api/recommend?q=water&intent=steal");
+    expect(refused).toMatchObject({ status: 400, allowed: intents });
   });
 
   test("follows a change of a curated profile at once", async () => {
-    const before = await recordBySlug(service.store, "thin");
-    if (before === null) throw new Error("it was saved");
-    const after = { ...before, mission: "Teaching zoology" };
-    const save = (pair: { before: NonprofitRecord; after: NonprofitRecord }) =>
-      service.store.write((tx) => saveNonprofits(tx, [pair], { origin: "review", now: testNow }));
-    expect((await answer("q=zoology")).count).toBe(0);
-    await save({ before, after });
-    expect((await answer("q=zoology")).recommendations[0]?.slug).toBe("thin");
-    await save({ before: after, after: { ...after, status: "withdrawn" } });
-    expect((await answer("q=zoology")).count).toBe(0);
-    await save({ before: { ...after, status: "withdrawn" }, after: before });
+    const original = await recordBySlug(service.store, "thin");
+    if (original === null) throw new Error("it was saved");
+    const taught = { ...original, mission: "Teaching zoology" };
+    const withdrawn = { ...taught, status: "withdrawn" as const };
+    let before = original;
+    for (const [after, count] of [
+      [original, 0],
+      [taught, 1],
+      [withdrawn, 0],
+      [original, 0],
+    ] as const) {
+      const context = { origin: "review", now: testNow };
+      await service.store.write((tx) => saveNonprofits(tx, [{ before, after }], context));
+      expect((await answer("q=zoology")).count).toBe(count);
+      before = after;
+    }
   });
 
   test("keeps its own sentences restrained", async () => {
-    for (const intent of ["discover", "donate", "compare", "verify"]) {
+    for (const intent of intents) {
       const { recommendations, editorial_disclosure } = await answer(`q=water&intent=${intent}`);
       const ours = recommendations.flatMap((one) => [one.best_next_action, ...one.trust_signals]);
       expect([editorial_disclosure, ...ours].flatMap(wordingFaults)).toEqual([]);
@@ -244,11 +217,7 @@ test("a service whose operator's file claims too much does not start, and names 
     openCurated(null, { listen: () => {} }, 1);
   `;
   const cwd = join(import.meta.dirname, "../../..");
-  const child = Bun.spawn([process.execPath, "-e", script], {
-    cwd,
-    stdout: "ignore",
-    stderr: "pipe",
-  });
+  const child = Bun.spawn([process.execPath, "-e", script], { cwd, stderr: "pipe" });
   expect(await new Response(child.stderr).text()).toContain(
     'starter set, a: "best" claims too much: say',
   );
@@ -260,18 +229,11 @@ test("every call is logged without personal data", async () => {
     "user-agent": "Agent/1.0",
   });
   await service.context.recommendationLog.flush();
-  const { rows } = await service.store.raw.execute(
-    "SELECT * FROM recommendation_log ORDER BY id DESC LIMIT 1",
-  );
-  const row = JSON.stringify(rows[0]);
-  expect(JSON.parse(String(rows[0]?.["query"]))).toEqual({
-    cause: null,
-    country: null,
-    q: "wells [address] [number]",
-    intent: "discover",
-  });
-  expect(rows[0]).toMatchObject({ top_slug: "wells", called_at: testNow.getTime() });
-  expect(row).not.toContain("Agent/1.0");
+  const [row] = await service.rows("SELECT * FROM recommendation_log ORDER BY id DESC LIMIT 1");
+  const query = { cause: null, country: null, q: "wells [address] [number]", intent: "discover" };
+  expect(JSON.parse(String(row?.["query"]))).toEqual(query);
+  expect(row).toMatchObject({ top_slug: "wells", called_at: testNow.getTime() });
+  expect(JSON.stringify(row)).not.toContain("Agent/1.0");
 });
 
 test("any recommendation is ranked by its score, which its explanation sums to", async () => {
@@ -283,7 +245,7 @@ test("any recommendation is ranked by its score, which its explanation sums to",
       ),
       cause: fc.constantFrom("water-sanitation", "education", "?"),
       country: fc.constantFrom("kenya", "US", "?"),
-      intent: fc.constantFrom("discover", "donate", "compare", "verify"),
+      intent: fc.constantFrom(...intents),
       limit: fc.constantFrom("1", "3", "9"),
     },
     { requiredKeys: [] },
@@ -322,14 +284,11 @@ describe("q is understood as in searches", () => {
     expect(await slugs("wells in Kenya")).toEqual(["wells"]);
     expect(await slugs("agua potable")).toEqual(["wells", "pumps"]);
     for (const query of ["q=clean water in Sweden", "q=agua potable&country=Sweden"]) {
-      const { count, no_recommendations_reason, fallback } = await answer(query);
-      expect({ count, no_recommendations_reason }).toEqual({
-        count: 0,
-        no_recommendations_reason: "nothing_in_the_place",
-      });
-      expect(fallback?.message).toStartWith(
-        "Nothing is recommended in Sweden for this, but in Kenya.",
-      );
+      const { fallback, ...none } = await answer(query);
+      const reason = "nothing_in_the_place";
+      expect(none).toMatchObject({ count: 0, no_recommendations_reason: reason });
+      const message = "Nothing is recommended in Sweden for this, but in Kenya.";
+      expect(fallback?.message).toStartWith(message);
     }
   });
 });

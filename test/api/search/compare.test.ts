@@ -20,23 +20,21 @@ beforeAll(async () => {
       aNonprofit({ slug: "older", status: "withdrawn", merged_into: "oak" }),
       aNonprofit({ slug: "ring", status: "withdrawn", merged_into: "ring" }),
     ],
-    context: {
-      draw: draw as never,
-    },
+    context: { draw: draw as never },
   });
 });
 afterAll(() => service.close());
 
 const compared = async (orgs: string) => {
-  const answer = Comparison.parse(await (await service.get(`/api/compare?orgs=${orgs}`)).json());
+  const answer = Comparison.parse(await service.json(`/api/compare?orgs=${orgs}`));
   return { slugs: answer.nonprofits.map(({ slug }) => slug), not_found: answer.not_found };
 };
 
 test("profiles stand side by side in the order asked for, as each is served alone", async () => {
   expect(await compared("elm,oak")).toEqual({ slugs: ["elm", "oak"], not_found: [] });
-  const { nonprofits } = await (await service.get("/api/compare?orgs=oak")).json();
-  const alone = await (await service.get("/api/nonprofits/oak")).json();
-  expect(nonprofits).toEqual([NonprofitDetail.parse(alone)]);
+  const { nonprofits } = await service.json("/api/compare?orgs=oak");
+  const alone = NonprofitDetail.parse(await service.json("/api/nonprofits/oak"));
+  expect(nonprofits).toEqual([alone]);
 });
 
 test("what is named twice, or was merged, is there once", async () => {
@@ -56,20 +54,14 @@ test("what no profile is called comes with the nearest names, and stops no other
 test.each(["", "?orgs=", "?orgs=,", "?orgs=oak,elm,ash,fir,yew"])(
   "GET /api/compare%s is refused, with the limit",
   async (query) => {
-    const answer = await service.get(`/api/compare${query}`);
-    expect(answer.status).toBe(400);
-    expect((await answer.json()).detail).toBe(
-      "orgs names one to 4 organisations: slugs with commas between them.",
-    );
+    const detail = "orgs names one to 4 organisations: slugs with commas between them.";
+    expect(await service.json(`/api/compare${query}`)).toMatchObject({ status: 400, detail });
   },
 );
 
 test("a page shows the first four of more, in the language of its address, and is there for none", async () => {
-  const page = await (await service.get("/es/compare?orgs=oak,elm,ash,fir,yew")).json();
+  const page = await service.json("/es/compare?orgs=oak,elm,ash,fir,yew");
   expect(page).toMatchObject({ slugs: ["oak", "elm", "ash", "fir"], language: "es" });
   expect(page.asked).toHaveLength(5);
-  expect(await (await service.get("/compare?orgs=")).json()).toMatchObject({
-    slugs: [],
-    asked: [],
-  });
+  expect(await service.json("/compare?orgs=")).toMatchObject({ slugs: [], asked: [] });
 });
