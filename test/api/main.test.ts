@@ -13,13 +13,14 @@ type Running = { child: Bun.Subprocess<"ignore", "pipe", "pipe">; port: number; 
 
 const tokenFile = () => join(dataDir, "secrets/admin-token");
 
-async function start(env: Record<string, string> = {}): Promise<Running> {
-  const child = Bun.spawn([process.execPath, join(import.meta.dirname, "../../api/main.ts")], {
-    env: { ...process.env, ALMONER_DATA_DIR: dataDir, ALMONER_PORT: "0", ...env },
-    stdin: "ignore",
-    stdout: "pipe",
-    stderr: "pipe",
+const spawn = (port: string) =>
+  Bun.spawn([process.execPath, join(import.meta.dirname, "../../api/main.ts")], {
+    env: { ...process.env, ALMONER_DATA_DIR: dataDir, ALMONER_PORT: port },
+    stdio: ["ignore", "pipe", "pipe"],
   });
+
+async function start(): Promise<Running> {
+  const child = spawn("0");
   let log = "";
   const listening = Promise.withResolvers<number>();
   void (async () => {
@@ -78,21 +79,15 @@ describe("over a socket", () => {
   });
 
   test("bytes that are no UTF-8 break nothing", async () => {
-    const odd = Buffer.from(
-      "GET /api/nonprofits/\xff\xfe?limit=\xff HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n",
-      "latin1",
-    );
-    const status = statusOf(await raw(odd));
-    expect(status).toBeGreaterThanOrEqual(400);
-    expect(status).toBeLessThan(500);
+    const odd = "GET /api/nonprofits/\xff\xfe?limit=\xff HTTP/1.1\r\nHost: localhost\r\n";
+    const bytes = Buffer.from(`${odd}Connection: close\r\n\r\n`, "latin1");
+    expect(await raw(bytes)).toMatch(/^HTTP\/1\.1 4\d\d /);
   });
 
   test("hosts of any length find their way", async () => {
     for (const host of ["x", "api", "a.b", "almoner.example:8080"]) {
-      const answer = await raw(
-        `GET /api/stats HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`,
-      );
-      expect(statusOf(answer)).toBe(200);
+      const head = `GET /api/stats HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`;
+      expect(statusOf(await raw(head))).toBe(200);
     }
   });
 
@@ -113,20 +108,17 @@ describe("over a socket", () => {
       const socket = connect(running.port, "127.0.0.1");
       await once(socket, "connect");
       const told = once(socket, "data");
-      socket.write(
-        `POST /api/enrich/oak HTTP/1.1\r\nHost: ${host}\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n`,
-      );
+      const type = "Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n";
+      socket.write(`POST /api/enrich/oak HTTP/1.1\r\nHost: ${host}\r\n${type}`);
       // In pieces, so that some come after the service has seen enough.
       for (let at = 0; at < 10; at++) {
         socket.write(`2710\r\n${"x".repeat(10_000)}\r\n`);
         await Bun.sleep(5);
       }
-      const [answer] = (await Promise.race([told, Bun.sleep(2_000).then(() => [""])])) as [
-        string | Buffer,
-      ];
+      const answer = String((await told)[0]);
       socket.destroy();
-      expect(statusOf(answer.toString("latin1"))).toBe(413);
-      expect(answer.toString("latin1")).toContain("research-bot-7");
+      expect(statusOf(answer)).toBe(413);
+      expect(answer).toContain("research-bot-7");
     },
   );
 
@@ -144,15 +136,11 @@ describe("over a socket", () => {
 
 describe("the process", () => {
   test("logs neither addresses nor its token in JSON lines", () => {
-    const lines = running
-      .log()
-      .split("\n")
-      .filter((line) => line.startsWith("{"));
-    expect(lines.length).toBeGreaterThan(0);
-    expect(lines.join("\n")).not.toContain("198.51.100");
-    expect(lines.join("\n")).not.toContain(readFileSync(tokenFile(), "utf8").trim());
-    expect(lines.join("\n")).toContain(tokenFile());
-    expect(running.log().trim().split("\n")).toEqual(lines.filter((line) => line !== ""));
+    const log = running.log().trim();
+    for (const line of log.split("\n")) expect(line).toStartWith("{");
+    expect(log).not.toContain("198.51.100");
+    expect(log).not.toContain(readFileSync(tokenFile(), "utf8").trim());
+    expect(log).toContain(tokenFile());
   });
 
   test("stops cleanly at SIGTERM, also with an idle connection open", async () => {
@@ -160,10 +148,8 @@ describe("the process", () => {
     const idle = connect(other.port, "127.0.0.1");
     idle.on("error", () => {});
     await fetch(`http://127.0.0.1:${other.port}/healthz`);
-    const began = performance.now();
     other.child.kill("SIGTERM");
     expect(await other.child.exited).toBe(0);
-    expect(performance.now() - began).toBeLessThan(5_000);
     expect(other.log()).toContain("stopping");
     expect(other.log()).not.toContain(tokenFile());
     idle.destroy();
@@ -177,28 +163,20 @@ describe("the process", () => {
     await Bun.sleep(5);
     const stopped = listening.stop({ drainMs: 50 });
     const during = Array.from({ length: 20 }, ask);
-    expect(await Promise.all([...before, ...during])).toEqual(
-      Array.from({ length: 40 }, () => "close"),
-    );
+    const connections = await Promise.all([...before, ...during]);
+    expect(connections).toEqual(Array.from({ length: 40 }, () => "close"));
     await stopped;
     expect(ask()).rejects.toThrow();
   });
 
-  test("says which setting is bad and ends with 2", async () => {
-    const child = Bun.spawn([process.execPath, join(import.meta.dirname, "../../api/main.ts")], {
-      env: { ...process.env, ALMONER_DATA_DIR: dataDir, ALMONER_PORT: "eighty" },
-      stderr: "pipe",
-    });
-    expect(await new Response(child.stderr).text()).toContain("ALMONER_PORT");
-    expect(await child.exited).toBe(2);
-  });
-
-  test("says that a port is taken and ends with 1", async () => {
-    const child = Bun.spawn([process.execPath, join(import.meta.dirname, "../../api/main.ts")], {
-      env: { ...process.env, ALMONER_DATA_DIR: dataDir, ALMONER_PORT: String(running.port) },
-      stderr: "pipe",
-    });
-    expect(await new Response(child.stderr).text()).toContain(`127.0.0.1:${running.port}`);
-    expect(await child.exited).toBe(1);
+  test("says which setting is bad and ends with 2, or that a port is taken and ends with 1", async () => {
+    for (const [port, words, code] of [
+      ["eighty", "ALMONER_PORT", 2],
+      [String(running.port), `127.0.0.1:${running.port}`, 1],
+    ] as const) {
+      const child = spawn(port);
+      expect(await new Response(child.stderr).text()).toContain(words);
+      expect(await child.exited).toBe(code);
+    }
   });
 });

@@ -16,7 +16,7 @@ import { changedSecrets, loadSecrets, openSecrets, replaceSigningKey } from "#ap
 import { KeySet, keySetOf, openSigner } from "#content/feed/signing-keys.ts";
 import { signingKeys } from "#content/feed/store.ts";
 import { readAudit } from "#content/operation/audit-store.ts";
-import { openStore } from "#content/store/open.ts";
+import { openStore, type Store } from "#content/store/open.ts";
 import { aSigningKey } from "#test/support/publisher.ts";
 
 let dataDir: string;
@@ -25,8 +25,13 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(dataDir, { recursive: true, force: true }));
 
-const load = (env: Record<string, string> = {}) =>
-  loadSecrets(readConfig({ ALMONER_DATA_DIR: dataDir, ...env }));
+const config = (env: Record<string, string> = {}) =>
+  readConfig({ ALMONER_DATA_DIR: dataDir, ...env });
+const load = (env: Record<string, string> = {}) => loadSecrets(config(env));
+const annToken = "0123456789abcdef0123456789abcdef";
+const aStore = () => openStore({ url: `file:${join(dataDir, "store.db")}` });
+const open = (store: Store, env = {}) => openSecrets(config(env), store, new Date(), log);
+const pathOf = (name: string) => join(dataDir, "secrets", name);
 
 describe("generated secrets", () => {
   test("are made once and found again", () => {
@@ -77,7 +82,7 @@ describe("generated secrets", () => {
 test("an empty secret is refused by its path, and not replaced", () => {
   load();
   for (const name of readdirSync(join(dataDir, "secrets"))) {
-    const path = join(dataDir, "secrets", name);
+    const path = pathOf(name);
     const text = readFileSync(path);
     writeFileSync(path, "");
     expect(() => load()).toThrow(`The secret ${path} is empty.\nPut it back from a backup`);
@@ -89,43 +94,41 @@ const warned: unknown[] = [];
 const log = { warn: (...said: unknown[]) => void warned.push(said[0]) };
 
 test("a secret that is gone is made again, with a warning", async () => {
-  const config = readConfig({ ALMONER_DATA_DIR: dataDir });
-  using store = await openStore({ url: `file:${join(dataDir, "store.db")}` });
-  await openSecrets(config, store, new Date(), log);
+  using store = await aStore();
+  await open(store);
   expect(warned).toEqual([]);
-  const file = join(dataDir, "secrets/desk-key");
+  const file = pathOf("desk-key");
   rmSync(file);
-  await openSecrets(config, store, new Date(), log);
+  await open(store);
   expect(warned).toEqual([{ file }]);
 });
 
 test("a secret whose file is no longer read has not changed", async () => {
-  const open = (env = {}) => readConfig({ ALMONER_DATA_DIR: dataDir, ...env });
-  using store = await openStore({ url: `file:${join(dataDir, "store.db")}` });
-  await openSecrets(open(), store, new Date(), log);
-  const moved = ["admin-token", "local-sponsor.json"];
-  const paths = moved.map((name) => join(dataDir, "secrets", name)).sort();
+  using store = await aStore();
+  await open(store);
+  const changed = async (env = {}) => (await changedSecrets(config(env), store)).sort();
+  const paths = ["admin-token", "local-sponsor.json"].map(pathOf);
   for (const path of paths) writeFileSync(path, "another");
-  expect((await changedSecrets(open(), store)).sort()).toEqual(paths);
+  expect(await changed()).toEqual(paths);
   for (const path of paths) rmSync(path);
-  expect((await changedSecrets(open(), store)).sort()).toEqual(paths);
+  expect(await changed()).toEqual(paths);
   const inSettings = {
-    ALMONER_ADMIN_TOKENS: "ann:0123456789abcdef0123456789abcdef",
+    ALMONER_ADMIN_TOKENS: `ann:${annToken}`,
     ALMONER_NETWORK: "solana",
     ALMONER_SOLANA_RPC_URLS: "https://rpc.example.com",
   };
-  expect(await changedSecrets(open(inSettings), store)).toEqual([]);
+  expect(await changed(inSettings)).toEqual([]);
   // An operator's own file is no secret of the directory.
-  const copy = join(dataDir, "secrets/signing-key.pem.bak");
+  const copy = pathOf("signing-key.pem.bak");
   writeFileSync(copy, "a copy");
-  await openSecrets(open(inSettings), store, new Date(), log);
+  await open(store, inSettings);
   rmSync(copy);
-  expect(await changedSecrets(open(inSettings), store)).toEqual([]);
+  expect(await changed(inSettings)).toEqual([]);
 });
 
 describe("the signing key of a directory that has signed", () => {
-  const config = (env = {}) => readConfig({ ALMONER_DATA_DIR: dataDir, ...env });
-  const path = () => join(dataDir, "secrets/signing-key.pem");
+  const path = () => pathOf("signing-key.pem");
+  const stored = () => existsSync(path()) && readFileSync(path(), "utf8");
 
   test.each<[name: string, damage: () => void, says: RegExp]>([
     ["missing", () => rmSync(path()), /signing-key\.pem holds no signing key/],
@@ -133,32 +136,25 @@ describe("the signing key of a directory that has signed", () => {
     ["damaged", () => writeFileSync(path(), "xx"), /signing-key\.pem holds a damaged signing key/],
     ["changed", () => replaceSigningKey(config()), /holds another signing key than before/],
   ])("is not replaced when it is %s", async (_, damage, says) => {
-    using store = await openStore({ url: `file:${join(dataDir, "store.db")}` });
-    const first = await openSecrets(config(), store, new Date(), log);
-    expect(await openSecrets(config(), store, new Date(), log)).toEqual({
-      ...first,
-      newAdminToken: null,
-    });
+    using store = await aStore();
+    const first = await open(store);
+    expect(await open(store)).toEqual({ ...first, newAdminToken: null });
     damage();
-    const before = existsSync(path()) && readFileSync(path(), "utf8");
-    const refused = await openSecrets(config(), store, new Date(), log).then(
-      () => "opened",
-      (error: Error) => error.message,
-    );
+    const before = stored();
+    const refused = await open(store).then(() => "opened", String);
     expect(refused).toMatch(says);
     expect(refused).toMatch(/\n.*`bun run rotate-key`/);
-    expect(existsSync(path()) && readFileSync(path(), "utf8")).toBe(before);
+    expect(stored()).toBe(before);
   });
 
   test("is rotated by a command, which keeps the old key for verification and links as they are", async () => {
-    using store = await openStore({ url: `file:${join(dataDir, "store.db")}` });
-    const first = await openSecrets(config(), store, new Date(), log);
+    using store = await aStore();
+    const first = await open(store);
     const old = await openSigner(first.signingKey);
     await rotate();
-    const second = await openSecrets(config(), store, new Date(), log);
-    expect({ ...second, signingKey: first.signingKey, newAdminToken: first.newAdminToken }).toEqual(
-      first,
-    );
+    const second = await open(store);
+    const { signingKey, newAdminToken } = first;
+    expect({ ...second, signingKey, newAdminToken }).toEqual(first);
     const now = await openSigner(second.signingKey);
     expect(await signingKeys(store)).toEqual([now.publicKey, old.publicKey]);
     const set = KeySet.parse(JSON.parse(keySetOf(now, await signingKeys(store))));
@@ -168,14 +164,11 @@ describe("the signing key of a directory that has signed", () => {
     writeFileSync(path(), given);
     await rotate("--compromised");
     const third = await openSigner(given);
+    const action = "signing_key.rotated";
     expect(await signingKeys(store)).toEqual([third.publicKey, old.publicKey]);
     expect((await readAudit({ store }, { limit: 5, before: undefined })).entries).toMatchObject([
-      {
-        action: "signing_key.rotated",
-        subject: third.publicKey.kid,
-        detail: { compromised: true },
-      },
-      { action: "signing_key.rotated", subject: now.publicKey.kid },
+      { action, subject: third.publicKey.kid, detail: { compromised: true } },
+      { action, subject: now.publicKey.kid },
     ]);
   });
 
@@ -190,10 +183,8 @@ describe("the signing key of a directory that has signed", () => {
 
 describe("given secrets", () => {
   test("come before generated ones", () => {
-    const secrets = load({ ALMONER_ADMIN_TOKENS: "ann:0123456789abcdef0123456789abcdef" });
-    expect(secrets.adminTokens).toEqual([
-      { name: "ann", token: "0123456789abcdef0123456789abcdef" },
-    ]);
+    const secrets = load({ ALMONER_ADMIN_TOKENS: `ann:${annToken}` });
+    expect(secrets.adminTokens).toEqual([{ name: "ann", token: annToken }]);
     expect(secrets.newAdminToken).toBeNull();
     expect(readdirSync(join(dataDir, "secrets"))).not.toContain("admin-token");
   });

@@ -89,9 +89,9 @@ describe("a whole list as a file", () => {
       ["x-total-count", "13"],
       ["x-truncated", null],
       ["vary", "Accept"],
-      ["access-control-expose-headers", expect.stringContaining("X-Total-Count")],
-    ])
-      expect(headers.get(name)).toEqual(value);
+    ] as const)
+      expect(headers.get(name)).toBe(value);
+    expect(headers.get("access-control-expose-headers")).toContain("X-Total-Count");
     for (const path of ["/api/nonprofits", "/api/search?q=harbour"])
       expect((await service.get(path)).headers.get("vary")).toBe("Accept, Accept-Encoding");
   });
