@@ -50,7 +50,7 @@ describe("GET /api/search", () => {
     const body = await answer(`${new URLSearchParams(asked)}&ghd_aligned=0&limit=2`);
     const place = { near: null, within_km: null };
     const read = { ...noFilters, ...place, ...asked, ghd_aligned: false, literal: false };
-    expect(body.query).toEqual(read);
+    expect<object>(body.query).toEqual(read);
     expect(body.results).toEqual(body.nonprofits);
     expect(body).toMatchObject({ count: 2, total: 5, limit: 2, offset: 0, prev: null });
     expect(body.next).toBe(
