@@ -1,4 +1,4 @@
-import { afterAll, describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import {
   existsSync,
   mkdirSync,
@@ -13,31 +13,33 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { readConfig } from "#api/config.ts";
+import { checkSigningKey } from "#api/secrets.ts";
 import { findEpoch } from "#content/feed/store.ts";
 import { recordBySlug } from "#content/nonprofit/record-store.ts";
 import { lastBackup } from "#content/operation/backup-store.ts";
 import { everyPath } from "#content/runtime/files.ts";
-import { saveNonprofits } from "#content/nonprofit/save.ts";
 import { exportTables } from "#content/store/move.ts";
 import { checkCopy, copyStore } from "#content/store/file-work.ts";
 import { openStore } from "#content/store/open.ts";
-import { bringBack, unpackStore } from "#scripts/backup/bring-back.ts";
+import { bringBack, readPart, unpackStore } from "#scripts/backup/bring-back.ts";
 import { openKeys, readKeys, sealKeys, WrongPassphrase } from "#scripts/backup/keys.ts";
 import { type BackupPlace, DamagedBackup, manifestOf, openPlace } from "#scripts/backup/place.ts";
-import { outdatedBackups, takeBackup } from "#scripts/backup/take.ts";
+import { type BackupOptions, outdatedBackups, takeBackup } from "#scripts/backup/take.ts";
 import { openBlobs } from "#site/bundle/blobs.ts";
 import { type NewFile, openManifest } from "#site/bundle/manifest.ts";
 import { runScript } from "#test/support/processes.ts";
-import { aDirectory, aSigningKey, putCompiledSite } from "#test/support/publisher.ts";
-import { aNonprofit } from "#test/support/records.ts";
+import { aDirectory, aSigningKey } from "#test/support/publisher.ts";
 import { anS3Store, s3AccessTo } from "#test/support/s3.ts";
 
 const passphrase = "correct horse battery staple";
+const signingKey = aSigningKey();
 
 const folder = mkdtempSync(join(tmpdir(), "almoner-backup-"));
 const directory = await aDirectory(
   Array.from({ length: 30 }, (_, at) => ({ slug: `trust-${at}`, name: `Trust ${at}` })),
 );
+await directory.restart({ signingKey });
 await directory.publisher.buildAll({ processes: 1 });
 await directory.edit("trust-1", { tagline: "Before the backup" });
 await directory.drain();
@@ -51,24 +53,25 @@ const placeAt = (to: string, endpoint = ""): BackupPlace => {
   if (typeof place === "string") throw new Error(place);
   return place;
 };
-const backup = (place: BackupPlace, now = new Date(), options: { partBytes?: number } = {}) =>
+const backup = (place: BackupPlace, now = new Date(), options: Partial<BackupOptions> = {}) =>
   takeBackup({
-    ...options,
     place,
     store: join(directory.dataDir, "store.db"),
     dataDir: folder,
     keys: { "signing-key.pem": "the key" },
-    passphrase,
+    passphrase: null,
     software: "0.0.0",
     prunes: true,
     now,
     onStep: () => {},
+    ...options,
   });
 const urlIn = (dataDir: string) => `file:${join(dataDir, "store.db")}`;
 const restore = async (place: BackupPlace, name: string, to: string, sameFeed: boolean) => {
   const dataDir = join(folder, to);
   const manifest = await manifestOf(place, name);
-  const keys = openKeys(await place.read(`${name}/keys.sealed`), passphrase);
+  const sealed = manifest.keys === null ? null : await readPart(place, name, manifest.keys);
+  const keys = sealed === null ? {} : openKeys(sealed, passphrase);
   const options = { dataDir, databaseUrl: urlIn(dataDir), keys, sameFeed, now: new Date() };
   return { dataDir, epoch: await bringBack(place, manifest, options) };
 };
@@ -93,7 +96,7 @@ test("what was acknowledged before a backup under load is in it, and it is whole
   })();
   while (written < 20) await Bun.sleep(1);
   const before = written;
-  const { manifest } = await backup(place);
+  const { manifest } = await backup(place, new Date(), { passphrase });
   const after = written;
   writing = false;
   await load;
@@ -114,14 +117,18 @@ test("where more may have been published, the feed begins a new epoch above it",
   const { manifest } = await backup(place, hourAgo);
   const { dataDir, epoch } = await restore(place, manifest.name, "restored-later", false);
   expect(epoch).not.toBe(await findEpoch(directory.store));
-  const own = { dataDir: directory.dataDir, databaseUrl: urlIn(directory.dataDir) };
-  await directory.restart({ dataDir, databaseUrl: urlIn(dataDir) });
+  const settingsIn = (ofDirectory: string) => ({
+    dataDir: ofDirectory,
+    databaseUrl: urlIn(ofDirectory),
+    signingKey,
+  });
+  const own = settingsIn(directory.dataDir);
+  await directory.restart(settingsIn(dataDir));
   await directory.publisher.buildAll({ processes: 1 });
   const state = JSON.parse(directory.read("changes/state.json") ?? "");
   expect(state.epoch).toBe(epoch);
   expect(state.sequence).toBeGreaterThan(9_000);
   expect(directory.read("nonprofits/trust-1.html")).toContain("Before the backup");
-  expect((await directory.publisher.buildAll({ processes: 1 })).differing).toEqual([]);
   await directory.restart(own);
 });
 
@@ -144,7 +151,9 @@ test("a backup goes to a bucket and comes back from it, and old ones go", async 
           : place.write(path, body),
     };
     const before = await s3.keys();
-    expect(await backup(failing).catch(String)).toContain("the bucket is full");
+    expect(await backup(failing, new Date(), { passphrase }).catch(String)).toContain(
+      "the bucket is full",
+    );
     expect(await s3.keys()).toEqual(before);
     const { dataDir } = await restore(place, newer.manifest.name, "from-bucket", false);
     using store = await openStore({ url: urlIn(dataDir) });
@@ -220,18 +229,28 @@ test("a store gets its name only with its tables and its epoch", async () => {
   expect([...everyPath(dataDir)]).toEqual([]);
 });
 
-test("a damaged backup is refused, and a wrong passphrase opens nothing", async () => {
+test("a damaged backup is refused with the name of the file, and a wrong passphrase opens nothing", async () => {
   const place = placeAt(join(folder, "damaged"));
-  const { manifest } = await backup(place);
-  const part = join(folder, "damaged", manifest.name, manifest.store.parts[0]?.name ?? "");
-  const bytes = readFileSync(part);
-  bytes[100] = (bytes[100] ?? 0) ^ 1;
-  writeFileSync(part, bytes);
-  const refused = await restore(place, manifest.name, "from-damaged", false).catch(
-    (error: unknown) => error,
-  );
-  expect(refused).toBeInstanceOf(DamagedBackup);
-  expect([...everyPath(join(folder, "from-damaged"))]).toEqual([]);
+  const { manifest } = await backup(place, new Date(), { passphrase });
+  const damages: [file: string, damage: (path: string, whole: Buffer) => void][] = [
+    ["store.db.zst.1", (path, whole) => writeFileSync(path, whole.fill(1, 100, 101))],
+    ["store.db.zst.1", (path) => truncateSync(path, 100)],
+    ["store.db.zst.1", (path) => rmSync(path)],
+    ["keys.sealed", (path) => rmSync(path)],
+    ["manifest.json", (path) => writeFileSync(path, "{")],
+  ];
+  for (const [file, damage] of damages) {
+    const path = join(folder, "damaged", manifest.name, file);
+    const whole = readFileSync(path);
+    damage(path, Buffer.from(whole));
+    const refused = await restore(place, manifest.name, "from-damaged", false).catch(
+      (error: unknown) => error,
+    );
+    expect(refused).toBeInstanceOf(DamagedBackup);
+    expect(String(refused)).toContain(`${manifest.name}/${file}`);
+    expect([...everyPath(join(folder, "from-damaged"))]).toEqual([]);
+    writeFileSync(path, whole);
+  }
   const sealed = sealKeys({ a: "b" }, passphrase);
   expect(openKeys(sealed, passphrase)).toEqual({ a: "b" });
   expect(() => openKeys(sealed, "another one")).toThrow(WrongPassphrase);
@@ -258,104 +277,68 @@ test("the newest of seven days and of four weeks are kept", () => {
 describe("the commands", () => {
   const tablesOf = async (dataDir: string) => {
     using store = await openStore({ url: urlIn(dataDir) });
-    let text = "";
-    for await (const lines of exportTables(store)) text += lines;
-    return text;
+    return (await Array.fromAsync(exportTables(store))).join("");
   };
-  const run = (script: string, args: string[], env: Record<string, string>) =>
-    runScript(script, args, { ALMONER_LOG_LEVEL: "silent", ...env });
-  test("bring a destroyed data folder back, rows and bytes, from a backup under load", async () => {
-    const dataDir = join(folder, "doomed");
-    const to = join(folder, "of-doomed");
-    const settings = {
-      ALMONER_SEARCH_INDEX: "off",
-      ALMONER_PICTURES: "off",
-      ALMONER_BACKUP_PASSPHRASE: passphrase,
-    };
-    const env = { ALMONER_DATA_DIR: dataDir, ...settings };
-    await putCompiledSite(dataDir);
-    const store = await openStore({ url: urlIn(dataDir) });
-    let writing = true;
-    let written = 0;
-    const load = (async () => {
-      for (; writing; written++) {
-        const after = aNonprofit({ slug: `loaded-${written}` });
-        const saved = { origin: "test", now: new Date() } as const;
-        await store.write((tx) => saveNonprofits(tx, [{ before: null, after }], saved));
-        await Bun.sleep(20);
-      }
-    })();
-    while (written < 5) await Bun.sleep(1);
-    const before = written;
-    const loaded = JSON.parse((await run("backup", ["--to", to, "--json"], env)).out);
-    const after = written;
-    writing = false;
-    await load;
-    store.close();
-    expect(loaded.manifest.facts.rows.nonprofits).toBeGreaterThanOrEqual(before);
-    expect(loaded.manifest.facts.rows.nonprofits).toBeLessThanOrEqual(after + 1);
-    expect(await run("publish", [], env)).toMatchObject({ code: 0 });
-    expect(await run("backup", ["--to", to], env)).toMatchObject({ code: 0 });
-    const [rows, published] = [await tablesOf(dataDir), contentOf(dataDir)];
-    rmSync(dataDir, { recursive: true });
-    const brought = await run("restore", ["--from", to, "--same-feed"], env);
-    expect([brought.code, brought.out]).toEqual([0, expect.stringContaining("is restored")]);
-    expect(await tablesOf(dataDir)).toBe(rows);
-    expect(contentOf(dataDir)).toEqual(published);
-  }, 240_000);
+  const sealed = {
+    ALMONER_BACKUP_PASSPHRASE: passphrase,
+    ALMONER_SEARCH_INDEX: "off",
+    ALMONER_PICTURES: "off",
+  };
+  const run = (script: string, args: string[], dataDir: string, env = {}) =>
+    runScript(script, args, { ALMONER_LOG_LEVEL: "silent", ALMONER_DATA_DIR: dataDir, ...env });
+  const own = directory.dataDir;
+  const keyFile = join(own, "secrets/signing-key.pem");
+  beforeAll(async () => {
+    mkdirSync(join(own, "secrets"));
+    writeFileSync(keyFile, signingKey);
+    await checkSigningKey(readConfig({ ALMONER_DATA_DIR: own }), directory.store, new Date());
+    await directory.publisher.buildAll({ processes: 1 });
+  });
 
-  test("say that keys are lost, and keep the older backups", async () => {
-    const { dataDir } = directory;
-    const env = { ALMONER_DATA_DIR: dataDir, ALMONER_BACKUP_PASSPHRASE: passphrase };
-    const to = ["--to", join(folder, "of-keys")];
-    mkdirSync(join(dataDir, "secrets"), { recursive: true });
-    writeFileSync(join(dataDir, "secrets/signing-key.pem"), aSigningKey());
-    const good = await run("backup", to, env);
-    writeFileSync(join(dataDir, "secrets/signing-key.pem"), "");
-    const lost = await run("backup", to, env);
+  test("bring a directory back, rows and bytes; a backup without keys keeps the older ones", async () => {
+    const to = join(folder, "of-commands");
+    const good = await run("backup", ["--to", to], own, sealed);
     expect([good.code, good.out]).toEqual([0, expect.stringContaining("The keys are in it")]);
+    const restored = join(folder, "by-commands");
+    const brought = await run("restore", ["--from", to, "--same-feed"], restored, sealed);
+    expect([brought.code, brought.out]).toEqual([0, expect.stringContaining("is restored")]);
+    expect(await tablesOf(restored)).toBe(await tablesOf(own));
+    expect(contentOf(restored)).toEqual(contentOf(own));
+    writeFileSync(keyFile, "");
+    const lost = await run("backup", ["--to", to], own, sealed);
     expect([lost.code, lost.err]).toEqual([
       1,
       expect.stringContaining("holds a damaged signing key"),
     ]);
     expect(lost.out + lost.err).not.toContain("The keys are in it");
-    expect(readdirSync(join(folder, "of-keys"))).toHaveLength(2);
-    expect(lastBackup(dataDir).problem).toContain("holds a damaged signing key");
-    rmSync(join(dataDir, "secrets"), { recursive: true });
-  });
+    expect(readdirSync(to)).toHaveLength(2);
+    expect(lastBackup(own).problem).toContain("holds a damaged signing key");
+    rmSync(join(own, "secrets"), { recursive: true });
+  }, 240_000);
 
   test("say which part of a backup is damaged, and which one to try", async () => {
     const to = join(folder, "half");
     const place = placeAt(to);
     const good = await backup(place, new Date("2026-11-20T01:00:00Z"));
-    const half = await backup(place, new Date("2026-11-21T01:00:00Z"));
+    const half = await backup(place, new Date("2026-11-21T01:00:00Z"), { passphrase });
+    rmSync(join(to, half.manifest.name, "keys.sealed"));
     const dataDir = join(folder, "from-half");
-    const env = { ALMONER_DATA_DIR: dataDir, ALMONER_BACKUP_PASSPHRASE: passphrase };
-    const damages: [file: string, damage: (path: string) => void][] = [
-      ["store.db.zst.1", (path) => truncateSync(path, 100)],
-      ["store.db.zst.1", (path) => rmSync(path)],
-      ["keys.sealed", (path) => rmSync(path)],
-      ["manifest.json", (path) => writeFileSync(path, "{")],
-    ];
-    for (const [file, damage] of damages) {
-      const path = join(to, half.manifest.name, file);
-      const whole = readFileSync(path);
-      damage(path);
-      const { code, err } = await run("restore", ["--from", to], env);
-      expect([code, err]).toEqual([1, expect.stringContaining(`${half.manifest.name}/${file}`)]);
-      expect(err).toContain(`--name ${good.manifest.name}`);
-      expect(err).not.toMatch(/\n\s+at |\d+ \|/);
-      expect(existsSync(dataDir) ? [...everyPath(dataDir)] : []).toEqual([]);
-      writeFileSync(path, whole);
-    }
+    const { code, err } = await run("restore", ["--from", to], dataDir, sealed);
+    expect([code, err]).toEqual([
+      1,
+      expect.stringContaining(`${half.manifest.name}/keys.sealed cannot be read; --without-keys`),
+    ]);
+    expect(err).toContain(`--name ${good.manifest.name}`);
+    expect(err).not.toMatch(/\n\s+at |\d+ \|/);
+    expect(existsSync(dataDir)).toBe(false);
   });
 
   test("ask for the name of a backup whose folder was given another one", async () => {
     const to = join(folder, "renamed");
     const { manifest } = await backup(placeAt(to));
     renameSync(join(to, manifest.name), join(to, "good-one"));
-    const env = { ALMONER_DATA_DIR: join(folder, "from-renamed") };
-    const { code, err } = await run("restore", ["--from", join(to, "good-one")], env);
+    const words = ["--from", join(to, "good-one")];
+    const { code, err } = await run("restore", words, join(folder, "from-renamed"));
     expect([code, err]).toEqual([
       1,
       expect.stringContaining(`good-one was called ${manifest.name} when it was made`),
@@ -363,20 +346,18 @@ describe("the commands", () => {
   });
 
   test("say what they did, that keys are left out, and overwrite nothing", async () => {
-    const { dataDir } = directory;
-    const signing = { ALMONER_SIGNING_KEY: aSigningKey() };
-    const made = await run("backup", [], { ALMONER_DATA_DIR: dataDir, ...signing });
+    const made = await run("backup", [], own, { ALMONER_SIGNING_KEY: signingKey });
     expect([made.code, made.out]).toEqual([
       0,
       expect.stringContaining("unpacked and read through"),
     ]);
     expect(made.err).toContain("WITHOUT KEYS");
-    expect(readdirSync(join(dataDir, "backups"))).toHaveLength(1);
-    expect(existsSync(join(dataDir, "last-backup"))).toBe(true);
-    const again = await run("restore", [], { ALMONER_DATA_DIR: dataDir });
+    const from = join(own, "backups");
+    expect(readdirSync(from)).toHaveLength(1);
+    expect(existsSync(join(own, "last-backup"))).toBe(true);
+    const again = await run("restore", [], own);
     expect([again.code, again.err]).toEqual([2, expect.stringContaining("is not empty")]);
-    const elsewhere = { ALMONER_DATA_DIR: join(folder, "by-command") };
-    const from = join(dataDir, "backups");
+    const elsewhere = join(folder, "unsigned");
     const keyless = await run("restore", ["--from", from], elsewhere);
     expect([keyless.code, keyless.err]).toEqual([2, expect.stringContaining("holds no keys")]);
     const unsigned = await run("restore", ["--from", from, "--without-keys"], elsewhere);
@@ -384,8 +365,7 @@ describe("the commands", () => {
       1,
       expect.stringMatching(/is restored, and not published[^]*holds no signing key[^]*rotate-key/),
     ]);
-    expect(existsSync(join(folder, "by-command/store.db"))).toBe(true);
-    const failed = await run("backup", ["--to", "s3://no"], { ALMONER_DATA_DIR: dataDir });
-    expect(failed.code).toBe(2);
+    expect(existsSync(join(elsewhere, "store.db"))).toBe(true);
+    expect(await run("backup", ["--to", "s3://no"], own)).toMatchObject({ code: 2 });
   });
 });
