@@ -3,7 +3,6 @@ import bs58 from "bs58";
 import { dayMs, hourMs } from "#content/contract/base/time.ts";
 import { decideEnrichment } from "#content/enrichment/enrich.ts";
 import { carriedOut } from "#content/store/write-batcher.ts";
-import type { DecisionInput } from "#content/requests/kind.ts";
 import { waitingDaysMax } from "#content/requests/requests.ts";
 import { correctionRequests } from "#content/correction/correction-kind.ts";
 import { proseRequests } from "#content/enrichment/prose-kind.ts";
@@ -35,8 +34,6 @@ export type Character = { outline: Outline; record: NonprofitRecord };
 /** Something that happened, in milliseconds since 1970. */
 type Happening = { at: number; tell: (tx: WriteTransaction) => Promise<void> };
 
-const operator = "sample";
-
 /**
  * Tells what happened to the first profiles of a sample, in the order of time and through the functions that requests
  * go through: the rules decide what becomes of agents' values. The same for the same profiles and calendar.
@@ -66,12 +63,8 @@ const expiries = ({ nowMs }: Calendar): Happening[] =>
   Array.from({ length: waitingDaysMax / expiryEveryDays }, (_, index) => {
     const at = nowMs - 1 - index * expiryEveryDays * dayMs;
     const before = at - waitingDaysMax * dayMs;
-    return {
-      at,
-      tell: async (tx) => {
-        await expireSubmissions(tx, { before, at, limit: storied });
-      },
-    };
+    const expired = { before, at, limit: storied };
+    return { at, tell: async (tx) => void (await expireSubmissions(tx, expired)) };
   });
 
 type Counts = Map<string, HourHits>;
@@ -187,11 +180,24 @@ const mistakes: Record<
   },
 };
 
-const deciding = (at: number): Omit<DecisionInput, "key" | "reason"> => ({
-  value: null,
-  operator,
-  world: null,
-  now: new Date(at),
+/** The operator's decision on a request, which a reason rejects; nothing where `keyOf` finds none. */
+const decision = (
+  kind: Pick<typeof proseRequests, "decide">,
+  at: number,
+  reason: string,
+  keyOf: (tx: WriteTransaction, now: Date) => Promise<string | null>,
+): Happening => ({
+  at,
+  tell: async (tx) => {
+    const now = new Date(at);
+    const key = await keyOf(tx, now);
+    if (key === null) return;
+    const verdict = reason === "" ? "approved" : "rejected";
+    const input = { value: null, operator: "sample", world: null, now, key, reason };
+    const detail = { value: null, reason: reason === "" ? null : reason };
+    const outcome = await kind.decide(tx, verdict, input, detail);
+    if (!outcome.ok) throw new Error(`the sample decides ${JSON.stringify(outcome.failure)}`);
+  },
 });
 
 /** Missions that agents wrote, read by the operator some days later. */
@@ -203,32 +209,17 @@ function missions(scene: Scene): Happening[] {
   const value = oneSentence(random, "missions", slotsOf({ ...outline, random }, record));
   if (agent === undefined || value === null) return [];
   const good = random.chance(agent.right);
-  const decided = at + random.between(10, 150) * hourMs;
+  const decidedAt = at + random.between(10, 150) * hourMs;
   const reason = good ? "" : random.pick(story.refusals);
   return [
     submission(scene, { at, agent, field: "mission", value }),
-    {
-      at: decided,
-      tell: async (tx) => {
-        const waiting = await proseRequests.list(tx, {
-          after: null,
-          limit: 100,
-          now: new Date(decided),
-        });
-        const review = waiting.find(({ slug }) => slug === record.slug);
-        if (review === undefined) return;
-        const decision = good ? "approved" : "rejected";
-        const key = review.id.replace(/^prose-/, "");
-        const input = { ...deciding(decided), key, reason };
-        const done = await proseRequests.decide(tx, decision, input, detailOf(reason));
-        if (!done.ok) throw new Error(`the sample decides ${JSON.stringify(done.failure)}`);
-      },
-    },
+    decision(proseRequests, decidedAt, reason, async (tx, now) => {
+      const waiting = await proseRequests.list(tx, { after: null, limit: 100, now });
+      const review = waiting.find(({ slug }) => slug === record.slug);
+      return review?.id.replace(/^prose-/, "") ?? null;
+    }),
   ];
 }
-
-/** What stands in the audit log of a decision. */
-const detailOf = (reason: string) => ({ value: null, reason: reason === "" ? null : reason });
 
 /** Looks like an address or a signature of Solana, and is none that anyone made. */
 const base58Of = (...names: string[]): string =>
@@ -265,12 +256,7 @@ function gifts({ record, random, calendar, outline }: Scene): Happening[] {
       settled_at,
       recorded_at: settled_at + 15_000,
     };
-    return {
-      at: settled_at,
-      tell: async (tx) => {
-        await recordDonation(tx, gift);
-      },
-    };
+    return { at: settled_at, tell: async (tx) => void (await recordDonation(tx, gift)) };
   });
   const claimed = claimMs(outline.index, calendar);
   return all.filter(({ at }) => at > claimed);
@@ -290,76 +276,56 @@ function corrections(scene: Scene): Happening[] {
   const suggested_value = {
     founded_year: String((record.founded_year ?? 1990) - random.between(1, 4)),
     team_size: String((record.team_size ?? 4) + random.between(2, 9)),
-    website: `https://www.${hostOf(scene.record.slug)}/home`,
+    website: `https://www.${hostOf(record.slug)}/home`,
     city: mistakes.city(record.city ?? "", scene),
   }[field];
   const body = { field, what_is_wrong: story.corrections[field], suggested_value };
   const read = readCorrection(body, { thisYear: new Date(at).getUTCFullYear() });
   if (!read.ok) throw new Error(`the sample corrects ${JSON.stringify([body, read.failure])}`);
-  const idOf = (text: string) =>
-    sha256Bytes(`${text} ${calendar.seedNumber} ${record.slug}`).toString("hex");
-  const id = idOf("correction").slice(0, 20);
-  const decision = random.chance(75) ? "approved" : "rejected";
-  const reason = decision === "approved" ? "" : story.refused_corrections;
-  const decided = at + random.between(1, 9) * dayMs;
+  const ids = idsOf("correction", calendar, record.slug);
+  const reason = random.chance(75) ? "" : story.refused_corrections;
+  const decidedAt = at + random.between(1, 9) * dayMs;
+  const sent = { ...ids, nonprofit_id: record.id, network: null, created_at: at };
   return [
-    {
-      at,
-      tell: (tx) => {
-        const sent = { id, nonprofit_id: record.id, network: null, created_at: at };
-        const digests = { request_digest: idOf("request"), status_digest: idOf("status") };
-        return doAll(tx, [correctionStore.add({ ...read.value, ...sent, ...digests })]);
-      },
-    },
-    {
-      at: decided,
-      tell: async (tx) => {
-        const input = { ...deciding(decided), key: id, reason };
-        const done = await correctionRequests.decide(tx, decision, input, detailOf(reason));
-        if (!done.ok) throw new Error(`the sample decides ${JSON.stringify(done.failure)}`);
-      },
-    },
+    { at, tell: (tx) => doAll(tx, [correctionStore.add({ ...read.value, ...sent })]) },
+    decision(correctionRequests, decidedAt, reason, async () => ids.id),
   ];
 }
 
+/** The id and the digests of a request; `about` tells it from others of its kind. */
+function idsOf(kind: string, { seedNumber }: Calendar, about: string) {
+  const hex = (text: string) => sha256Bytes(`${text} ${seedNumber} ${about}`).toString("hex");
+  return {
+    id: hex(kind).slice(0, 20),
+    request_digest: hex("request"),
+    status_digest: hex("status"),
+  };
+}
+
 /** Claims and a registration of the last days, for the operator to decide. */
-function requests(unclaimed: readonly Character[], { seedNumber, nowMs }: Calendar): Happening[] {
+function requests(unclaimed: readonly Character[], calendar: Calendar): Happening[] {
   const claims = story.claims.flatMap(({ contact_name, mailbox }, at) => {
-    const claim = unclaimed[at * 7];
-    if (claim === undefined) return [];
-    const contact_email = `${mailbox}@${hostOf(claim.record.slug)}`;
-    return [
-      {
-        record: claim.record,
-        body: { claim_slug: claim.record.slug, contact_email, contact_name },
-      },
-    ];
+    const record = unclaimed[at * 7]?.record;
+    if (record === undefined) return [];
+    const contact_email = `${mailbox}@${hostOf(record.slug)}`;
+    return [{ record, body: { claim_slug: record.slug, contact_email, contact_name } }];
   });
   const registrations = story.registrations.map((body) => ({ record: null, body }));
   return [...claims, ...registrations].map(({ record, body }, index) => {
-    const at = nowMs - (index + 1) * dayMs;
+    const at = calendar.nowMs - (index + 1) * dayMs;
     const read = readOnboarding(body, { thisYear: new Date(at).getUTCFullYear() });
     if (!read.ok) throw new Error(`the sample asks ${JSON.stringify([body, read.failure])}`);
-    const about = `${index} ${unclaimed[0]?.record.slug ?? ""}`;
-    const idOf = (text: string) => sha256Bytes(`${text} ${seedNumber} ${about}`).toString("hex");
-    return {
-      at,
-      tell: (tx) =>
-        doAll(tx, [
-          onboardingStore.add({
-            id: idOf("onboarding").slice(0, 20),
-            type: record === null ? "registration" : "claim",
-            nonprofit_id: record?.id ?? null,
-            request: read.value.request,
-            request_digest: idOf("request"),
-            status_digest: idOf("status"),
-            duplicates: [],
-            wallet_challenge: null,
-            wallet_signature: null,
-            network: null,
-            created_at: at,
-          }),
-        ]),
+    const row = {
+      ...idsOf("onboarding", calendar, `${index} ${unclaimed[0]?.record.slug ?? ""}`),
+      type: record === null ? ("registration" as const) : ("claim" as const),
+      nonprofit_id: record?.id ?? null,
+      request: read.value.request,
+      duplicates: [],
+      wallet_challenge: null,
+      wallet_signature: null,
+      network: null,
+      created_at: at,
     };
+    return { at, tell: (tx) => doAll(tx, [onboardingStore.add(row)]) };
   });
 }
