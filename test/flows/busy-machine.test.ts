@@ -6,14 +6,14 @@ import { recordBySlug } from "#content/nonprofit/record-store.ts";
 import { saveNonprofits } from "#content/nonprofit/save.ts";
 import type { Store } from "#content/store/open.ts";
 import { openBundleReader } from "#site/delivery/bundle-reader.ts";
-import { measured, shown, withinMs } from "#test/support/measured.ts";
+import { isFull, measured, shown } from "#test/support/measured.ts";
 import { publisherFolders } from "#test/support/publisher.ts";
 import { aNonprofit } from "#test/support/records.ts";
 import { aDataFolder } from "#test/support/data-folder.ts";
 
-const busyMs = 60_000;
+const busyMs = 120_000;
 const feedMaxMs = 5_000;
-const changes = 3;
+const changes = isFull ? 3 : 1;
 
 /** Uses a processor wholly, in a session of its own as another program would, and ends by itself. */
 const busyProcess = () =>
@@ -30,8 +30,10 @@ async function changeOne(store: Store, tagline: string): Promise<number> {
   return newestSequence(store);
 }
 
-test("a change reaches lists and feed in 5 s while other programs use every processor", async () => {
-  const trusts = Array.from({ length: 300 }, (_, at) => aNonprofit({ slug: `trust-${at}` }));
+test("a change reaches lists and feed while other programs use every processor", async () => {
+  const trusts = Array.from({ length: isFull ? 300 : 20 }, (_, at) =>
+    aNonprofit({ slug: `trust-${at}` }),
+  );
   const folder = await aDataFolder(trusts, { compiled: true });
   const { dataDir, store } = folder;
   const publisher = Bun.spawn([process.execPath, "scripts/publish.ts", "--watch"], {
@@ -58,14 +60,14 @@ test("a change reaches lists and feed in 5 s while other programs use every proc
     return performance.now() - startedMs;
   };
   await untilInFeed(await newestSequence(store));
-  await untilInFeed(await changeOne(store, "on an idle machine"));
   const busy = Array.from({ length: Math.max(2, availableParallelism()) }, busyProcess);
   await Bun.sleep(500);
   let tookMs = 0;
-  for (let at = 0; at < changes && tookMs < withinMs(feedMaxMs); at++) {
+  for (let at = 0; at < changes; at++) {
     const oneMs = await untilInFeed(await changeOne(store, `on a busy machine, ${at}`));
     tookMs = Math.max(tookMs, oneMs);
   }
+  const isBusy = busy.every(({ exitCode }) => exitCode === null);
   for (const one of busy) one.kill("SIGKILL");
   publisher.kill("SIGTERM");
   await Promise.all([...busy, publisher].map(({ exited }) => exited));
@@ -74,5 +76,6 @@ test("a change reaches lists and feed in 5 s while other programs use every proc
   measured(
     `a change in the feed after at most ${shown(tookMs)} ms beside ${busy.length} busy processes`,
   );
-  expect(tookMs).toBeLessThan(withinMs(feedMaxMs));
+  expect(isBusy).toBe(true);
+  if (isFull) expect(tookMs).toBeLessThan(feedMaxMs);
 }, 240_000);

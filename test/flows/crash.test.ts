@@ -11,7 +11,7 @@ import { freePort } from "#test/support/processes.ts";
 import { aDataFolder, type DataFolder } from "#test/support/data-folder.ts";
 
 /** Promise 2 says 50 kills, 500 publications and 100,000 reads: ALMONER_FULL_TESTS=1 does them all, else fewer. */
-const kills = isFull ? 50 : 12;
+const kills = isFull ? 50 : 5;
 const editsPerKill = isFull ? 10 : 6;
 const readers = isFull ? 8 : 1;
 const readsLeast = isFull ? 100_000 : kills;
@@ -35,7 +35,7 @@ beforeAll(async () => {
   ({ dataDir, store } = folder);
   service = startService();
   manifest = openManifest(join(dataDir, "bundle"));
-  await until(() => manifest.state().slow_sequence >= nonprofits, 60_000);
+  await until(() => manifest.state().slow_sequence >= nonprofits, 200_000);
   serviceMayBeDown = false;
 }, 240_000);
 
@@ -120,7 +120,7 @@ async function edit(slug: string): Promise<string> {
 
 /** The publisher that works now: not the one killed last, whose number another process may have by now. */
 async function livePublisher(): Promise<number> {
-  await until(() => manifest.state().pid !== killed, 20_000);
+  await until(() => manifest.state().pid !== killed, 60_000);
   return manifest.state().pid;
 }
 
@@ -139,7 +139,7 @@ async function killOne(at: number): Promise<void> {
   service.kill("SIGKILL");
   await service.exited;
   service = startService();
-  await until(isUp, 20_000);
+  await until(isUp, 60_000);
   serviceMayBeDown = false;
 }
 

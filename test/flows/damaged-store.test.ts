@@ -1,5 +1,14 @@
-import { afterEach, beforeEach, expect, test } from "bun:test";
-import { closeSync, copyFileSync, openSync, rmSync, unlinkSync, writeSync } from "node:fs";
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "bun:test";
+import {
+  closeSync,
+  copyFileSync,
+  mkdtempSync,
+  openSync,
+  rmSync,
+  unlinkSync,
+  writeSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { runScript } from "#test/support/processes.ts";
 import { aNonprofit } from "#test/support/records.ts";
@@ -10,16 +19,23 @@ const pageBytes = 4_096;
 const waitMs = 10_000;
 
 let folder: DataFolder;
+let dataDir: string;
 let path: string;
-beforeEach(async () => {
+beforeAll(async () => {
   const trusts = Array.from({ length: profiles }, (_, at) =>
     aNonprofit({ slug: `trust-${at}`, name: `Trust ${at}` }),
   );
   folder = await aDataFolder(trusts);
   folder.store.close();
-  path = join(folder.dataDir, "store.db");
 });
-afterEach(() => rmSync(folder.dataDir, { recursive: true, force: true }));
+beforeEach(() => {
+  dataDir = mkdtempSync(join(tmpdir(), "almoner-damaged-"));
+  path = join(dataDir, "store.db");
+  copyFileSync(wholeStore(), path);
+});
+afterEach(() => rmSync(dataDir, { recursive: true }));
+afterAll(() => rmSync(folder.dataDir, { recursive: true }));
+const wholeStore = () => join(folder.dataDir, "store.db");
 
 function damagePages(): void {
   const file = openSync(path, "r+");
@@ -31,7 +47,7 @@ function damagePages(): void {
 /** A service in a process of its own; writes and reads of it are answered as `status code`. */
 async function started() {
   const env = { ALMONER_READS_PER_MINUTE: "0" };
-  const { url, stop } = await aRunningService(folder.dataDir, env);
+  const { url, stop } = await aRunningService(dataDir, env);
   const told = async (answer: Response) => {
     const body = (await answer.json().catch(() => ({}))) as { code?: string; detail?: string };
     return { status: answer.status, code: body.code, detail: body.detail };
@@ -92,8 +108,8 @@ test("damage that a backup meets stops the writes of the service, and readiness 
   expect((await service.write()).status).toBeLessThan(300);
   expect((await service.read("/readyz")).status).toBe(200);
   damagePages();
-  const backup = await runScript("backup", ["--to", join(folder.dataDir, "backups")], {
-    ALMONER_DATA_DIR: folder.dataDir,
+  const backup = await runScript("backup", ["--to", join(dataDir, "backups")], {
+    ALMONER_DATA_DIR: dataDir,
   });
   expect(backup.code).not.toBe(0);
   await expectRefusing(service);
@@ -104,7 +120,7 @@ test("what happened to the files of a store shows in doctor, review health and r
   const service = await started();
   // The file itself is in order, so no look at it would tell.
   unlinkSync(`${path}-wal`);
-  const env = { ALMONER_DATA_DIR: folder.dataDir };
+  const env = { ALMONER_DATA_DIR: dataDir };
   const [doctor, health] = await Promise.all([
     runScript("doctor", ["--json"], env),
     runScript("review", ["health", "--json"], env),
@@ -122,8 +138,6 @@ test("what happened to the files of a store shows in doctor, review health and r
 }, 240_000);
 
 test("a service that is started on a damaged store refuses writes once it has checked it", async () => {
-  const whole = `${path}.whole`;
-  copyFileSync(path, whole);
   damagePages();
   const service = await started();
   await untilRefused(service);
@@ -134,7 +148,7 @@ test("a service that is started on a damaged store refuses writes once it has ch
   expect(await next.write()).toMatchObject({ status: 503, code: "store_corrupt" });
   await next.stop();
   for (const end of ["", "-wal", "-shm"]) rmSync(path + end, { force: true });
-  copyFileSync(whole, path);
+  copyFileSync(wholeStore(), path);
   const restored = await started();
   expect((await restored.write()).status).toBeLessThan(300);
   await restored.stop();

@@ -4,7 +4,7 @@ import { aNonprofit } from "#test/support/records.ts";
 import { aDataFolder, aRunningService } from "#test/support/data-folder.ts";
 
 /** Promise 1 says 200 kills: ALMONER_FULL_TESTS=1 does them all, else fewer. */
-const kills = isFull ? 200 : 6;
+const kills = isFull ? 200 : 3;
 
 test(`${kills} × kill -9 amid submissions: none acknowledged is lost, none is half done`, async () => {
   const nonprofits = Array.from({ length: 40 }, () => aNonprofit());

@@ -66,6 +66,33 @@ const rowsOf = async (sql: string): Promise<unknown[][]> => {
   return rows.map((row) => columns.map((_, at) => row[at]));
 };
 
+// First: whoever asks a service leaves rows, too.
+test("every row comes over but those of webhooks, and the greatest ids", async () => {
+  const gone = ["webhook_cursors", "webhook_deliveries"];
+  // What a service writes at its start.
+  const written = ["activity_counts", "directory_facts", "recommendation_log"];
+  const [head = "", ...rest] = lines();
+  const tables = new Map<string, { columns: string[]; rows: string[] }>();
+  let table = { columns: [] as string[], rows: [] as string[] };
+  for (const line of rest) {
+    const value = JSON.parse(line);
+    if (Array.isArray(value)) table.rows.push(line);
+    else if ("table" in value)
+      tables.set(value.table, (table = { columns: value.columns, rows: [] }));
+  }
+  for (const name of gone) expect(tables.get(name)?.rows, name).toHaveLength(1);
+  for (const [name, { columns, rows }] of tables) {
+    expect(rows, name).not.toEqual([]);
+    if ([...gone, ...written].includes(name)) continue;
+    const now = await rowsOf(`SELECT ${columns.join(", ")} FROM ${name}`);
+    expect(now.map((row) => JSON.stringify(row)).sort(), name).toEqual(rows.sort());
+  }
+  const { sequences } = JSON.parse(head);
+  const kept = Object.entries(sequences).filter(([name]) => !gone.includes(name));
+  const now = await rowsOf("SELECT name, seq FROM sqlite_sequence");
+  expect(new Map(now as [string, number][])).toEqual(new Map(kept as [string, number][]));
+});
+
 test("a client is answered what it was answered before: profiles, receipts, status links, queues", async () => {
   expect(before.answers.length).toBeGreaterThan(12);
   for (const { path, headers, status, body } of before.answers) {
@@ -75,32 +102,6 @@ test("a client is answered what it was answered before: profiles, receipts, stat
 });
 
 describe("what goes on", () => {
-  test("every row but those of webhooks, and the greatest ids", async () => {
-    const gone = ["webhook_cursors", "webhook_deliveries"];
-    // What a service writes at its start.
-    const written = ["activity_counts", "directory_facts", "recommendation_log"];
-    const [head = "", ...rest] = lines();
-    const tables = new Map<string, { columns: string[]; rows: string[] }>();
-    let table = { columns: [] as string[], rows: [] as string[] };
-    for (const line of rest) {
-      const value = JSON.parse(line);
-      if (Array.isArray(value)) table.rows.push(line);
-      else if ("table" in value)
-        tables.set(value.table, (table = { columns: value.columns, rows: [] }));
-    }
-    for (const name of gone) expect(tables.get(name)?.rows, name).toHaveLength(1);
-    for (const [name, { columns, rows }] of tables) {
-      expect(rows, name).not.toEqual([]);
-      if ([...gone, ...written].includes(name)) continue;
-      const now = await rowsOf(`SELECT ${columns.join(", ")} FROM ${name}`);
-      expect(now.map((row) => JSON.stringify(row)).sort(), name).toEqual(rows.sort());
-    }
-    const { sequences } = JSON.parse(head);
-    const kept = Object.entries(sequences).filter(([name]) => !gone.includes(name));
-    const now = await rowsOf("SELECT name, seq FROM sqlite_sequence");
-    expect(new Map(now as [string, number][])).toEqual(new Map(kept as [string, number][]));
-  });
-
   test("the feed: its epoch, its files, and the next number of a change", async () => {
     const { store } = service;
     const file = await feedFile(store, 1);
@@ -209,20 +210,8 @@ describe("a store of 0.4 is refused in two lines", () => {
     expectUntouched();
   });
 
-  test.each([
-    "start",
-    "publish",
-    "export --all",
-    "seed",
-    "import ndjson none.ndjson",
-    "review list",
-    "upgrade --check",
-    "upkeep",
-    "link-registers",
-    "rotate-key",
-    "backup",
-    "doctor",
-  ])("by the command %s", async (line) => {
+  // Each opens a store in a way of its own; all others do as one of these.
+  test.each(["start", "upgrade --check", "backup", "doctor"])("by the command %s", async (line) => {
     const [name = "", ...words] = line.split(" ");
     const { code, out, err } = await runScript(name, words, { ALMONER_DATA_DIR: older });
     const [what = "", remedy = ""] = twoLines(join(older, "store.db")).split("\n");

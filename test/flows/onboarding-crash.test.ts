@@ -10,7 +10,7 @@ import { aDataFolder } from "#test/support/data-folder.ts";
 
 const ofEach = 60;
 /** ALMONER_FULL_TESTS=1 kills more often. */
-const killsMax = isFull ? 60 : 12;
+const killsMax = isFull ? 60 : 5;
 const child = join(import.meta.dirname, "../support/onboard-child.ts");
 
 test("kill -9 while approving: no claim, registration or change is half applied", async () => {

@@ -16,8 +16,8 @@ if (registers === "") {
 const full = isFull;
 /** Nevada, Hawaii and all of the UK's sample with ALMONER_FULL_TESTS=1, else the first lines of Hawaii and of the sample. */
 const states = full ? ["nv", "hi"] : ["hi"];
-const lines = full ? Number.POSITIVE_INFINITY : 501;
-const expected = full ? { american: 18_123, british: 4_104 } : { american: 378, british: 486 };
+const lines = full ? Number.POSITIVE_INFINITY : 151;
+const expected = full ? { american: 18_123, british: 4_104 } : { american: 113, british: 148 };
 const repository = join(import.meta.dirname, "../..");
 const port = await freePort();
 const url = `http://127.0.0.1:${port}`;
@@ -64,7 +64,7 @@ describe.skipIf(registers === "")("registers in, a published directory out", () 
     });
     const missions = join(registers, "prose/missions_irs990.csv.gz");
     const prose = await run("import", "irs-990", missions);
-    expect(prose["changed"]).toBeGreaterThan(5);
+    expect(prose["changed"]).toBeGreaterThan(1);
     const british = await run("import", "ukcat", register("uk_ukcat/sample.csv.gz"));
     expect(british).toMatchObject({ added: expected.british });
   }, 240_000);

@@ -6,7 +6,7 @@ import { isFull, measured, shown, withinMs } from "#test/support/measured.ts";
 import { freePort, startService } from "#test/support/processes.ts";
 
 /** Of keep-alive requests; ALMONER_FULL_TESTS=1 sends all 10,000. */
-const requests = isFull ? 10_000 : 2_000;
+const requests = isFull ? 10_000 : 500;
 const clients = 50;
 const restarts = isFull ? 4 : 1;
 const stopWithinMs = 5_000;

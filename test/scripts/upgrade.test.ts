@@ -173,11 +173,7 @@ test("migrations after the baseline only add, so that the version before goes on
   expect(broken([baseline], [stricter])).toContain("leases.made_up must be given");
 });
 
-test.each(["doctor", "review", "start"])(
-  "%s --version names version and commit",
-  async (script) => {
-    const { code, out } = await runScript(script, ["--version"], { ALMONER_DATA_DIR: folder });
-    expect([code, out]).toEqual([0, `${softwareVersion()}\n`]);
-  },
-  240_000,
-);
+test("--version of a command names version and commit", async () => {
+  const { code, out } = await runScript("upgrade", ["--version"], { ALMONER_DATA_DIR: folder });
+  expect([code, out]).toEqual([0, `${softwareVersion()}\n`]);
+}, 240_000);
