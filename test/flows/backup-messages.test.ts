@@ -146,7 +146,6 @@ test("an index that is gone is named by doctor, which makes it again", async () 
     0,
     expect.stringContaining("Repaired."),
   ]);
-  expect(await runScript("doctor", [], env)).toMatchObject({ code: 0, out: "All is well.\n" });
   // What held something does not come again.
   await drop("TRIGGER", "audit_log_is_not_changed");
   const left = await runScript("doctor", ["--repair"], env);
@@ -154,6 +153,7 @@ test("an index that is gone is named by doctor, which makes it again", async () 
     1,
     expect.stringContaining("The trigger audit_log_is_not_changed is missing."),
   ]);
+  expect(left.out).not.toContain("changes_by_nonprofit");
 }, 240_000);
 
 test("a restore without keys says what will be missing before it begins, a backup without them at its end", async () => {

@@ -1,10 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import {
   copyFileSync,
-  cpSync,
   existsSync,
   mkdtempSync,
-  readdirSync,
   readFileSync,
   rmSync,
   writeFileSync,
@@ -27,13 +25,9 @@ const runs: readonly (readonly [dataDir: string, ...commands: string[]])[] = [
     "bun run seed --profiles 500",
     "bun run publish",
     "bun run review pick list",
-    'bun run review pick remove hope-kitchen --reason "closed"',
-    'bun run review pick add hope-kitchen --for "donors interested in school meals; food security" --why "Reports its meals each month."',
-    'bun run review pick edit hope-kitchen --why "Reports its meals and their cost each month."',
     "bun run review revoke --slug <slug> --reason <why>",
     "bun run publish --full",
     "bun run publish --rollback",
-    "bun run publish --rollback 1234",
     "bun run publish --status",
     "bun run publish --resume",
     "bun run review queues",
@@ -42,7 +36,6 @@ const runs: readonly (readonly [dataDir: string, ...commands: string[]])[] = [
     "bun run review log",
     "bun run review audit --verify",
     "bun run import-hits access.log",
-    "bun run import-hits /var/log/nginx/access.log /var/log/nginx/access.log.1",
     "bun run link-registers --check",
     "bun run link-registers",
     "bun run rotate-key",
@@ -58,23 +51,15 @@ const runs: readonly (readonly [dataDir: string, ...commands: string[]])[] = [
     "bun run export --site plain --out ./plain",
   ],
   ["restored", "bun run restore --from <folder or bucket>"],
-  ["restored by name", "bun run restore --from <folder or bucket> --name 2026-11-22T02-30-00-000Z"],
-  ["mended", "bun run restore --from /var/lib/almoner.old/backups --without-keys"],
   ["moved", "bun run import all everything.ndjson"],
   ["given", "bun run import ndjson directory.ndjson"],
   [
     "registers",
     "bun run import irs-bmf eo_nv.csv.gz --check",
     "bun run import irs-bmf eo_nv.csv.gz eo_hi.csv.gz",
-    "bun run import irs-bmf eo_nv.csv.gz --withdraw-many",
     "bun run import --help",
   ],
   ["mine", "npm run import -- irs-bmf eo_ri.csv"],
-  [
-    "another sample",
-    "bun run seed --profiles 500 --seed-number 7",
-    "bun run seed --profiles 100 --add",
-  ],
 ];
 
 /** Commands that are not run here, by how they begin: why, and what runs them. */
@@ -93,6 +78,12 @@ const notRun: readonly (readonly [begins: RegExp, reason: string])[] = [
   [/^bun run review list --kind (?:hold|link|draft)$/, "as with another kind"],
   [/^bun run review (?:show|approve|reject|check|erase|revert|agent)/, "wants what somebody sent"],
   [/^bun run review (?:revoke .*\[|profile\b)/, "wants two profiles of one: review.test.ts"],
+  [/^bun run seed --profiles \d+ --(?:add|seed-number)/, "seed-command.test.ts"],
+  [/^bun run publish --rollback 1234$/, "publish.test.ts"],
+  [/^bun run restore .* --(?:name|without-keys)/, "backup.test.ts, backup-messages.test.ts"],
+  [/^bun run import irs-bmf eo_nv.csv.gz --withdraw-many$/, "import.test.ts"],
+  [/^bun run import-hits \/var/, "as with one file"],
+  [/^bun run review pick (?:add|edit|remove)/, "picks.test.ts"],
   [/^bun run seed(?: --as-of .*| --profiles 2000)?$/, "as above, with more profiles"],
 ];
 
@@ -116,7 +107,6 @@ test("every command of ours is run here, or listed with the reason", () => {
 describe("in a fresh folder", () => {
   let folder: string;
   const folderOf = (dataDir: string) => join(folder, dataDir);
-  const backups = () => join(folderOf("sample"), "backups");
 
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), "almoner-runs-"));
@@ -132,7 +122,6 @@ describe("in a fresh folder", () => {
     const hit =
       '203.0.113.9 - - [22/Nov/2026:10:00:00 +0000] "GET /llms.txt HTTP/1.1" 200 10 "-" "a"\n';
     writeFileSync(join(folder, "access.log"), hit);
-    copyFileSync(join(folder, "access.log"), join(folder, "access.log.1"));
   });
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
@@ -141,14 +130,10 @@ describe("in a fresh folder", () => {
     using store = await openStore({ url: `file:${join(folderOf("sample"), "store.db")}` });
     const first = "SELECT slug FROM nonprofits WHERE verified = 1 ORDER BY id LIMIT 1";
     const { rows } = await store.raw.execute(first);
-    const names = text.includes("--name") ? readdirSync(backups()) : [];
     return text
       .replaceAll(/hope-kitchen|<slug>/g, String(rows[0]?.["slug"]))
       .replaceAll("<why>", "why")
-      .replaceAll(/<folder or bucket>|\/var\/lib\/almoner\.old\/backups/g, backups())
-      .replaceAll("/var/log/nginx/", `${folder}/`)
-      .replaceAll("2026-11-22T02-30-00-000Z", String(names[0]))
-      .replaceAll(/\b1234\b/g, "1");
+      .replaceAll("<folder or bucket>", join(folderOf("sample"), "backups"));
   };
   const script = (text: string): string => {
     const found = ours(text)?.script ?? "";
@@ -166,11 +151,6 @@ describe("in a fresh folder", () => {
   )(
     "%s: %s",
     async (dataDir, text) => {
-      if (text.endsWith("--without-keys")) {
-        cpSync(join(folderOf("sample"), "secrets"), join(folderOf(dataDir), "secrets"), {
-          recursive: true,
-        });
-      }
       const command = script(
         existsSync(join(folderOf("sample"), "store.db")) ? await here(text) : text,
       );

@@ -52,15 +52,12 @@ test("a standby serves what the writer that was killed had acknowledged before i
   writer.kill("SIGKILL");
   await writer.exited;
 
-  const begunMs = performance.now();
   const { ALMONER_BACKUP_TO: from } = envOf("standby");
   const restored = await runScript("restore", ["--from", from, "--no-publish"], envOf("standby"));
   expect(restored.err + restored.out).toContain("is restored");
   const standby = startService(envOf("standby", standbyPort));
   children.push(standby);
   await untilAnswers(`http://127.0.0.1:${standbyPort}/healthz`, standby);
-  const seconds = ((performance.now() - begunMs) / 1_000).toFixed(1);
-  process.stdout.write(`the standby answered after ${seconds} s\n`);
   // The second agent agrees with what the first one had sent.
   expect(await submit(standbyPort, "agent-two")).toMatchObject(submissions("applied"));
   standby.kill("SIGTERM");

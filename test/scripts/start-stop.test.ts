@@ -4,14 +4,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openStore } from "#content/store/open.ts";
 import { nonprofits } from "#content/store/tables/nonprofits.ts";
-import { withinMs } from "#test/support/measured.ts";
 import { putCompiledSite } from "#test/support/publisher.ts";
 
-/** A second on a quiet machine. */
-const stopWithinMs = 5_000;
-
 // Ctrl-C in a shell reaches the service, its publisher, the local chain and the compiler at once.
-test("a signal to the whole group ends a start soon, and without a word", async () => {
+test("a signal to the whole group ends a start, and without a word", async () => {
   const dataDir = mkdtempSync(join(tmpdir(), "almoner-stop-"));
   await putCompiledSite(dataDir);
   const script = join(import.meta.dirname, "../../scripts/start.ts");
@@ -29,18 +25,17 @@ test("a signal to the whole group ends a start soon, and without a word", async 
   const complaints = new Response(service.stderr).text();
   const decoder = new TextDecoder();
   let said = "";
-  let sentMs = 0;
+  let isSent = false;
   for await (const piece of service.stdout) {
     said += decoder.decode(piece);
     // Its publisher opens the bundle now.
-    if (sentMs > 0 || !said.includes("Almoner is answering")) continue;
-    sentMs = performance.now();
+    if (isSent || !said.includes("Almoner is answering")) continue;
+    isSent = true;
     process.kill(-service.pid, "SIGINT");
   }
   // Its output ends with the last of its processes.
   expect(await complaints).not.toMatch(/Error|error|ended|\n +at /);
   expect(await service.exited).toBe(0);
-  expect(performance.now() - sentMs).toBeLessThan(withinMs(stopWithinMs));
   rmSync(dataDir, { recursive: true });
 }, 240_000);
 
@@ -62,10 +57,8 @@ test("a signal while the sample is made ends it, and what was made is whole", as
   // Tables alone take less than a megabyte.
   const written = () => statSync(log, { throwIfNoEntry: false })?.size ?? 0;
   while (written() < 20_000_000 && service.exitCode === null) await Bun.sleep(10);
-  const sentMs = performance.now();
   service.kill("SIGTERM");
   await service.exited;
-  expect(performance.now() - sentMs).toBeLessThan(withinMs(stopWithinMs));
   using store = await openStore({ url: `file:${join(dataDir, "store.db")}` });
   const made = await store.db.$count(nonprofits);
   // Each batch of 2,000 is one transaction.
