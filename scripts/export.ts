@@ -42,7 +42,9 @@ async function exportRows(config: Config, options: ParsedArgs<typeof args>): Pro
   const asks = { contactEmails: options["with-contact-emails"] === true };
   const signal = stopSignal();
   const all = options.all === true;
-  const texts = all ? exportAll(store, onLines) : exportRecords(store, asks, onLines);
+  const texts = atOneMoment(store, (source) =>
+    all ? exportTables(source, onLines) : exportRecords(source, asks, onLines),
+  );
   const failure = await pipeline(texts, out, { signal, end: file !== null }).then(
     () => null,
     (error: Error) => error,
@@ -78,28 +80,22 @@ const ofServer =
 
 const recordsAtOnce = 1_000;
 
-/**
- * All nonprofits as lines of our NDJSON, withdrawn ones too, in the order of their ids, 1,000 at a time.
- */
-const exportRecords = (
-  store: Store,
+/** All nonprofits as lines of our NDJSON, withdrawn ones too, in the order of their ids, 1,000 at a time. */
+async function* exportRecords(
+  source: Queryable,
   asks: { contactEmails: boolean },
   onLines: (count: number) => void,
-): AsyncGenerator<string> =>
-  atOneMoment(store, async function* (source) {
-    for (let after = 0; ;) {
-      const ids = await nonprofitIdsAfter(source, after, recordsAtOnce);
-      const last = ids.at(-1);
-      if (last === undefined) return;
-      after = last;
-      const records = await recordsById(source, ids);
-      onLines(records.length);
-      yield `${records.map((record) => recordLine(record, asks)).join("\n")}\n`;
-    }
-  });
-
-const exportAll = (store: Store, onLines: (count: number) => void): AsyncGenerator<string> =>
-  atOneMoment(store, (source) => exportTables(source, onLines));
+): AsyncGenerator<string> {
+  for (let after = 0; ;) {
+    const ids = await nonprofitIdsAfter(source, after, recordsAtOnce);
+    const last = ids.at(-1);
+    if (last === undefined) return;
+    after = last;
+    const records = await recordsById(source, ids);
+    onLines(records.length);
+    yield `${records.map((record) => recordLine(record, asks)).join("\n")}\n`;
+  }
+}
 
 /** Reads an embedded store as it was at the beginning, whatever is written meanwhile. */
 async function* atOneMoment(

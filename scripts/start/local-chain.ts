@@ -65,17 +65,18 @@ const answersWithinMs = 5_000;
 /** One that was started by hand. That of a killed service is about to end, and gets the time to. */
 async function runningAlready(config: Config): Promise<string | null> {
   const url = notedAddress(chainFiles(config).address);
-  if (url === null || !(await answers(url))) return null;
+  if (url === null) return null;
+  const answers = () => isOk(`${url}/health`, answersWithinMs);
+  if (!(await answers())) return null;
   await Bun.sleep(lookAgainAfterMs);
-  return (await answers(url)) ? url : null;
+  return (await answers()) ? url : null;
 }
 
-async function answers(url: string): Promise<boolean> {
-  const response = await fetch(`${url}/health`, {
-    signal: AbortSignal.timeout(answersWithinMs),
-  }).catch(() => null);
-  return response?.ok === true;
-}
+const isOk = (url: string, withinMs: number, init: RequestInit = {}): Promise<boolean> =>
+  fetch(url, { ...init, signal: AbortSignal.timeout(withinMs) }).then(
+    ({ ok }) => ok,
+    () => false,
+  );
 
 const ensureWithinMs = 1_000;
 
@@ -87,18 +88,11 @@ function chainAt(url: string) {
     withAccounts: (chain: OpenChain): OpenChain => ({
       ...chain,
       canReceive: async (wallet) => {
-        if (!made.has(wallet) && (await ensure(url, wallet))) made.add(wallet);
+        const init = { method: "POST", body: JSON.stringify({ wallets: [wallet] }) };
+        if (!made.has(wallet) && (await isOk(`${url}/ensure`, ensureWithinMs, init)))
+          made.add(wallet);
         return chain.canReceive(wallet);
       },
     }),
   };
-}
-
-async function ensure(url: string, wallet: string): Promise<boolean> {
-  const response = await fetch(`${url}/ensure`, {
-    method: "POST",
-    body: JSON.stringify({ wallets: [wallet] }),
-    signal: AbortSignal.timeout(ensureWithinMs),
-  }).catch(() => null);
-  return response?.ok === true;
 }

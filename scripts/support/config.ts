@@ -12,13 +12,12 @@ import { systemClock } from "#content/contract/base/time.ts";
 export function configOrExit({ opens = true } = {}): Config {
   const config = readConfig(process.env);
   const log = openLog(config);
-  for (const name of unknownSettings(process.env)) log.warn({ name }, unknownSetting);
+  for (const name of unknownSettings(process.env))
+    log.warn({ name }, "not a setting, ignored; docs/settings.md lists the settings");
   const closed = opens ? closeDataFolder(config) : null;
   if (closed !== null) log.warn(closed);
   return config;
 }
-
-const unknownSetting = "not a setting, ignored; docs/settings.md lists the settings";
 
 /** Opens the store that the settings name. One that is missing is not made: the name is more likely mistyped. */
 export const openExistingStore = (
