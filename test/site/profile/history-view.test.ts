@@ -9,14 +9,21 @@ const aChange = (parts: Partial<Change>): Change => ({
   ...{ sequence: 1, kind: "changed", fields: [], origin: "onboarding", by: "organisation" },
   ...{ changed_at: "2026-01-12T06:00:00Z", ...parts },
 });
-const shown = (change: Change) =>
+const viewOf = (changes: Change[], count = changes.length) =>
   historyView(
     {
       ...{ name: "Hope Kitchen", contested: [], gifts: null },
-      history: { slug: "hope-kitchen", count: 1, changes: [change] },
+      history: { slug: "hope-kitchen", count, changes },
     },
     english,
-  ).changes[0];
+  );
+const shown = (change: Change) => viewOf([change]).changes[0];
+
+test("a history that is longer than its page says how long it is", () => {
+  const changes = [aChange({}), aChange({})];
+  expect(viewOf(changes, 205).intro).toMatch(/^205 changes.*The newest 2 are here\./);
+  expect(viewOf(changes).intro).toStartWith("2 changes, the newest of ");
+});
 
 test("a claim is told as one, and not by the names of its flags", () => {
   const fields = ["mission", "programs", "verified", "status", "provenance"];

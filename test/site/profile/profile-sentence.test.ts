@@ -12,15 +12,21 @@ import { nearbyOf, sentenceOf, standingLine } from "#site/profile/profile-senten
 import { aRichNonprofit } from "#test/support/compiled-site.ts";
 import { aNonprofit } from "#test/support/records.ts";
 
-const said = (
+type Facts = RegisterRecord["facts"];
+/** What one register says of it. */
+const recordOf = (
   register: string,
-  facts: RegisterRecord["facts"],
+  facts: Facts,
   state: RegisterRecord["state"] = "registered",
+  org_id = "US-EIN-530196605",
 ): RegisterRecord => {
   const place = { as_of: "2026-04-14", scope: "x", name: "X", finances: [] };
-  return { org_id: "US-EIN-530196605", register, state, facts, ...place };
+  return { org_id, register, state, facts, ...place };
 };
+const said = (...records: RegisterRecord[]) => ({ register_records: records });
+const bmf = (facts: Facts) => said(recordOf("irs-bmf", facts));
 const irs = { subsection: "03", deductibility: "1", ruling: "1994-07" };
+const revoked = (facts: Facts) => recordOf("irs-revocations", facts, "revoked");
 const thin = { country_code: null, causes: [] };
 const honolulu = { country_code: "US", region: "Hawaii", city: "Honolulu" };
 
@@ -41,68 +47,65 @@ const sentences: [about: string, parts: Partial<NonprofitRecord>, sentence: stri
   ],
   [
     "the IRS",
-    { ...honolulu, causes: ["creative-arts"], register_records: [said("irs-bmf", irs)] },
+    { ...honolulu, causes: ["creative-arts"], ...bmf(irs) },
     "Arts organisation in Honolulu, tax-exempt by a ruling of 1994; gifts are deductible from US tax.",
   ],
   [
     "the IRS of a category, whatever our mapping made of it",
     {
       ...{ ...honolulu, causes: ["creative-arts"], provenance: { causes: ofRule } },
-      register_records: [said("irs-bmf", { ...irs, ntee: "A65" })],
+      ...bmf({ ...irs, ntee: "A65" }),
     },
     "Nonprofit in Honolulu, listed by the IRS under “Theater (NTEE A65)”, tax-exempt by a ruling of 1994; gifts are deductible from US tax.",
   ],
   [
     "the IRS of a church, beside its category",
-    { ...thin, register_records: [said("irs-bmf", { foundation: "10", ntee: "B99" })] },
+    { ...thin, ...bmf({ foundation: "10", ntee: "B99" }) },
     "Nonprofit, listed by the IRS as a church, its word for a house of worship of any faith.",
   ],
   [
     "the IRS of a school",
-    { ...thin, register_records: [said("irs-bmf", { foundation: "11", ntee: "S412" })] },
+    { ...thin, ...bmf({ foundation: "11", ntee: "S412" }) },
     "Nonprofit, listed by the IRS as a school.",
   ],
   [
     "the IRS of gifts, where it says nothing",
-    { ...thin, register_records: [said("irs-bmf", { foundation: "12", deductibility: "0" })] },
+    { ...thin, ...bmf({ foundation: "12", deductibility: "0" }) },
     "Nonprofit, listed by the IRS under “hospital or medical research”; the IRS does not say whether gifts are deductible.",
   ],
   [
     "an Australian charity of its purposes",
-    { ...thin, register_records: [said("acnc", { purposes: "advancing health" })] },
+    { ...thin, ...said(recordOf("acnc", { purposes: "advancing health" })) },
     "Nonprofit, registered for “advancing health”.",
   ],
   [
     "agents is left out",
     {
       ...{ ...honolulu, beneficiaries_per_year: 1_200, founded_year: 1950 },
-      provenance: {
-        causes: agreed,
-        city: agreed,
-        beneficiaries_per_year: agreed,
-        founded_year: agreed,
-      },
+      provenance: Object.fromEntries(
+        ["causes", "city", "beneficiaries_per_year", "founded_year"].map((field) => [
+          field,
+          agreed,
+        ]),
+      ),
     },
     "Nonprofit in Hawaii.",
   ],
   [
     "the IRS, which gives no date",
-    { ...thin, register_records: [said("irs-bmf", { subsection: "04", deductibility: "2" })] },
+    { ...thin, ...bmf({ subsection: "04", deductibility: "2" }) },
     "Nonprofit, tax-exempt; gifts are not deductible from US tax.",
   ],
   [
     "a list that knows of gifts alone",
-    { ...honolulu, city: null, register_records: [said("irs-pub78", { deductibility: "PC" })] },
+    { ...honolulu, city: null, ...said(recordOf("irs-pub78", { deductibility: "PC" })) },
     "Education organisation in Hawaii; gifts are deductible from US tax.",
   ],
   [
     "a revocation",
     {
       ...honolulu,
-      register_records: [
-        said("irs-bmf", irs),
-        said("irs-revocations", { revoked: "2019-05-15", posted: "2026-05-11" }, "revoked"),
-      ],
+      ...said(recordOf("irs-bmf", irs), revoked({ revoked: "2019-05-15", posted: "2026-05-11" })),
     },
     "Education organisation in Honolulu, whose tax exemption was revoked in 2019.",
   ],
@@ -110,30 +113,26 @@ const sentences: [about: string, parts: Partial<NonprofitRecord>, sentence: stri
     "a revocation that a later file of the register undoes",
     {
       ...honolulu,
-      register_records: [
-        said("irs-bmf", irs),
-        said("irs-revocations", { revoked: "2019-05-15" }, "revoked"),
-      ],
+      ...said(recordOf("irs-bmf", irs), revoked({ revoked: "2019-05-15" })),
     },
     "Education organisation in Honolulu, tax-exempt; gifts are deductible from US tax.",
   ],
   [
     "a register of charities",
     {
-      country_code: "GB",
-      city: "Leeds",
-      register_records: [said("ukcat", { registered: "1990-08-02" })],
+      ...{ country_code: "GB", city: "Leeds" },
+      ...said(recordOf("ukcat", { registered: "1990-08-02" })),
     },
     "Education organisation in Leeds, registered charity since 1990.",
   ],
   [
     "a register that has it no more",
-    { ...honolulu, founded_year: 1950, register_records: [said("irs-bmf", irs, "gone")] },
+    { ...honolulu, founded_year: 1950, ...said(recordOf("irs-bmf", irs, "gone")) },
     "Education organisation in Honolulu, founded in 1950.",
   ],
   [
     "much",
-    aRichNonprofit({ status: "withdrawn", register_records: [said("irs-bmf", irs)] }),
+    aRichNonprofit({ status: "withdrawn", ...bmf(irs) }),
     "Education organisation in Kisumu, founded in 1998, reaching 12,345 people a year.",
   ],
 ];
@@ -156,95 +155,62 @@ test.each(nearby)("the like of one of which %s is known are found in lists", (_,
   expect(found.map(({ name }) => name)).toEqual(names);
 });
 
-const recordIn = (
-  register: string,
-  state: RegisterRecord["state"],
-  more: Partial<RegisterRecord> = {},
-): RegisterRecord => ({
-  ...{ org_id: "US-EIN-530196605", register, state, name: "X", scope: "x", finances: [] },
-  ...{ as_of: "2026-04-14", facts: {}, ...more },
-});
-const posted = (date: string) => ({ facts: { posted: date } });
+const listed = recordOf("irs-bmf", {});
+const ukcat = (org_id: string, state?: RegisterRecord["state"]) =>
+  recordOf("ukcat", {}, state, org_id);
+const removed = ukcat("GB-CHC-210183", "removed");
 const numbered = (type: string, org_id: string): Partial<NonprofitRecord> => ({
   registrations: [{ country_code: "KE", type, registration_number: "1", org_id }],
 });
 
 type Tone = ReturnType<typeof standingLine>["tone"];
 
+const inIrs = "Listed in the IRS Business Master File, as of 14 April 2026.";
+const unknown = "Not found in any register we use. That alone says nothing bad.";
 const lines: [about: string, parts: Partial<NonprofitRecord>, tone: Tone, text: string][] = [
-  [
-    "its register lists",
-    { register_records: [recordIn("irs-bmf", "registered")] },
-    "good",
-    "Listed in the IRS Business Master File, as of 14 April 2026.",
-  ],
+  ["its register lists", said(listed), "good", inIrs],
   [
     "two registers list by their own numbers",
-    {
-      register_records: [
-        recordIn("irs-bmf", "registered"),
-        recordIn("acnc", "registered", { org_id: "AU-ABN-51824753556" }),
-      ],
-    },
+    said(listed, recordOf("acnc", {}, "registered", "AU-ABN-51824753556")),
     "good",
-    "Listed in the IRS Business Master File, as of 14 April 2026. Listed in the ACNC Charity Register, as of 14 April 2026.",
+    `${inIrs} Listed in the ACNC Charity Register, as of 14 April 2026.`,
   ],
   [
     "the registers of England and of Scotland list",
-    {
-      register_records: [
-        recordIn("ukcat", "registered", { org_id: "GB-CHC-1089464" }),
-        recordIn("ukcat", "registered", { org_id: "GB-SC-SC041666" }),
-      ],
-    },
+    said(ukcat("GB-CHC-1089464"), ukcat("GB-SC-SC041666")),
     "good",
     "Registered with the Charity Commission for England and Wales, as of 14 April 2026. Registered with the Scottish Charity Regulator (OSCR), as of 14 April 2026.",
   ],
   [
     "lost its exemption after it was listed",
-    {
-      register_records: [
-        recordIn("irs-bmf", "registered"),
-        recordIn("irs-revocations", "revoked", posted("2026-05-11")),
-      ],
-    },
+    said(listed, revoked({ posted: "2026-05-11" })),
     "bad",
     "Tax exemption revoked (IRS Auto-Revocation List, as of 14 April 2026).",
   ],
   [
     "is listed again after it lost its exemption",
-    {
-      register_records: [
-        recordIn("irs-bmf", "registered"),
-        recordIn("irs-revocations", "revoked", posted("2019-05-11")),
-      ],
-    },
+    said(listed, revoked({ posted: "2019-05-11" })),
     "good",
     "Tax exemption revoked, and given back since (IRS Business Master File, as of 14 April 2026).",
   ],
   [
     "its register took off",
-    { register_records: [recordIn("ukcat", "removed", { org_id: "GB-CHC-210183" })] },
+    said(removed),
     "bad",
     "Removed from its register (Charity Commission for England and Wales, as of 14 April 2026).",
   ],
   [
     "left its register",
-    { register_records: [recordIn("irs-bmf", "gone")] },
+    said(recordOf("irs-bmf", {}, "gone")),
     "bad",
     "No longer in its register (IRS Business Master File, as of 14 April 2026).",
   ],
-  [
-    "no register speaks of",
-    numbered("NGO", "KE-NGC-1"),
-    "unknown",
-    "Not found in any register we use. That alone says nothing bad.",
-  ],
+  ["no register speaks of", numbered("NGO", "KE-NGC-1"), "unknown", unknown],
   [
     "only left a list of revocations",
-    { register_records: [recordIn("irs-revocations", "gone")] },
+    said(recordOf("irs-revocations", {}, "gone")),
     "unknown",
-    "Not found in any register we use. That alone says nothing bad.",
+    unknown,
   ],
   [
     "is invented",
@@ -259,13 +225,13 @@ test.each(lines)("the standing of one that %s is said in one line", (_, parts, t
 });
 
 test.each([
-  ["Yes. Listed", recordIn("irs-bmf", "registered", { facts: { subsection: "03" } })],
+  ["Yes. Listed", recordOf("irs-bmf", { subsection: "03" })],
   // A club: tax-exempt, and no charity.
-  ["Listed", recordIn("irs-bmf", "registered", { facts: { subsection: "07" } })],
-  ["Yes. Registered", recordIn("ukcat", "registered", { org_id: "GB-CHC-1089464" })],
-  ["No. Tax exemption revoked", recordIn("irs-revocations", "revoked", posted("2026-05-11"))],
-  ["No. Removed", recordIn("ukcat", "removed", { org_id: "GB-CHC-210183" })],
-  ["No longer", recordIn("irs-bmf", "gone")],
+  ["Listed", recordOf("irs-bmf", { subsection: "07" })],
+  ["Yes. Registered", ukcat("GB-CHC-1089464")],
+  ["No. Tax exemption revoked", revoked({ posted: "2026-05-11" })],
+  ["No. Removed", removed],
+  ["No longer", recordOf("irs-bmf", {}, "gone")],
 ])("the question whether it is a registered charity is answered %p", (begins, record) => {
   const line = standingLine(aNonprofit({ name: "Hope", register_records: [record] }));
   expect(line.question).toBe("Is Hope a registered charity?");
@@ -273,13 +239,11 @@ test.each([
 });
 
 test("it is said in the language of the page", () => {
-  const record = aNonprofit({ register_records: [recordIn("irs-bmf", "registered")] });
+  const record = aNonprofit(said(listed));
   expect(standingLine(record, openTexts("es", es)).text).toContain("Figura en el registro (");
 });
 
 test("the size in a register's words is said where it has no figures", () => {
-  const register_records = [said("acnc", { size: "Small" })];
-  expect(sizeOf(toDetail({ ...aNonprofit(), register_records }, ""))).toBe(
-    "Small (size by yearly income)",
-  );
+  const record = aNonprofit(said(recordOf("acnc", { size: "Small" })));
+  expect(sizeOf(toDetail(record, ""))).toBe("Small (size by yearly income)");
 });
