@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { existsSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { connect } from "node:net";
 import { join } from "node:path";
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
@@ -8,17 +8,28 @@ import { anEchoService } from "#test/support/echo.ts";
 import { hasNginx, startNginx, type TestNginx } from "#test/support/nginx.ts";
 import { openExport } from "#site/bundle/export-folder.ts";
 import { negotiatedCacheControl } from "#site/delivery/encoded-file.ts";
-import { filePathsFor, headersOf, urlPathsOf } from "#site/delivery/http-headers.ts";
+import { headersOf, urlPathsOf } from "#site/delivery/http-headers.ts";
 
 let bundle: TestBundle;
 let nginx: TestNginx;
+/** Another one, whose service does not answer. */
+let away: TestNginx;
 let service: ReturnType<typeof anEchoService>;
 
 const get = (path: string, headers: Record<string, string> = {}, method = "GET") =>
   fetch(nginx.origin + path, { method, headers, redirect: "manual", decompress: false });
 
+const decoders = { br: brotliDecompressSync, gzip: gunzipSync };
+/** What comes compressed like this, and its headers. */
+async function decoded(path: string, encoding: keyof typeof decoders) {
+  const answer = await get(path, { "accept-encoding": encoding === "br" ? "br, gzip" : encoding });
+  expect(answer.headers.get("content-encoding")).toBe(encoding);
+  const text = decoders[encoding](await answer.bytes()).toString();
+  return { text, headers: answer.headers };
+}
+
 /** Bytes as written, where fetch would tidy the path up before sending it. */
-function rawStatus(path: string): Promise<string> {
+function rawAnswer(path: string): Promise<string> {
   return new Promise((resolve, reject) => {
     let text = "";
     const socket = connect(nginx.port, "127.0.0.1", () =>
@@ -37,9 +48,12 @@ describe.skipIf(!hasNginx)("nginx in front of bundle and service", () => {
     bundle = aBundle();
     bundle.publish(sampleFiles);
     service = anEchoService();
-    nginx = await startNginx({ root: bundle.exported.folder, servicePort: service.port });
+    const root = bundle.exported.folder;
+    nginx = await startNginx({ root, servicePort: service.port });
+    away = await startNginx({ root, servicePort: 1 });
   });
   afterAll(async () => {
+    await away?.close();
     await nginx?.close();
     await service?.stop();
     bundle?.close();
@@ -71,10 +85,6 @@ describe.skipIf(!hasNginx)("nginx in front of bundle and service", () => {
       const guarded = answer.headers.has("content-security-policy");
       expect(guarded).toBe("content-security-policy" in others);
       expect(answer.headers.get("x-served-by")).toBeNull();
-    });
-
-    test.each(addresses)("%s is found by the publisher's rules too", (url, path) => {
-      expect(filePathsFor(url).find((one) => one in sampleFiles)).toBe(path);
     });
 
     test("has a strong ETag, and 304 for who has it already", async () => {
@@ -148,18 +158,12 @@ describe.skipIf(!hasNginx)("nginx in front of bundle and service", () => {
       expect([answer.status, answer.headers.get("location")]).toEqual([301, found]);
     });
 
-    test.each(["/nothing", "/nonprofits/nobody", "/countries/XX", "/causes/education-9"])(
-      "%s is not found, with a page that says so",
-      async (url) => {
-        const answer = await get(url);
-        expect(answer.status).toBe(404);
-        expect(await answer.text()).toBe(sampleFiles["404.html"] ?? "");
-        expect(answer.headers.get("cache-tag")).toBe("missing,all");
-        expect(answer.headers.get("content-type")).toBe("text/html; charset=utf-8");
-      },
-    );
-
     test.each([
+      ["/nothing", "404.html"],
+      ["/nonprofits/nobody", "404.html"],
+      ["/donate/nobody", "404.html"],
+      ["/countries/XX", "404.html"],
+      ["/causes/education-9", "404.html"],
       ["/es/nothing", "es/404.html"],
       ["/es/about/nothing", "es/404.html"],
       ["/zz/nothing", "404.html"],
@@ -181,30 +185,35 @@ describe.skipIf(!hasNginx)("nginx in front of bundle and service", () => {
       "/api/%00",
     ])("%s does not lead out of the bundle", async (path) => {
       writeFileSync(join(bundle.folder, "packs.db.json"), "secret");
-      const text = await rawStatus(path);
+      const text = await rawAnswer(path);
       expect(text).toMatch(/^HTTP\/1\.1 (400|404|200)/);
-      expect(text).not.toContain("SQLite format");
-      expect(text).not.toContain("secret");
+      expect(text).not.toMatch(/SQLite format|secret/);
     });
 
-    test.each([["/%5Cevil.example/"], ["/a%0d%0aSet-Cookie:x/"], ["/\\evil.example/"]])(
+    test.each(["/%5Cevil.example/", "/a%0d%0aSet-Cookie:x/", "/\\evil.example/"])(
       "%s is no redirect to elsewhere",
       async (path) => {
-        const text = await rawStatus(path);
+        const text = await rawAnswer(path);
         expect(text).toMatch(/^HTTP\/1\.1 (400|404)/);
         expect(text).not.toMatch(/^(location|set-cookie):/im);
       },
     );
 
+    test.each([
+      "/nonprofits/x%0d%0aX-Injected:1/history",
+      "/donate/x%0d%0aX-Injected:1",
+      "/pictures/countries/x%0d%0aX-Injected:1",
+      "/%0d%0aX-Injected:1",
+      "/x%0aX-Injected:1.md",
+    ])("no header comes of %s", async (path) => {
+      expect((await rawAnswer(path)).split("\r\n\r\n")[0]).not.toMatch(/^X-Injected/im);
+    });
+
     test("a nonprofit without a page for donations is given to at its profile", async () => {
-      expect((await get("/donate/water-for-all")).status).toBe(200);
       const answer = await get("/donate/no-wallet?amount=5");
       expect(answer.status).toBe(302);
       expect(answer.headers.get("location")).toBe("/nonprofits/no-wallet#give");
       expect(answer.headers.get("cache-tag")).toBe("profile:no-wallet,profiles,all");
-      expect((await get("/donate/no-wallet.html")).status).toBe(302);
-      expect((await get("/donate/water-for-all.html")).status).toBe(200);
-      expect((await get("/donate/nobody")).status).toBe(404);
     });
 
     test("files being written are not shown", async () => {
@@ -228,32 +237,25 @@ describe.skipIf(!hasNginx)("nginx in front of bundle and service", () => {
 
   describe("compression", () => {
     test("happens while sending where there is no sibling", async () => {
-      const body = sampleFiles["causes.html"] ?? "";
-      const brotli = await get("/causes", { "accept-encoding": "br, gzip" });
-      expect(brotli.headers.get("content-encoding")).toBe("br");
+      const brotli = await decoded("/causes", "br");
       expect(brotli.headers.get("vary")).toBe("Accept-Encoding, Accept");
-      expect(brotliDecompressSync(await brotli.bytes()).toString()).toBe(body);
-      const gzip = await get("/causes", { "accept-encoding": "gzip" });
-      expect(gzip.headers.get("content-encoding")).toBe("gzip");
-      expect(gunzipSync(await gzip.bytes()).toString()).toBe(body);
+      for (const { text } of [brotli, await decoded("/causes", "gzip")])
+        expect(text).toBe(sampleFiles["causes.html"] ?? "");
       const etag = brotli.headers.get("etag") ?? "";
       expect((await get("/causes", { "if-none-match": etag })).status).toBe(304);
     });
 
     test("siblings are sent as they are", async () => {
       const exported = openExport(bundle.exported.folder, { precompress: true });
-      bundle.publish({ "sib.html": page("one") }, exported);
-      expect(existsSync(join(bundle.exported.folder, "sib.html.br"))).toBe(true);
-      const answer = await get("/sib", { "accept-encoding": "br" });
-      expect(answer.headers.get("content-encoding")).toBe("br");
-      expect(answer.headers.get("content-type")).toBe("text/html; charset=utf-8");
+      const page = sampleFiles["causes.html"] ?? "";
+      bundle.publish({ "sib.html": page }, exported);
+      const { text, headers } = await decoded("/sib", "br");
+      expect([text, (await decoded("/sib", "gzip")).text]).toEqual([page, page]);
+      expect(headers.get("content-type")).toBe("text/html; charset=utf-8");
       // What is compressed while sending has no length and only a weak ETag.
-      expect(Number(answer.headers.get("content-length"))).toBeGreaterThan(0);
-      expect(answer.headers.get("etag")).toMatch(/^"/);
-      expect(answer.headers.get("cache-tag")).toBe("file:sib.html,all");
-      expect(brotliDecompressSync(await answer.bytes()).toString()).toBe(page("one"));
-      const gzip = await get("/sib", { "accept-encoding": "gzip" });
-      expect(gunzipSync(await gzip.bytes()).toString()).toBe(page("one"));
+      expect(Number(headers.get("content-length"))).toBeGreaterThan(0);
+      expect(headers.get("etag")).toMatch(/^"/);
+      expect(headers.get("cache-tag")).toBe("file:sib.html,all");
     });
 
     test("what is compressed already is left alone", async () => {
@@ -277,15 +279,12 @@ describe.skipIf(!hasNginx)("nginx in front of bundle and service", () => {
     test.each([
       ["GET", "/api/recommend?cause=education&limit=3"],
       ["GET", "/pt-br/causes/education-2"],
-      ["GET", "/api/needs-enrichment"],
       ["GET", "/api/enrichments/stats"],
       ["GET", "/api/agents/exemplars?field=city"],
       ["GET", "/api"],
-      ["GET", "/mcp"],
       ["GET", "/nonprofits/Water-For-All?utm_source=a"],
       ["GET", "/donate/Water-For-All"],
       ["POST", "/api/donate/water-for-all?amount=1.5"],
-      ["POST", "/api/admin/reviews/3/approve"],
       ["POST", "/desk/login"],
       ["POST", "/api/nonprofits/water-for-all"],
       ["OPTIONS", "/api/enrich/water-for-all"],
@@ -324,60 +323,49 @@ describe.skipIf(!hasNginx)("nginx in front of bundle and service", () => {
       expect(service.asked).toHaveLength(before);
     });
   });
-});
 
-describe.skipIf(!hasNginx)("while the service is away", () => {
-  let away: TestNginx;
-  let files: TestBundle;
-  beforeAll(async () => {
-    files = aBundle();
-    files.publish(sampleFiles);
-    away = await startNginx({ root: files.exported.folder, servicePort: 1 });
-  });
-  afterAll(async () => {
-    await away?.close();
-    files?.close();
-  });
+  describe("while the service is away", () => {
+    test("pages, profiles and lists go on", async () => {
+      for (const path of ["/", "/nonprofits/water-for-all", "/api/nonprofits", "/api/causes"]) {
+        expect((await fetch(away.origin + path)).status).toBe(200);
+      }
+    });
 
-  test("pages, profiles and lists go on", async () => {
-    for (const path of ["/", "/nonprofits/water-for-all", "/api/nonprofits", "/api/causes"]) {
-      expect((await fetch(away.origin + path)).status).toBe(200);
-    }
-  });
+    test.each(["api/stats", "api/agents/leaderboard", "api/donations/water-for-all"])(
+      "/%s is that of a while ago",
+      async (path) => {
+        const answer = await fetch(`${away.origin}/${path}`);
+        expect(answer.status).toBe(200);
+        expect(answer.headers.get("content-type")).toBe("application/json");
+        expect(await answer.text()).toBe(sampleFiles[`${path}.json`] ?? "");
+      },
+    );
 
-  test.each(["api/stats", "api/agents/leaderboard", "api/donations/water-for-all"])(
-    "/%s is that of a while ago",
-    async (path) => {
-      const answer = await fetch(`${away.origin}/${path}`);
-      expect(answer.status).toBe(200);
-      expect(answer.headers.get("content-type")).toBe("application/json");
-      expect(await answer.text()).toBe(sampleFiles[`${path}.json`] ?? "");
-    },
-  );
-
-  test("a body that nginx itself refuses is refused in the service's form", async () => {
-    const body = "x".repeat(10_000_000);
-    const answer = await fetch(`${away.origin}/api/enrich/water-for-all`, { method: "POST", body });
-    expect(answer.status).toBe(413);
-    expect(answer.headers.get("content-type")).toBe("application/problem+json");
-    expect(await answer.json()).toMatchObject({ status: 413, code: "body_too_large" });
-  });
-
-  test.each(["/api/search?q=water", "/mcp", "/api/nonprofits/unknown"])(
-    "%s says when to ask again",
-    async (path) => {
-      const answer = await fetch(away.origin + path);
-      expect(answer.status).toBe(503);
-      expect(answer.headers.get("content-type")).toBe("application/problem+json");
-      expect(answer.headers.get("retry-after")).toBe("5");
-      expect(answer.headers.get("cache-control")).toBe("no-store");
-      expect(await answer.json()).toMatchObject({
-        type: "urn:almoner:problem:service_away",
-        status: 503,
-        code: "service_away",
+    test("a body that nginx itself refuses is refused in the service's form", async () => {
+      const body = "x".repeat(10_000_000);
+      const answer = await fetch(`${away.origin}/api/enrich/water-for-all`, {
+        method: "POST",
+        body,
       });
-    },
-  );
-});
+      expect(answer.status).toBe(413);
+      expect(answer.headers.get("content-type")).toBe("application/problem+json");
+      expect(await answer.json()).toMatchObject({ status: 413, code: "body_too_large" });
+    });
 
-const page = (title: string) => `<!doctype html><title>${title}</title>${"words ".repeat(400)}`;
+    test.each(["/api/search?q=water", "/mcp", "/api/nonprofits/unknown"])(
+      "%s says when to ask again",
+      async (path) => {
+        const answer = await fetch(away.origin + path);
+        expect(answer.status).toBe(503);
+        expect(answer.headers.get("content-type")).toBe("application/problem+json");
+        expect(answer.headers.get("retry-after")).toBe("5");
+        expect(answer.headers.get("cache-control")).toBe("no-store");
+        expect(await answer.json()).toMatchObject({
+          type: "urn:almoner:problem:service_away",
+          status: 503,
+          code: "service_away",
+        });
+      },
+    );
+  });
+});
