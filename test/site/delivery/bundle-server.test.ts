@@ -32,6 +32,13 @@ afterAll(() => {
 const ask = (path: string, init: RequestInit = {}) =>
   server.answer(new Request(`http://localhost${path}`, init));
 
+/** An answer that must be there. */
+const held = (path: string, headers: Record<string, string> = {}): Response => {
+  const answer = ask(path, { headers });
+  if (answer === null) throw new Error(`${path} is not in the bundle`);
+  return answer;
+};
+
 test("a part of a list that there is not is no part", () => {
   expect(ask("/causes/education?cause=health&page=2")?.headers.get("location")).toBe(
     "/browse?cause=education&page=2",
@@ -50,12 +57,6 @@ test("a list as a file is the service's, and its first page in JSON says that th
 describe("markdown in the place of a page", () => {
   const form = (path: string, accept: string) =>
     ask(path, { headers: { accept } })?.headers.get("content-type")?.slice(5, 9);
-
-  const found = (path: string, headers: Record<string, string>): Response => {
-    const answer = ask(path, { headers });
-    if (answer === null) throw new Error(`${path} is not in the bundle`);
-    return answer;
-  };
 
   test.each(accepted)("Accept: %s is answered by %s", (accept, expected) => {
     expect(form("/nonprofits/oak-trust", accept)).toBe(expected === "md" ? "mark" : "html");
@@ -77,22 +78,20 @@ describe("markdown in the place of a page", () => {
     ["/agents", "leaderboard.md", "# Agents"],
     ["/nonprofits/oak-trust", "nonprofits/oak-trust.md", "# Oak Trust"],
   ])("%s is %s, and names it to who reads the page", async (path, file, title) => {
-    const answer = found(path, { accept: "text/markdown" });
-    const text = await answer.text();
+    const markdown = held(path, { accept: "text/markdown" });
+    const text = await markdown.text();
     expect(text).toContain(`\n${title}`.trim());
     expect(text).not.toContain("<p>");
-    expect(answer.headers.get("content-location")).toBe(`/${file}`);
-    expect(answer.headers.get("cache-control")).toBe("private, max-age=60");
-    expect(answer.headers.get("vary")).toStartWith("accept");
-    const etag = answer.headers.get("etag") ?? "";
-    const again = found(path, { accept: "text/markdown", "if-none-match": etag });
-    expect(again.status).toBe(304);
-    const page = found(path, { accept: "text/html" });
-    expect(page.headers.get("vary")).toStartWith("accept");
-    expect(page.headers.get("etag")).not.toBe(etag);
+    expect(markdown.headers.get("content-location")).toBe(`/${file}`);
+    expect(markdown.headers.get("cache-control")).toBe("private, max-age=60");
+    const etag = markdown.headers.get("etag") ?? "";
+    const again = held(path, { accept: "text/markdown", "if-none-match": etag });
+    const page = held(path, { accept: "text/html" });
+    expect([again.status, page.headers.get("etag") === etag]).toEqual([304, false]);
+    for (const { headers } of [markdown, page]) expect(headers.get("vary")).toStartWith("accept");
     expect(await page.text()).toContain(`type="text/markdown" href="/${file}"`);
     // By its own name it is a file like any other.
-    expect(ask(`/${file}`)?.headers.get("cache-control")).toStartWith("public");
+    expect(held(`/${file}`).headers.get("cache-control")).toStartWith("public");
   });
 });
 
@@ -107,11 +106,11 @@ describe("the bundle's files over HTTP", () => {
     ["/sitemap.xml", "application/xml"],
     ["/snapshot/nonprofits.ndjson.gz", "application/gzip"],
   ])("%s is %s, for any origin", (path, type) => {
-    const answer = ask(path);
-    expect(answer?.status).toBe(200);
-    expect(answer?.headers.get("content-type")).toStartWith(type);
-    expect(answer?.headers.get("access-control-allow-origin")).toBe("*");
-    expect(answer?.headers.get("set-cookie")).toBeNull();
+    const { status, headers } = held(path);
+    expect(status).toBe(200);
+    expect(headers.get("content-type")).toStartWith(type);
+    expect(headers.get("access-control-allow-origin")).toBe("*");
+    expect(headers.get("set-cookie")).toBeNull();
   });
 
   test.each([
@@ -119,75 +118,66 @@ describe("the bundle's files over HTTP", () => {
     ...["/changes/state.json", "/changes/1.json"],
   ])("%s is as the description says, also to who has it", async (path) => {
     const contract = aContract("https://almoner.example");
-    const answer = ask(path);
-    if (answer === null) throw new Error("the bundle does not hold it");
+    const answer = held(path);
     const etag = answer.headers.get("etag") ?? "";
     expect(await contract.problemsOf("GET", path, answer)).toEqual([]);
-    const again = ask(path, { headers: { "if-none-match": etag } });
-    expect(await contract.problemsOf("GET", path, again ?? answer)).toEqual([]);
+    const again = held(path, { "if-none-match": etag });
+    expect(await contract.problemsOf("GET", path, again)).toEqual([]);
   });
+
+  const profile = "/nonprofits/oak-trust";
 
   test("an ETag that still holds is answered by 304, another by the file", () => {
-    const etag = ask("/nonprofits/oak-trust")?.headers.get("etag") ?? "";
+    const etag = held(profile).headers.get("etag") ?? "";
     expect(etag).toMatch(/^"[0-9a-f]{32}"$/);
-    for (const held of [etag, `W/${etag}`, `"old", ${etag}`, "*"]) {
-      const answer = ask("/nonprofits/oak-trust", { headers: { "if-none-match": held } });
-      expect(answer?.status).toBe(304);
-    }
-    expect(ask("/nonprofits/oak-trust", { headers: { "if-none-match": '"old"' } })?.status).toBe(
-      200,
-    );
+    for (const etags of [etag, `W/${etag}`, `"old", ${etag}`, "*"])
+      expect(held(profile, { "if-none-match": etags }).status).toBe(304);
+    expect(held(profile, { "if-none-match": '"old"' }).status).toBe(200);
   });
 
-  test("brotli is sent to who understands it, with an ETag of its own", async () => {
-    const plain = await ask("/nonprofits/oak-trust")?.text();
-    const answer = ask("/nonprofits/oak-trust", { headers: { "accept-encoding": "gzip, br" } });
-    expect(answer?.headers.get("content-encoding")).toBe("br");
-    expect(answer?.headers.get("etag")).toEndWith('-br"');
-    expect(brotliDecompressSync((await answer?.arrayBuffer()) ?? "").toString()).toBe(plain ?? "");
+  test.each([
+    ["gzip, br", "br", brotliDecompressSync],
+    ["deflate, gzip, br;q=0", "gzip", gunzipSync],
+  ])("who accepts %s gets %s, with an ETag of its own", async (accepted, encoding, decode) => {
+    const answer = held(profile, { "accept-encoding": accepted });
+    expect(answer.headers.get("content-encoding")).toBe(encoding);
+    expect(answer.headers.get("etag")).toEndWith(`-${encoding}"`);
+    expect(decode(await answer.arrayBuffer()).toString()).toBe(await held(profile).text());
   });
 
-  test("gzip is sent to who understands only that, and nothing to who refuses both", async () => {
-    const path = "/nonprofits/oak-trust";
-    const plain = await ask(path)?.text();
-    const answer = ask(path, { headers: { "accept-encoding": "deflate, gzip, br;q=0" } });
-    expect(answer?.headers.get("content-encoding")).toBe("gzip");
-    expect(answer?.headers.get("etag")).toEndWith('-gzip"');
-    expect(gunzipSync((await answer?.arrayBuffer()) ?? "").toString()).toBe(plain ?? "");
-    const refused = ask(path, { headers: { "accept-encoding": "br;q=0, gzip;q=0" } });
-    expect(refused?.headers.get("content-encoding")).toBeNull();
-    expect(refused?.headers.get("vary")).toBe("accept, accept-encoding");
+  test("who refuses both gets neither", () => {
+    const { headers } = held(profile, { "accept-encoding": "br;q=0, gzip;q=0" });
+    expect(headers.get("content-encoding")).toBeNull();
+    expect(headers.get("vary")).toBe("accept, accept-encoding");
   });
 
   test("HEAD tells the length and sends nothing", async () => {
-    const answer = ask("/nonprofits/oak-trust", { method: "HEAD" });
-    const length = (await ask("/nonprofits/oak-trust")?.arrayBuffer())?.byteLength;
-    expect(answer?.headers.get("content-length")).toBe(String(length));
+    const answer = ask(profile, { method: "HEAD" });
+    const { byteLength } = await held(profile).arrayBuffer();
+    expect(answer?.headers.get("content-length")).toBe(String(byteLength));
     expect(await answer?.text()).toBe("");
   });
 
-  test("a slash at the end is redirected, a lost person sees a page, a program is left to the service", () => {
-    const moved = ask("/nonprofits/oak-trust/");
-    expect(moved?.headers.get("location")).toBe("/nonprofits/oak-trust");
-    expect(moved?.headers.get("access-control-allow-origin")).toBe("*");
-    const lost = ask("/nowhere", { headers: { accept: "text/html" } });
-    expect([lost?.status, lost?.headers.get("content-type")]).toEqual([
-      404,
-      "text/html; charset=utf-8",
-    ]);
+  test("a slash at the end is redirected, for a script of another site, too", () => {
+    const { headers } = held("/nonprofits/oak-trust/");
+    expect(headers.get("location")).toBe(profile);
+    expect(headers.get("access-control-allow-origin")).toBe("*");
+  });
+
+  test("a lost person sees a page, a program is left to the service", () => {
+    const accept = "text/html";
+    const lost = held("/nowhere", { accept });
+    const type = lost.headers.get("content-type");
+    expect([lost.status, type]).toEqual([404, "text/html; charset=utf-8"]);
+    expect(held("/nonprofits/none", { accept }).status).toBe(404);
     expect(ask("/nowhere")).toBeNull();
-    expect(ask("/api/nonprofits/none", { headers: { accept: "text/html" } })).toBeNull();
     // The service knows whose name it is, and redirects.
-    for (const name of ["Oak-Trust", "4711", "99-0305781", "US-EIN-990305781"]) {
-      expect([name, ask(`/nonprofits/${name}`, { headers: { accept: "text/html" } })]).toEqual([
-        name,
-        null,
-      ]);
-    }
-    expect(ask("/nonprofits/none", { headers: { accept: "text/html" } })?.status).toBe(404);
-    for (const path of ["/history/oak-trust", "/nonprofits/oak-trust/history"]) {
-      expect(ask(path, { headers: { accept: "text/html" } })).toBeNull();
-    }
+    for (const path of [
+      ...["/api/nonprofits/none", "/history/oak-trust", "/nonprofits/oak-trust/history"],
+      ...["/nonprofits/Oak-Trust", "/nonprofits/4711", "/nonprofits/99-0305781"],
+      "/nonprofits/US-EIN-990305781",
+    ])
+      expect([path, ask(path, { headers: { accept } })]).toEqual([path, null]);
   });
 
   test("a page for donations is there with the wallet; before and after, the profile stands in", async () => {
@@ -211,21 +201,15 @@ describe("the bundle's files over HTTP", () => {
   });
 
   test("what the service must answer is left to it", () => {
-    expect(ask("/api/stats")).toBeNull();
-    expect(ask("/api/needs-enrichment")).toBeNull();
+    // The file is for readers of the bundle alone.
     for (const path of [
-      "/api/agents/leaderboard",
-      "/api/agents/exemplars",
-      "/api/enrichments/stats",
-    ]) {
-      expect(ask(path)).toBeNull();
-      // The file is for readers of the bundle alone.
-      expect(ask(`${path}.json`)?.status).toBe(200);
-    }
-    expect(ask("/api/nonprofits?limit=3")).toBeNull();
-    expect(ask("/browse?city=Oslo")).toBeNull();
-    expect(ask("/browse")?.status).toBe(200);
-    expect(ask("/nonprofits/oak-trust", { method: "POST" })).toBeNull();
+      ...["/api/stats", "/api/needs-enrichment", "/api/agents/leaderboard"],
+      ...["/api/agents/exemplars", "/api/enrichments/stats"],
+    ])
+      expect([ask(path), held(`${path}.json`).status]).toEqual([null, 200]);
+    expect([ask("/api/nonprofits?limit=3"), ask("/browse?city=Oslo")]).toEqual([null, null]);
+    expect(held("/browse").status).toBe(200);
+    expect(ask(profile, { method: "POST" })).toBeNull();
   });
 
   test("500 ways up lead to no file", () => {
@@ -299,17 +283,14 @@ test("a file too large to be kept is compared while it is sent for the first tim
   const file = inside.find("/changes/large.ndjson");
   if (file === null) throw new Error("it is in the bundle");
   flipBit(bundle.manifest, file.digest);
-  const lost = Promise.withResolvers<string>();
+  const lost = Promise.withResolvers<void>();
   const reports: string[] = [];
-  const onLost = (path: string) => {
-    reports.push(path);
-    lost.resolve(path);
-  };
+  const onLost = (path: string) => (reports.push(path), lost.resolve());
   const over = createBundleServer(inside, { onLost });
   for (const path of Object.keys(large)) {
     await over.answer(new Request(`http://localhost/${path}`))?.arrayBuffer();
   }
-  expect(await lost.promise).toBe("changes/large.ndjson");
+  await lost.promise;
   await Bun.sleep(50);
   expect(reports).toEqual(["changes/large.ndjson"]);
   inside.close();

@@ -31,21 +31,18 @@ describe.skipIf(!hasNginx)("nginx in front of the real service", () => {
     bundle?.close();
   });
 
-  test("answers searches, and lists with a query", async () => {
-    const found = await get("/api/search?q=water", { "x-forwarded-for": "203.0.113.1" });
-    expect(found.status).toBe(200);
-    expect(await found.json()).toMatchObject({ total: 1 });
-    const listed = await get("/api/nonprofits?limit=1", { "x-forwarded-for": "203.0.113.1" });
-    expect(await listed.json()).toMatchObject({ total: 1, count: 1 });
-    expect(found.headers.get("cache-tag")).toBeNull();
-  });
-
-  test("passes refusals on as they are", async () => {
-    const unknown = await get("/api/nonprofits/nobody-knows-it");
-    expect(unknown.status).toBe(404);
-    expect(unknown.headers.get("content-type")).toStartWith("application/problem+json");
-    const invalid = await get("/api/nonprofits?limit=-1", { "x-forwarded-for": "203.0.113.2" });
-    expect(invalid.status).toBe(400);
+  test("passes answers on as they are, refusals too", async () => {
+    for (const [path, body] of [
+      ["/api/search?q=water", { total: 1 }],
+      ["/api/nonprofits?limit=1", { total: 1, count: 1 }],
+      ["/api/nonprofits/nobody-knows-it", { status: 404 }],
+      ["/api/nonprofits?limit=-1", { status: 400 }],
+    ] as const) {
+      const answer = await get(path, { "x-forwarded-for": "203.0.113.1" });
+      expect(await answer.json()).toMatchObject(body);
+      expect(answer.status).toBe("status" in body ? body.status : 200);
+      expect(answer.headers.get("cache-tag")).toBeNull();
+    }
     const posted = await fetch(`${nginx.origin}/api/nonprofits/water-for-all`, { method: "POST" });
     expect([404, 405]).toContain(posted.status);
   });

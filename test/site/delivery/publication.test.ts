@@ -17,10 +17,6 @@ test("a change that is published is told with its release", async () => {
   expect(await waiting).toEqual({ release: "7" });
 });
 
-test("the wait ends by itself", async () => {
-  expect(await waitForPublication(aReader(3), profileOf, 20)(5)).toBeNull();
-});
-
 test("no one waits while a rollback holds publishing", async () => {
   const reader = aReader(3);
   reader.place.held = true;
@@ -28,8 +24,11 @@ test("no one waits while a rollback holds publishing", async () => {
   expect(reader.asked.times).toBe(1);
 });
 
-test("a page that could not be rendered is not live", async () => {
-  expect(await waitForPublication(aReader(5, ["profile 12"]), profileOf, 20)(5)).toBeNull();
+test.each([
+  ["is not published", 3, []],
+  ["has a page that could not be rendered", 5, ["profile 12"]],
+])("the wait for a change that %s ends by itself", async (_, profilesTo, failed) => {
+  expect(await waitForPublication(aReader(profilesTo, failed), profileOf, 20)(5)).toBeNull();
 });
 
 test("a thousand who wait look together, not each for itself", async () => {
