@@ -31,41 +31,43 @@ beforeAll(async () => {
       aNonprofit({ slug: `thin-${at}`, beneficiaries_per_year: at }),
     ),
   ]);
-  const now = new Date("2026-11-21T03:00:00Z");
-  await site.store.write((tx) =>
-    saveDirectoryFact(tx, { name: "publication_day", value: "2026-11-21", now }),
-  );
-  files = await discoveryFiles(site, siteBaseUrl);
+  files = await filesOn("2026-11-21");
 });
 afterAll(() => site.close());
 
 const file = (path: string): string => files.get(path) ?? "";
+/** The files as they are on a day of publication. */
+async function filesOn(day: string) {
+  const now = new Date(`${day}T03:00:00Z`);
+  await site.store.write((tx) =>
+    saveDirectoryFact(tx, { name: "publication_day", value: day, now }),
+  );
+  return discoveryFiles(site, siteBaseUrl);
+}
 
 test("all of them are there, each with its type", () => {
-  expect(
-    Object.fromEntries(
-      [...files.keys()].map((path) => [path, headersOf(path).contentType.split(";")[0]]),
-    ),
-  ).toEqual({
-    "llms.txt": "text/plain",
-    "agents.md": "text/markdown",
-    "AGENTS.md": "text/markdown",
-    ".well-known/security.txt": "text/plain",
-    "openapi.json": "application/json",
-    "openapi.yaml": "application/yaml",
-    "agents.arazzo.yaml": "application/yaml",
-    "verify-receipt.md": "text/markdown",
-    "skill.md": "text/markdown",
-    "SKILL.md": "text/markdown",
-    ".well-known/agent-skills/nonprofit-directory/SKILL.md": "text/markdown",
-    ".well-known/agent-skills/index.json": "application/json",
-    ".well-known/api-catalog": "application/linkset+json",
-    ".well-known/ai-plugin.json": "application/json",
-    ".well-known/x402": "application/json",
-    ".well-known/mcp.json": "application/json",
-    ".well-known/mcp/server-card.json": "application/json",
-    "server.json": "application/json",
-  } as never);
+  const named = [...files.keys()].map((path) => [
+    path,
+    headersOf(path).contentType.replace(/;.*/, ""),
+  ]);
+  const types = {
+    "text/plain": ["llms.txt", ".well-known/security.txt"],
+    "text/markdown": [
+      ...["agents.md", "AGENTS.md", "verify-receipt.md", "skill.md", "SKILL.md"],
+      ".well-known/agent-skills/nonprofit-directory/SKILL.md",
+    ],
+    "application/json": [
+      ...["openapi.json", ".well-known/agent-skills/index.json", ".well-known/ai-plugin.json"],
+      ...[".well-known/x402", ".well-known/mcp.json", ".well-known/mcp/server-card.json"],
+      "server.json",
+    ],
+    "application/yaml": ["openapi.yaml", "agents.arazzo.yaml"],
+    "application/linkset+json": [".well-known/api-catalog"],
+  };
+  const expected = Object.entries(types).flatMap(([type, paths]) =>
+    paths.map((path) => [path, type]),
+  );
+  expect(named.toSorted()).toEqual(expected.toSorted());
 });
 
 test("server.json keeps the bounds of the registry's schema", () => {
@@ -98,9 +100,9 @@ test("llms.txt is read whole by the rule of the reference parser: each item begi
   expect([...sections.keys()]).toEqual(["For agents", "Operations", "For nonprofits", "Optional"]);
   const items = [...sections.values()].flat();
   expect(items).toHaveLength(file("llms.txt").match(/^- /gm)?.length ?? 0);
-  expect(items.filter((item) => !item?.url.startsWith(`${siteBaseUrl}/`))).toEqual([]);
-  const bare = items.filter((item) => item?.desc === undefined).map((item) => item?.title);
-  expect(bare).toEqual(["Sitemap"]);
+  expect(items.filter(({ url }) => !url.startsWith(`${siteBaseUrl}/`))).toEqual([]);
+  const bare = items.filter(({ desc }) => desc === undefined);
+  expect(bare.map(({ title }) => title)).toEqual(["Sitemap"]);
 });
 
 describe("the skill", () => {
@@ -143,35 +145,26 @@ describe("the skill", () => {
 });
 /** Fields and values that stand in backquotes, too. */
 const notTools = [
-  "source_url",
-  "agent_id",
-  "founded_year",
-  "contact_email",
-  "has_website",
-  "what_is_wrong",
-  "suggested_value",
-  "receipt_url",
-  "looked_for",
-  "giver_answers",
+  ...["source_url", "agent_id", "founded_year", "contact_email", "has_website", "what_is_wrong"],
+  ...["suggested_value", "receipt_url", "looked_for", "giver_answers"],
 ];
 
+type LinkItem = { title: string; url: string; desc?: string };
 /** Source: miniparse.py of the reference implementation, llms_txt; it fails on an item without a link, and so does this. */
 function parsedLlms(text: string) {
   const [start = "", ...rest] = text.split(/^##\s*(.*?$)/m);
-  const sections = new Map<string, ReturnType<typeof linkOf>[]>();
+  const sections = new Map<string, LinkItem[]>();
   for (let at = 0; at < rest.length; at += 2) {
     const lines = (rest[at + 1] ?? "").trim().split(/\n+/);
     sections.set(rest[at] ?? "", lines.map(linkOf));
   }
-  const head = /^#\s*(?<title>.+?$)\n+(?:^>\s*(?<summary>.+?$)$)?\n+(?<info>.*)/ms.exec(
-    start.trim(),
-  );
+  const head = /^#\s*(?<title>.+?$)\n+(?:^>\s*(?<summary>.+?$)$)?\n+/ms.exec(start.trim());
   return { title: head?.groups?.["title"], summary: head?.groups?.["summary"] ?? "", sections };
 }
-function linkOf(line: string): { title: string; url: string; desc?: string } {
+function linkOf(line: string): LinkItem {
   const link = /^-\s*\[(?<title>[^\]]+)\]\((?<url>[^)]+)\)(?::\s*(?<desc>.*))?/.exec(line);
   if (link === null) throw new Error(`no link at the beginning of ${line}`);
-  return { ...link.groups } as ReturnType<typeof linkOf>;
+  return { ...link.groups } as LinkItem;
 }
 
 describe("agents.md", () => {
@@ -195,11 +188,7 @@ describe("agents.md", () => {
   test("then names ten nonprofits with empty fields, others each day; nothing of them but names and slugs", async () => {
     const named: string[] = [];
     for (const day of ["2026-11-21", "2026-11-22", "2026-11-23"]) {
-      const now = new Date(`${day}T03:00:00Z`);
-      await site.store.write((tx) =>
-        saveDirectoryFact(tx, { name: "publication_day", value: day, now }),
-      );
-      const guide = (await discoveryFiles(site, siteBaseUrl)).get("agents.md") ?? "";
+      const guide = (await filesOn(day)).get("agents.md") ?? "";
       const items =
         guide.match(/^- \[.*\]\(https:\/\/almoner\.example\/nonprofits\/\S+\), `\S+`: .+$/gm) ?? [];
       expect(items).toHaveLength(10);
@@ -222,25 +211,30 @@ test("security.txt and /about name the contacts that the operator set, with the 
   const directory = await aDirectory();
   await directory.publisher.buildAll({ processes: 1 });
   const path = ".well-known/security.txt";
-  for (const contact of ["https://x.example/report", undefined]) {
-    const operator = contact && "The <Ministry>";
-    const operatorCountry = contact && "GB";
-    await keepPublicSettings(directory.publisher.context, {
-      ...{ contact, securityContact: contact, operator, operatorCountry },
-      recommendationLogDays: contact === undefined ? 90 : 30,
-    });
+  const set = {
+    ...{ contact: "https://x.example/report", securityContact: "https://x.example/report" },
+    ...{ operator: "The <Ministry>", operatorCountry: "GB", recommendationLogDays: 30 },
+  };
+  for (const [settings, contact, ...about] of [
+    [
+      set,
+      set.contact,
+      `href="${set.contact}"`,
+      "The &lt;Ministry&gt; runs this directory, in the United Kingdom.",
+    ],
+    [
+      { recommendationLogDays: 90 },
+      "mailto:security@localhost",
+      "has set no contact",
+      "neither a name nor a country",
+    ],
+  ] as const) {
+    await keepPublicSettings(directory.publisher.context, settings);
     await directory.drain();
-    const expected = contact ?? "mailto:security@localhost";
-    expect(directory.read(path)).toStartWith(`Contact: ${expected}\n`);
-    const about = directory.read("about.html") ?? "";
-    expect(about).toContain(contact === undefined ? "has set no contact" : `href="${contact}"`);
-    expect(about).toContain(
-      contact === undefined
-        ? "neither a name nor a country"
-        : "The &lt;Ministry&gt; runs this directory, in the United Kingdom.",
-    );
-    const privacy = directory.read("privacy.html") ?? "";
-    expect(privacy).toContain(contact === undefined ? "<td>90 days</td>" : "<td>30 days</td>");
+    expect(directory.read(path)).toStartWith(`Contact: ${contact}\n`);
+    for (const words of about) expect(directory.read("about.html")).toContain(words);
+    const days = `<td>${settings.recommendationLogDays} days</td>`;
+    expect(directory.read("privacy.html")).toContain(days);
   }
   directory.close();
 });
@@ -266,18 +260,11 @@ test("what can be paid is a template, and a few addresses that are asked", () =>
 test("the API catalogue is a link set that leads to every description", () => {
   const { linkset } = JSON.parse(file(".well-known/api-catalog"));
   const links = JSON.stringify(linkset);
-  for (const path of [
-    "openapi.json",
-    "agents.arazzo.yaml",
-    "agents.md",
-    "llms.txt",
-    "mcp",
-    "healthz",
-  ])
+  const described = ["openapi.json", "agents.arazzo.yaml", "agents.md", "llms.txt"];
+  for (const path of [...described, "mcp", "healthz"])
     expect(links).toContain(`"${siteBaseUrl}/${path}"`);
-  expect(linkset.every(({ anchor }: { anchor?: string }) => anchor?.startsWith(siteBaseUrl))).toBe(
-    true,
-  );
+  const anchors = linkset.map(({ anchor }: { anchor?: string }) => anchor);
+  expect(anchors.every((anchor?: string) => anchor?.startsWith(siteBaseUrl))).toBe(true);
 });
 
 test("workflows and plugin manifest name the description", () => {
@@ -300,11 +287,11 @@ test("every step of a workflow names an operation, and parameters that it takes"
   const unknown = steps.flatMap(({ operationId, parameters = [] }) => {
     const operation = byId.get(operationId);
     if (operation === undefined) return [operationId];
+    const taken = { path: operation.path, query: operation.query?.shape ?? {} };
     return parameters
-      .filter((one) =>
-        one.in === "path"
-          ? !operation.path.includes(`{${one.name}}`)
-          : one.in === "query" && !(one.name in (operation.query?.shape ?? {})),
+      .filter(({ in: place }) => place in taken)
+      .filter(({ name, in: place }) =>
+        place === "path" ? !taken.path.includes(`{${name}}`) : !(name in taken.query),
       )
       .map(({ name }) => `${operationId}: ${name}`);
   });
@@ -316,22 +303,15 @@ describe("a profile as markdown", () => {
   const markdown = async (id: number, slug: string) =>
     (await site.files(profileKey(id)))[`nonprofits/${slug}.md`] ?? "";
 
-  test("is linked from its page", async () => {
+  test("is linked from its page, and says what it says", async () => {
     const { $ } = await site.page(profileKey(1));
-    expect($('link[rel="alternate"][type="text/markdown"]').attr("href")).toBe(
-      "/nonprofits/rich.md",
-    );
-  });
-
-  test("says what the page says", async () => {
+    const link = $('link[rel="alternate"][type="text/markdown"]');
+    expect(link.attr("href")).toBe("/nonprofits/rich.md");
     const text = await markdown(1, "rich");
     expect(text).toContain("<third-party-data>\n\n# Lantern School\n\n> ");
     for (const part of [
-      "- Region: Nyanza",
-      "<https://www.lantern-school.example/>",
-      "**Night classes**",
-      "EIN 530196605",
-      "12,345",
+      ...["- Region: Nyanza", "<https://www.lantern-school.example/>", "**Night classes**"],
+      ...["EIN 530196605", "12,345"],
     ])
       expect(text).toContain(part);
   });
@@ -343,24 +323,15 @@ describe("a profile as markdown", () => {
   });
 });
 
-describe("what makes them stale", () => {
-  const keys = (parts: Partial<Change>) =>
-    staleLater(documentKinds, aChange({ fields: [], ...parts }), new Map()).keys;
-
-  test("a change of what help-wanted does not show: not the guide", () => {
-    expect(keys({ fields: ["team_size"] })).not.toContain(discoveryKey("agents"));
-  });
-
-  test("a change of what help-wanted shows: the guide", () => {
-    expect(keys({ fields: ["name"] })).toContain(discoveryKey("agents"));
-    expect(keys({ moved_lists: ["thin"] })).toContain(discoveryKey("agents"));
-  });
-
-  test("a new day, or who came and went: all that shows day and numbers", () => {
-    const expected = (["llms", "agents", "security"] as const).map(discoveryKey);
-    expect(keys({ nonprofit_id: null, kind: "directory" })).toEqual(
-      expect.arrayContaining(expected),
-    );
-    expect(keys({ moved_lists: ["all"] })).toEqual(expect.arrayContaining(expected));
-  });
+const all = (["llms", "agents", "security"] as const).map(discoveryKey);
+const guide = [discoveryKey("agents")];
+test.each<[string, Partial<Change>, string[]]>([
+  ["a change that help-wanted does not show makes none stale", { fields: ["team_size"] }, []],
+  ["a change that help-wanted shows makes the guide stale", { fields: ["name"] }, guide],
+  ["a change of what needs help makes the guide stale", { moved_lists: ["thin"] }, guide],
+  ["a new day makes all stale that show it", { nonprofit_id: null, kind: "directory" }, all],
+  ["who came and went makes all stale that show numbers", { moved_lists: ["all"] }, all],
+])("%s", (_, parts, expected) => {
+  const { keys } = staleLater(documentKinds, aChange({ fields: [], ...parts }), new Map());
+  expect(all.filter((key) => keys.includes(key))).toEqual(expected);
 });

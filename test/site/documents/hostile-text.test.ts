@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import type { StoredProvenance } from "#content/nonprofit/record.ts";
 import { aRichNonprofit, aSite, siteBaseUrl, type TestSite } from "#test/support/compiled-site.ts";
 
 const attack = `</script><script>alert(1)</script><img src=x onerror=alert(2)>"' onload='x' & \u2028\u2029 <!-- ]]> {{x}}`;
@@ -15,20 +16,19 @@ const badLinks = [
   "java\nscript:alert(1)",
 ];
 
+type Origin = Pick<StoredProvenance, "set_by" | "source" | "source_url">;
+const provenance = (source: Origin, agents: string[] = []) => ({
+  name: { ...source, agents, applied_at: 0 },
+});
+
 let site: TestSite;
 beforeAll(async () => {
   site = await aSite();
   await site.save([
     aRichNonprofit({
-      name: attack,
-      tagline: attack,
-      mission: attack,
-      description: attack,
-      city: attack,
-      region: attack,
-      usdc_wallet: attack,
-      wallet_challenge: attack,
-      wallet_signature: attack,
+      ...{ name: attack, tagline: attack, mission: attack, description: attack, city: attack },
+      ...{ region: attack, usdc_wallet: attack },
+      ...{ wallet_challenge: attack, wallet_signature: attack },
       programs: [
         { name: attack, description: attack, beneficiaries_per_year: 1, location: attack },
       ],
@@ -36,32 +36,13 @@ beforeAll(async () => {
       registrations: [
         { country_code: "US", type: attack, registration_number: attack, org_id: attack },
       ],
-      provenance: {
-        name: {
-          set_by: "consensus",
-          source: attack,
-          source_url: attack,
-          agents: [attack],
-          applied_at: 0,
-        },
-      },
+      provenance: provenance({ set_by: "consensus", source: attack, source_url: attack }, [attack]),
     }),
     ...badLinks.map((link, at) =>
       aRichNonprofit({
-        slug: `links-${at}`,
-        website: link,
-        donation_url: link,
-        logo_url: link,
+        ...{ slug: `links-${at}`, website: link, donation_url: link, logo_url: link },
         registrations: [],
-        provenance: {
-          name: {
-            set_by: "register",
-            source: "irs-bmf",
-            source_url: link,
-            agents: [],
-            applied_at: 0,
-          },
-        },
+        provenance: provenance({ set_by: "register", source: "irs-bmf", source_url: link }),
       }),
     ),
   ]);
@@ -91,17 +72,12 @@ describe("hostile text", () => {
     expect(ours).not.toContain("alert");
   });
 
-  test("stays text in JSON-LD, and comes out of it unharmed", async () => {
+  test("stays text in JSON-LD, and comes out of it and of the JSON unharmed", async () => {
     const { $ } = await site.page("profile 1");
     const jsonLd = $("script").text();
     expect(jsonLd).not.toMatch(/[<>&\u2028\u2029]/);
-    expect(JSON.parse(jsonLd)).toMatchObject({
-      name: attack,
-      address: { addressLocality: attack },
-    });
-  });
-
-  test("comes out of the JSON as it is", async () => {
+    const address = { addressLocality: attack };
+    expect(JSON.parse(jsonLd)).toMatchObject({ name: attack, address });
     const files = await site.files("profile 1");
     expect(JSON.parse(files["api/nonprofits/lantern-school.json"] ?? "").mission).toBe(attack);
   });

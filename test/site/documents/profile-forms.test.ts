@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { NonprofitDetail } from "#content/contract/nonprofit.ts";
+import type { RegisterRecord } from "#content/nonprofit/record.ts";
 import { seedDirectory } from "#scripts/seed/seed-directory.ts";
 import { profileKey } from "#site/documents/profile.ts";
 import { aRichNonprofit, aSite, type TestSite } from "#test/support/compiled-site.ts";
@@ -29,15 +30,26 @@ beforeAll(async () => {
 }, 600_000);
 afterAll(() => site.close());
 
-const org_id = "US-EIN-530196606";
-const record = {
-  org_id,
-  name: "Thin",
-  as_of: "2026-04-14",
-  scope: "NV",
-  finances: [],
-  state: "registered" as const,
-};
+const registerRecord = (
+  parts: Pick<RegisterRecord, "register" | "facts"> & Partial<RegisterRecord>,
+) => ({
+  ...{ org_id: "US-EIN-530196606", name: "Thin", as_of: "2026-04-14", scope: "NV" },
+  ...{ finances: [], state: "registered" as const },
+  ...parts,
+});
+/** A register set these fields, and the causes by a rule. */
+const fromRegister = (source: string, fields: string[], rule: string, source_url: string | null) =>
+  Object.fromEntries(
+    ["name", "country_code", ...fields, "causes"].map((field) => [
+      field,
+      {
+        ...{ set_by: "register" as const, source, source_url, agents: [] },
+        applied_at: Date.parse("2026-04-14"),
+        ...(field === "causes" && { rule }),
+      },
+    ]),
+  );
+
 /** What the IRS says of nearly all it lists. */
 const registered = aNonprofit({
   slug: "thin",
@@ -46,35 +58,27 @@ const registered = aNonprofit({
   country_code: "US",
   region: "Nevada",
   city: "Sparks",
-  registrations: [{ country_code: "US", type: "EIN", registration_number: "53-0196606", org_id }],
-  register_records: [
+  registrations: [
     {
-      ...record,
-      register: "irs-bmf",
-      facts: {
-        ...{
-          subsection: "03",
-          deductibility: "1",
-          foundation: "15",
-          ruling: "1994-07",
-          filing: "01",
-        },
-        ...{ year_end: "12", tax_period: "2024-12", income: 3_312_400, revenue: -500, assets: 0 },
-      },
+      ...{ country_code: "US", type: "EIN" },
+      ...{ registration_number: "53-0196606", org_id: "US-EIN-530196606" },
     },
   ],
-  provenance: Object.fromEntries(
-    ["name", "country_code", "region", "city", "registrations", "causes"].map((field) => [
-      field,
-      {
-        set_by: "register" as const,
-        source: "irs-bmf",
-        source_url: null,
-        agents: [],
-        applied_at: Date.parse("2026-04-14"),
-        ...(field === "causes" ? { rule: "NTEE B70 → Education (high)" } : {}),
+  register_records: [
+    registerRecord({
+      register: "irs-bmf",
+      facts: {
+        ...{ subsection: "03", deductibility: "1", foundation: "15", ruling: "1994-07" },
+        ...{ filing: "01", year_end: "12", tax_period: "2024-12" },
+        ...{ income: 3_312_400, revenue: -500, assets: 0 },
       },
-    ]),
+    }),
+  ],
+  provenance: fromRegister(
+    "irs-bmf",
+    ["region", "city", "registrations"],
+    "NTEE B70 → Education (high)",
+    null,
   ),
 });
 
@@ -83,16 +87,13 @@ const withdrawn = aRichNonprofit({
   status: "withdrawn",
   registrations: [],
   register_records: [
-    {
-      ...record,
-      register: "ukcat",
-      org_id: "GB-CHC-210183",
-      state: "gone",
+    registerRecord({
+      ...{ register: "ukcat", org_id: "GB-CHC-210183", state: "gone" },
       facts: {
         registered: "1990-08-02",
         objects: "To help (all of Sparks): by books, and by_reading…",
       },
-    },
+    }),
   ],
 });
 
@@ -106,29 +107,19 @@ const british = aNonprofit({
   description:
     "To enhance the development and education of children primarily under statutory school age by encouraging parents to understand and provide for the needs of their children through community groups and by: (a) offering appropriate play facilities and training courses, together with the right of parents to take responsibility for and to become involved in the activities of such groups, ensuring that such groups offer opportunities for all children regardless of race, culture, religion or means (b) encouraging the study of the needs of such children and their families and promoting public interest in and recognition of such needs in the local areas (c) instigating and adhering to and furthering the aim of the Pre-school learning alliance.",
   register_records: [
-    {
-      ...record,
-      register: "ukcat",
-      org_id: "GB-CHC-1083646",
+    registerRecord({
+      ...{ register: "ukcat", org_id: "GB-CHC-1083646" },
       facts: {
         ...{ registered: "2000-11-24", income: 67_013, spending: 65_380 },
         ...{ accounts_to: "2019-03-31", regulator: "CHC", company_number: "04036600" },
       },
-    },
+    }),
   ],
-  provenance: Object.fromEntries(
-    ["name", "country_code", "website", "mission", "description", "causes"].map((field) => [
-      field,
-      {
-        set_by: "register" as const,
-        source: "ukcat",
-        source_url:
-          "https://register-of-charities.charitycommission.gov.uk/charity-details/?regid=1083646&subid=0",
-        agents: [],
-        applied_at: Date.parse("2026-04-14"),
-        ...(field === "causes" ? { rule: "ICNPTSO class D20 → Education" } : {}),
-      },
-    ]),
+  provenance: fromRegister(
+    "ukcat",
+    ["website", "mission", "description"],
+    "ICNPTSO class D20 → Education",
+    "https://register-of-charities.charitycommission.gov.uk/charity-details/?regid=1083646&subid=0",
   ),
 });
 
@@ -180,10 +171,8 @@ test(`page, JSON-LD, markdown, JSON and MCP say the same, of ${isFull ? "all" : 
     for (const [form, facts] of Object.entries(forms)) {
       const whole = form === "html" ? ofJson(detail, { onPage: true }) : known;
       const expected = form === "jsonLd" ? organisation : whole;
-      expect({ form, slug: detail.slug, ...facts }).toEqual({
-        ...{ form, slug: detail.slug },
-        ...expected,
-      });
+      const name = { form, slug: detail.slug };
+      expect({ ...name, ...facts }).toEqual({ ...name, ...expected });
     }
     counts.push(tokens(markdown));
     if (detail.slug === "thin") expect(markdown).toContain("US$ 3,312,400");
