@@ -2,6 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { movedRoutes } from "#api/directory/routes.ts";
 import { type BundleReader, openBundleReader } from "#site/delivery/bundle-reader.ts";
+import { addressForms } from "#content/language/address-pattern.ts";
+import { translations } from "#content/language/languages.ts";
 import { createBundleServer } from "#site/delivery/bundle-server.ts";
 import { givingProfileOf, urlPathsOf } from "#site/delivery/http-headers.ts";
 import { aBundle, sampleFiles, type TestBundle } from "#test/support/bundle.ts";
@@ -11,16 +13,16 @@ import { hasVarnish, startVarnish, type TestVarnish } from "#test/support/varnis
 // One table of requests, and what answers each, whichever server is asked.
 
 type End = { file: string } | { service: string } | { location: string } | { missing: string };
-type Asked = { path: string; method?: string; accept?: string };
+type EdgeRequest = { path: string; method?: string; accept?: string };
 
-const file = (path: string, name: string, more: Partial<Asked> = {}) =>
+const file = (path: string, name: string, more: Partial<EdgeRequest> = {}) =>
   [{ path, ...more }, { file: name }] as const;
-const toService = (path: string, more: Partial<Asked> = {}) =>
+const toService = (path: string, more: Partial<EdgeRequest> = {}) =>
   [{ path, ...more }, { service: path }] as const;
 const moved = (path: string, location: string) => [{ path }, { location }] as const;
 const missing = (path: string, page: string) => [{ path }, { missing: page }] as const;
 
-const table: readonly (readonly [Asked, End])[] = [
+const table: readonly (readonly [EdgeRequest, End])[] = [
   file("/", "index.html"),
   file("/?utm_source=x", "index.html"),
   file("/", "index.md", { accept: "text/markdown" }),
@@ -113,7 +115,7 @@ function place(location: string): string {
 
 const inOneOrder = (end: End): End => ("location" in end ? { location: place(end.location) } : end);
 
-async function endOf(origin: string, { path, method = "GET", accept = "text/html" }: Asked) {
+async function endOf(origin: string, { path, method = "GET", accept = "text/html" }: EdgeRequest) {
   const headers = { accept, "accept-encoding": "identity" };
   const answer = await fetch(origin + path, { method, headers, redirect: "manual" });
   const location = answer.headers.get("location");
@@ -163,7 +165,8 @@ afterAll(async () => {
   bundle.close();
 });
 
-const nameOfRow = ({ path, method = "GET", accept = "" }: Asked) => `${method} ${path} ${accept}`;
+const nameOfRow = ({ path, method = "GET", accept = "" }: EdgeRequest) =>
+  `${method} ${path} ${accept}`;
 const rows = table.map(([asked, end]) => [nameOfRow(asked), asked, end] as const);
 
 test.each(rows)("the embedded server: %s", async (_, asked, end) => {
@@ -206,6 +209,41 @@ describe.skipIf(!hasVarnish)("Varnish", () => {
       expect((await ask()).headers.get("x-cache")).toBe("miss");
     },
   );
+});
+
+/** The first parts of the addresses of the bundle and the service. */
+const folders = new Set(addressForms.flatMap(({ path }) => /^\/([^/{*]+)\//.exec(path)?.[1] ?? []));
+const configured = (...files: string[]) =>
+  [
+    ...files
+      .map((file) => readFileSync(`site/delivery/edge/${file}`, "utf8"))
+      .join("\n")
+      .matchAll(/\[a-z\]\{2\}(?:\([^)]*\)\?)?/g),
+  ].map(([pattern]) => new RegExp(`^${pattern}$`));
+const inGuide = readFileSync("docs/cdn.md", "utf8").matchAll(/`\/(\?\?[^/`]*)\/\*`/g);
+
+// Configurations of other servers cannot read which languages there are: they know them by their form.
+test.each<[server: string, patterns: RegExp[], isEach: boolean]>([
+  ["nginx", configured("nginx/server.conf", "nginx/http.conf"), true],
+  ["Varnish", configured("varnish.vcl"), true],
+  [
+    "CloudFront",
+    [...inGuide].map(
+      ([, form = ""]) => new RegExp(`^${form.replaceAll("?", ".").replace("*", ".*")}$`),
+    ),
+    false,
+  ],
+])("%s knows every language, and takes no folder for one", (_, patterns, isEach) => {
+  const isLanguage = (name: string) => {
+    const fits = patterns.filter((pattern) => pattern.test(name)).length;
+    return isEach ? fits === patterns.length : fits > 0;
+  };
+  const languages = translations.map(({ language }) => language);
+  expect(patterns.length).toBeGreaterThan(0);
+  expect([...languages, "pt-br", "zh-hant"].filter((name) => !isLanguage(name))).toEqual([]);
+  expect(folders.size).toBeGreaterThan(10);
+  const isTaken = (name: string) => patterns.some((pattern) => pattern.test(name));
+  expect([...folders].filter((name) => !languages.includes(name) && isTaken(name))).toEqual([]);
 });
 
 describe("CloudFront", () => {

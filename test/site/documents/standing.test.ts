@@ -39,18 +39,12 @@ const row = (number: string, parts: Partial<RegisterRecord> = {}) => ({
 /** A store with this many numbers, most of them in a few dense parts as those of registers are. */
 async function aStore(count: number): Promise<Store> {
   const opened = await openStore({ url: ":memory:" });
-  const numbers = Array.from({ length: count }, (_, at) =>
-    String(at % 3 === 0 ? (at * 7_919_333) % 1_000_000_000 : 830_000_000 + at * 37).padStart(
-      9,
-      "0",
-    ),
-  );
+  const numberAt = (at: number) =>
+    at % 3 === 0 ? (at * 7_919_333) % 1_000_000_000 : 830_000_000 + at * 37;
+  const numbers = Array.from({ length: count }, (_, at) => String(numberAt(at)).padStart(9, "0"));
+  const rows = [...new Set(numbers)].map((number) => row(number));
   await opened.write(async (tx) => {
-    await insertMany(
-      tx,
-      registerRecords,
-      [...new Set(numbers)].map((number) => row(number)),
-    );
+    await insertMany(tx, registerRecords, rows);
     await saveScopes(tx, { register: "irs-bmf", asOf: { HI: "2026-04-14" }, now: new Date(0) });
   });
   return opened;
@@ -76,11 +70,21 @@ function lookedUp(files: ReadonlyMap<string, string>, scheme: string, number: st
   const found: unknown[] | undefined = (JSON.parse(shard).organisations ?? []).find(
     ([own]: string[]) => own === number,
   );
-  const bytes = Buffer.byteLength(index) + Buffer.byteLength(shard);
   return {
-    bytes,
+    bytes: Buffer.byteLength(index + shard),
     found: found && Object.fromEntries(found.map((cell, nth) => [columns[nth], cell])),
   };
+}
+
+/** Brings the files up to date after changes, as the list job does: they are those made of the whole store again. */
+async function follow(from: Store, files: Map<string, string>, changes: Change[]) {
+  const keys = await staleStanding(from, changes, [...files.keys()]);
+  for (const { path, body } of await standing.render(keys, { store: from })) {
+    if (body === null) files.delete(path);
+    else files.set(path, String(body));
+  }
+  expect(Object.fromEntries(files)).toEqual(Object.fromEntries(await filesOf(from)));
+  return keys;
 }
 
 test("every number is found in two files of less than 100 kB, and no other", async () => {
@@ -124,14 +128,11 @@ test("says the same as the service, of numbers with and without a row", async ()
     if (!read.ok) throw new Error(text);
     const [known] = await knownByOrgId(store, [read.value.org_id]);
     if (known === undefined) throw new Error(text);
-    const { standing: said } = organisationAnswer(read.value, known, { scopes, baseUrl: "" });
+    const answer = organisationAnswer(read.value, known, { scopes, baseUrl: "" });
+    const { value, register, as_of } = answer.standing;
     const { found } = lookedUp(files, "US-EIN", text.replace("-", ""));
-    const { register, as_of } = said;
-    expect(found ?? schemes["US-EIN"].unlisted).toMatchObject({
-      standing: said.value,
-      register,
-      as_of,
-    });
+    const expected = { standing: value, register, as_of };
+    expect(found ?? schemes["US-EIN"].unlisted).toMatchObject(expected);
   }
   expect(schemes["GB-CHC"].unlisted).toMatchObject({ standing: "not listed", register: "ukcat" });
   expect(schemes["GB-SC"].unlisted).toMatchObject({ standing: "unknown", as_of: null });
@@ -178,24 +179,14 @@ describe("a shard goes stale", () => {
     );
     await store.write((tx) => insertMany(tx, registerRecords, few));
     const before = await filesOf(store);
-    expect([...before.keys()].toSorted()).toEqual([
-      "standing/US-EIN/all.json",
-      "standing/index.json",
-    ]);
+    const paths = ["standing/US-EIN/all.json", "standing/index.json"];
+    expect([...before.keys()].toSorted()).toEqual(paths);
     await add("53-0196605");
-    const stale = await staleStanding(store, [aChange({})], [...before.keys()]);
-    const files = await standing.render(stale, { store });
     const after = new Map(before);
-    for (const { path, body } of files) {
-      if (body === null) after.delete(path);
-      else after.set(path, String(body));
-    }
-    expect(Object.fromEntries(after)).toEqual(Object.fromEntries(await filesOf(store)));
+    await follow(store, after, [aChange({})]);
     expect(after.has("standing/US-EIN/all.json")).toBe(false);
-    expect(lookedUp(after, "US-EIN", "530196605").found).toMatchObject({
-      slug: "a",
-      standing: "not listed",
-    });
+    const profile = { slug: "a", standing: "not listed" };
+    expect(lookedUp(after, "US-EIN", "530196605").found).toMatchObject(profile);
   });
 });
 
@@ -251,17 +242,8 @@ describe("with too many profiles for indexes of words", () => {
   test("a change renews one file, and those that come and go are as made anew", async () => {
     const large = await aLargeStore();
     const held = new Map(await filesOf(large));
-    const follow = async (changes: Change[]) => {
-      const keys = await staleStanding(large, changes, [...held.keys()]);
-      for (const { path, body } of await standing.render(keys, { store: large })) {
-        if (body === null) held.delete(path);
-        else held.set(path, String(body));
-      }
-      expect(Object.fromEntries(held)).toEqual(Object.fromEntries(await filesOf(large)));
-      return keys;
-    };
     await large.raw.execute("UPDATE nonprofits SET status = 'withdrawn' WHERE slug = 'well-7'");
-    expect(await follow([aChange({ slug: "well-7", kind: "withdrawn" })])).toEqual([
+    expect(await follow(large, held, [aChange({ slug: "well-7", kind: "withdrawn" })])).toEqual([
       "standing NAME-w",
     ]);
     expect(held.get("standing/NAME/w.json")).not.toContain("well-7");
@@ -269,27 +251,24 @@ describe("with too many profiles for indexes of words", () => {
     const added = Array.from({ length: 600 }, (_, at) => `Well ${at + 100}`);
     await saveAll(added);
     await follow(
+      large,
+      held,
       added.map((name, at) => aChange({ slug: slugOf(name), kind: "added", nonprofit_id: at })),
     );
     expect(held.has("standing/NAME/w.json")).toBe(false);
     expect(held.has("standing/NAME/well-1.json")).toBe(true);
     // With fewer profiles there are indexes of words again.
     await large.raw.execute("UPDATE list_totals SET members = 400 WHERE list = 'all'");
-    await follow([aChange({ slug: "well-8" })]);
+    await follow(large, held, [aChange({ slug: "well-8" })]);
     expect([...held.keys()]).toEqual(["standing/index.json"]);
   });
 });
 
 test("the list job keeps the shards as a full build makes them", async () => {
   directory = await aDirectory();
-  const registrations = [
-    {
-      country_code: "GB",
-      type: "Charity number (Scotland)",
-      registration_number: "SC041666",
-      org_id: "GB-SC-SC041666",
-    },
-  ];
+  const type = "Charity number (Scotland)";
+  const number = { registration_number: "SC041666", org_id: "GB-SC-SC041666" };
+  const registrations = [{ country_code: "GB", type, ...number }];
   await directory.add({ slug: "glen", name: "Glen Trust", registrations });
   await directory.drain();
   expect(directory.read("standing/GB-SC/all.json")).toContain(
