@@ -9,12 +9,7 @@ export const hasNginx =
   Bun.spawnSync(["sh", "-c", "ls /etc/nginx/modules-enabled | grep -q brotli-static"]).exitCode ===
     0;
 
-export type TestNginx = {
-  origin: string;
-  plainOrigin: string;
-  port: number;
-  close(): Promise<void>;
-};
+export type TestNginx = Awaited<ReturnType<typeof startNginx>>;
 
 /** Debian's nginx with site/delivery/edge/nginx.conf, over a folder and in front of a service. */
 export async function startNginx(options: {
@@ -23,7 +18,7 @@ export async function startNginx(options: {
   servicePort: number | readonly number[];
   /** Listens with a certificate of its own making, as the example does. */
   tls?: boolean;
-}): Promise<TestNginx> {
+}) {
   const folder = mkdtempSync(join(tmpdir(), "almoner-nginx-"));
   const [port, plainPort] = [await freePort(), await freePort()];
   const { tls = false } = options;
@@ -70,7 +65,7 @@ export async function startNginx(options: {
     origin,
     plainOrigin,
     port,
-    close: async () => {
+    close: async (): Promise<void> => {
       server.kill();
       await server.exited;
       rmSync(folder, { recursive: true, force: true });
@@ -80,24 +75,10 @@ export async function startNginx(options: {
 
 /** nginx wants one to start, whether or not it is used. */
 function makeCertificate(folder: string): void {
-  const files = ["-keyout", join(folder, "key.pem"), "-out", join(folder, "cert.pem")];
-  const kind = [
-    "-newkey",
-    "ec",
-    "-pkeyopt",
-    "ec_paramgen_curve:prime256v1",
-    "-nodes",
-    "-days",
-    "1",
-  ];
   const made = Bun.spawnSync([
-    "openssl",
-    "req",
-    "-x509",
-    "-subj",
-    "/CN=localhost",
-    ...kind,
-    ...files,
+    ...["openssl", "req", "-x509", "-subj", "/CN=localhost", "-nodes", "-days", "1"],
+    ...["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1"],
+    ...["-keyout", join(folder, "key.pem"), "-out", join(folder, "cert.pem")],
   ]);
   if (made.exitCode !== 0) throw new Error(made.stderr.toString());
 }

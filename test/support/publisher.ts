@@ -36,23 +36,7 @@ export async function putCompiledSite(dataDir: string): Promise<void> {
 /** Where a directory of a test shows itself as plain files. */
 export const plainFolder = (dataDir: string): string => join(dataDir, "public");
 
-export type Directory = {
-  dataDir: string;
-  store: Store;
-  publisher: Publisher;
-  /** Closes the publisher and opens one with these settings changed. */
-  restart(changed: Partial<PublisherSettings>): Promise<void>;
-  /** Opens a publisher after the one before was closed. */
-  reopen(): Promise<void>;
-  /** Saves a nonprofit with some context changed; answers the sequence of the change. */
-  edit(slug: string, context: Partial<NonprofitRecord>): Promise<void>;
-  add(context: Partial<NonprofitRecord>): Promise<void>;
-  /** Publishes all there is, both jobs, the feed and the signed list. */
-  drain(): Promise<void>;
-  /** The text of a file of the current release, null for none. */
-  read(path: string): string | null;
-  close(): void;
-};
+export type Directory = Awaited<ReturnType<typeof aDirectory>>;
 
 /**
  * A directory of its own in a temporary folder, with real store, renderer and publisher, not built yet. `exported`: it is
@@ -60,12 +44,8 @@ export type Directory = {
  */
 export async function aDirectory(
   nonprofits: Partial<NonprofitRecord>[] = [],
-  {
-    searchIndex = false,
-    pictures = false,
-    exported = false,
-  }: { searchIndex?: boolean; pictures?: boolean; exported?: boolean } = {},
-): Promise<Directory> {
+  { searchIndex = false, pictures = false, exported = false } = {},
+) {
   const dataDir = mkdtempSync(join(tmpdir(), "almoner-directory-"));
   const databaseUrl = `file:${join(dataDir, "store.db")}`;
   const store = await openStore({ url: databaseUrl, synchronous: "OFF" });
@@ -89,36 +69,41 @@ export async function aDirectory(
   return {
     dataDir,
     store,
-    get publisher() {
+    get publisher(): Publisher {
       return publisher;
     },
-    restart: async (changed) => {
+    /** Closes the publisher and opens one with these settings changed. */
+    restart: async (changed: Partial<PublisherSettings>): Promise<void> => {
       publisher.close();
       publisher = await openPublisher({ ...settings, ...changed });
     },
-    reopen: async () => {
+    /** Opens a publisher after the one before was closed. */
+    reopen: async (): Promise<void> => {
       publisher = await openPublisher(settings);
     },
-    edit: async (slug, changed) => {
+    /** Saves a nonprofit with some fields changed. */
+    edit: async (slug: string, changed: Partial<NonprofitRecord>): Promise<void> => {
       const before = await recordBySlug(store, slug);
       if (before === null) throw new Error(`no nonprofit ${slug} in this test`);
       await save([{ before, after: { ...before, ...changed } }]);
     },
-    add: async (one) => {
-      await save([{ before: null, after: aNonprofit(one) }]);
+    add: async (fields: Partial<NonprofitRecord>): Promise<void> => {
+      await save([{ before: null, after: aNonprofit(fields) }]);
     },
-    drain: async () => {
+    /** Publishes all there is, both jobs, the feed and the signed list. */
+    drain: async (): Promise<void> => {
       await publishChanges(publisher.context);
       await publisher.searchJob.run();
       await publisher.feedJob.run();
       await publisher.feedJob.run();
     },
-    read: (path) => {
+    /** The text of a file of the current release, null for none. */
+    read: (path: string): string | null => {
       const { context } = publisher;
       const file = context.manifest.find(path);
       return file === null ? null : context.blobs.read(file.digest).toString();
     },
-    close: () => {
+    close: (): void => {
       publisher.close();
       store.close();
       rmSync(dataDir, { recursive: true, force: true });

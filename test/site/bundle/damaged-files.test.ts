@@ -11,6 +11,7 @@ import { aService } from "#test/support/service.ts";
 
 let directory: Directory;
 const inBundle = (name: string) => join(directory.dataDir, "bundle", name);
+const noDatabase = "no database at all".repeat(1_000);
 
 beforeAll(async () => {
   directory = await aDirectory([{ slug: "oak-trust", name: "Oak Trust" }]);
@@ -36,24 +37,27 @@ describe("a damaged manifest", () => {
     const ask = () => server.answer(new Request("http://localhost/nonprofits/oak-trust"));
     expect([ask(), reader.hasRelease(), reader.current().release]).toEqual([null, false, 0]);
     expect(reports).toBeGreaterThan(0);
-    const said: unknown[] = [];
-    dropDamagedManifest(directory.dataDir, { error: (...one: unknown[]) => said.push(one) });
-    expect(said).toHaveLength(1);
-    expect(existsSync(inBundle("packs.db.damaged"))).toBe(true);
+    const errors: unknown[] = [];
+    const drop = () =>
+      dropDamagedManifest(directory.dataDir, {
+        error: (...facts: unknown[]) => errors.push(facts),
+      });
+    drop();
+    expect([errors.length, existsSync(inBundle("packs.db.damaged"))]).toEqual([1, true]);
     await directory.reopen();
     await directory.publisher.buildAll({ processes: 1 });
     while (ask() === null) await Bun.sleep(20);
     expect([ask()?.status, reader.hasRelease()]).toEqual([200, true]);
     // One that is whole stays.
-    dropDamagedManifest(directory.dataDir, { error: (...one: unknown[]) => said.push(one) });
-    expect(said).toHaveLength(1);
+    drop();
+    expect(errors).toHaveLength(1);
     reader.close();
   });
 
   test("that is no database at all is made again by the publisher that opens it", async () => {
     directory.publisher.close();
     for (const beside of ["-wal", "-shm"]) rmSync(inBundle(`packs.db${beside}`), { force: true });
-    writeFileSync(inBundle("packs.db"), "no database at all".repeat(1_000));
+    writeFileSync(inBundle("packs.db"), noDatabase);
     await directory.reopen();
     expect(directory.publisher.context.manifest.state().current_release).toBe(0);
   });
@@ -61,7 +65,7 @@ describe("a damaged manifest", () => {
 
 test("a damaged lock of the publisher is made again", () => {
   directory.publisher.close();
-  writeFileSync(inBundle("publisher.lock"), "no database at all".repeat(1_000));
+  writeFileSync(inBundle("publisher.lock"), noDatabase);
   const damaged: string[] = [];
   const lock = takePublisherLock(join(directory.dataDir, "bundle"), (path) => damaged.push(path));
   expect(damaged).toEqual([inBundle("publisher.lock")]);
@@ -73,12 +77,9 @@ test("damaged limits begin again", async () => {
   const service = await aService();
   const { config, secrets, log } = service.context;
   const path = join(directory.dataDir, "limits.db");
-  writeFileSync(path, "no database at all".repeat(1_000));
-  const limits = openLimits(path, {
-    config,
-    secrets,
-    log: { ...log, warn: (...facts: unknown[]) => warned.push(facts) },
-  });
+  writeFileSync(path, noDatabase);
+  const warn = (...facts: unknown[]) => warned.push(facts);
+  const limits = openLimits(path, { config, secrets, log: { ...log, warn } });
   const take = () => limits.request("enrich", new Request("http://localhost/api/enrich/oak"));
   expect((await take())?.remaining).toBe(29);
   expect(warned).toHaveLength(1);

@@ -3,8 +3,9 @@ import { readdirSync, rmSync, statSync, utimesSync } from "node:fs";
 import { join } from "node:path";
 import { openBlobs } from "#site/bundle/blobs.ts";
 import { openCompaction, removeDead } from "#site/bundle/garbage-collection.ts";
-import { openManifest } from "#site/bundle/manifest.ts";
+import { type NewFile, openManifest } from "#site/bundle/manifest.ts";
 import { commitRelease, storeFiles } from "#site/bundle/release.ts";
+import type { Location } from "#site/bundle/segments.ts";
 import { openBundleReader } from "#site/delivery/bundle-reader.ts";
 import { aBundle, flipBit, type TestBundle } from "#test/support/bundle.ts";
 
@@ -33,10 +34,13 @@ const anotherProcess = () => bundle.blobs.close();
 const digestAt = (path: string) => bundle.manifest.find(path)?.digest ?? "";
 const collect = (clock = later) => {
   const step = openCompaction({ ...bundle, clock });
-  let steps = 1;
-  while (step()) steps++;
-  return steps;
+  while (step());
 };
+/** Files are made a release, by this process or with blobs of another. */
+const commit = (files: NewFile[]) =>
+  commitRelease(bundle.manifest, {
+    ...{ reason: "test", asOf: 9, state: {}, now: new Date(0), files },
+  });
 
 describe("content", () => {
   test("is kept once, and not again while a release names it", () => {
@@ -78,8 +82,7 @@ describe("content", () => {
     const { files } = storeFiles({ blobs: worker }, [{ path: "a.txt", body }]);
     const [{ digest } = { digest: "" }] = files;
     expect([worker.has(digest), bundle.blobs.has(digest)]).toEqual([true, false]);
-    const draft = { reason: "test", asOf: 1, state: {}, now: new Date(0) };
-    commitRelease(bundle.manifest, { ...draft, files });
+    commit(files);
     expect(bundle.blobs.read(digest).toString()).toBe(body);
     worker.close();
   });
@@ -94,10 +97,7 @@ describe("content", () => {
         what === "its segment"
           ? files
           : files.map(({ path, digest, size }) => ({ path, digest, size }));
-      const draft = { reason: "test", asOf: 2, state: {}, now: new Date(0) };
-      expect(() => commitRelease(bundle.manifest, { ...draft, files: lost })).toThrow(
-        "went before",
-      );
+      expect(() => commit(lost)).toThrow("went before");
       expect(bundle.manifest.state().current_release).toBe(1);
     },
   );
@@ -110,13 +110,12 @@ describe("content", () => {
       [true, false, true],
     );
     expect(bundle.blobs.placeOf(digest)).toBe(join(bundle.blobs.folder, segments()[0] ?? ""));
-    const found: string[] = [];
-    const looking = openBlobs(bundle.manifest, { onDamaged: (one) => found.push(one) });
+    const damaged: string[] = [];
+    const looking = openBlobs(bundle.manifest, { onDamaged: (bad) => damaged.push(bad) });
     const bodies = Object.entries(pages(0, 3)).map(([path, body]) => ({ path, body }));
-    const draft = { reason: "repair", asOf: 9, state: {}, now: new Date(0) };
-    const files = storeFiles({ blobs: looking }, bodies).files;
-    expect(commitRelease(bundle.manifest, { ...draft, files }).changed).toEqual([]);
-    expect(found).toEqual([digest]);
+    const { files } = storeFiles({ blobs: looking }, bodies);
+    expect(commit(files).changed).toEqual([]);
+    expect(damaged).toEqual([digest]);
     expect(bundle.blobs.read(digest).toString()).toBe(page(1));
     looking.close();
   });
@@ -176,9 +175,7 @@ describe("garbage collection", () => {
     readsAll();
     // A reader that looked a record up before still finds it for a minute.
     const old = bundle.manifest.db
-      .query<{ pack: number; start: number; length: number }, [string]>(
-        "SELECT pack, start, length FROM blobs WHERE digest = unhex(?)",
-      )
+      .query<Location, [string]>("SELECT pack, start, length FROM blobs WHERE digest = unhex(?)")
       .get(digestAt("pages/350.html"));
     while (step()) readsAll();
     readsAll();

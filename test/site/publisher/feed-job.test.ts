@@ -64,18 +64,17 @@ async function listedFiles(): Promise<Map<string, string>> {
   return files;
 }
 
-const filesHeld = () =>
-  new Map(
-    directory.publisher.context.manifest.db
-      .query<{ path: string; digest: string }, []>(
-        "SELECT path, lower(hex(digest)) AS digest FROM files ORDER BY path",
-      )
-      .all()
-      .filter(({ path }) => !isManifestPath(path))
-      .map(({ path, digest }) => [path, digest]),
-  );
-
-const sorted = (files: Map<string, string>) => [...files].sort(([a], [b]) => (a < b ? -1 : 1));
+/** The signed list tells the digest of every file, and of no other. */
+async function expectListed(): Promise<void> {
+  const held = directory.publisher.context.manifest.db
+    .query<{ path: string; digest: string }, []>(
+      "SELECT path, lower(hex(digest)) AS digest FROM files",
+    )
+    .all()
+    .filter(({ path }) => !isManifestPath(path))
+    .map(({ path, digest }) => [path, digest]);
+  expect(Object.fromEntries(await listedFiles())).toEqual(Object.fromEntries(held));
+}
 
 const isDue = (job: FeedJob): boolean => {
   const atMs = job.dueAtMs();
@@ -141,15 +140,14 @@ describe("the snapshot", () => {
     const later = () => new Date(Date.now() + 120_000);
     await openFeedJob({ ...context, clock: later }, await openSigner(aSigningKey())).run();
     expect(existsSync(before)).toBe(false);
-    expect(sorted(await listedFiles())).toEqual(sorted(filesHeld()));
+    await expectListed();
   });
 });
 
 describe("the signed list", () => {
   test("tells the digest of every file, and of no other", async () => {
-    const listed = await listedFiles();
-    expect(sorted(listed)).toEqual(sorted(filesHeld()));
-    for (const [path, sha256] of listed) expect(sha256Of(bytesOf(path))).toBe(sha256);
+    await expectListed();
+    for (const [path, sha256] of await listedFiles()) expect(sha256Of(bytesOf(path))).toBe(sha256);
   });
   test("is rewritten only where paths changed", async () => {
     const before = BundleManifest.parse(json(feedPaths.manifest)).shards;
@@ -159,7 +157,7 @@ describe("the signed list", () => {
     const rewritten = after.filter(({ sha256 }, at) => sha256 !== before[at]?.sha256);
     expect(rewritten.length).toBeGreaterThan(3);
     expect(rewritten.length).toBeLessThan(40);
-    expect(sorted(await listedFiles())).toEqual(sorted(filesHeld()));
+    await expectListed();
   });
   test("with nothing new is left alone", async () => {
     const { manifest } = directory.publisher.context;
@@ -173,12 +171,12 @@ describe("the signed list", () => {
     const [shard] = BundleManifest.parse(json(feedPaths.manifest)).shards;
     context.blobs.remove(shard?.sha256 ?? "");
     await directory.publisher.feedJob.run();
-    expect(sorted(await listedFiles())).toEqual(sorted(filesHeld()));
+    await expectListed();
     const other = openFeedJob(context, await openSigner(aSigningKey()));
     expect(isDue(other)).toBe(true);
     await other.run();
     expect(isDue(other)).toBe(false);
-    expect(sorted(await listedFiles())).toEqual(sorted(filesHeld()));
+    await expectListed();
   });
   test("follows a rollback, and the way back", async () => {
     const { context, feedJob } = directory.publisher;
@@ -191,12 +189,12 @@ describe("the signed list", () => {
     await feedJob.run();
     expect(state()).toMatchObject({ sequence, snapshot: { sequence } });
     expect(snapshot()).toHaveLength(130);
-    expect(sorted(await listedFiles())).toEqual(sorted(filesHeld()));
+    await expectListed();
     context.manifest.setState({ held_at: 0 });
     await directory.drain();
     expect(state()).toMatchObject({ sequence: sequence + 1 });
     expect(snapshot()).toHaveLength(131);
-    expect(sorted(await listedFiles())).toEqual(sorted(filesHeld()));
+    await expectListed();
   });
 });
 
@@ -216,7 +214,7 @@ test("after many edits, additions and withdrawals a full rebuild finds nothing t
     if (random(5) === 0) await directory.drain();
   }
   await directory.drain();
-  expect(sorted(await listedFiles())).toEqual(sorted(filesHeld()));
+  await expectListed();
   expect(await rebuilt()).toEqual([]);
 }, 240_000);
 
@@ -226,14 +224,15 @@ test("a snapshot of more than 50,000 profiles is there in parts alone", async ()
   const adding = context.manifest.db.query(
     "INSERT INTO files SELECT ?, digest, size, release, as_of, doomed_at FROM files WHERE path = ?",
   );
-  for (let n = 1_000; n <= 2_000; n++) adding.run(feedPaths.snapshotPart(n), part?.path ?? "");
+  const extra = Array.from({ length: 1_001 }, (_, at) => feedPaths.snapshotPart(1_000 + at));
+  for (const path of extra) adding.run(path, part?.path ?? "");
   await feedJob.run({ full: true, paced: true });
   expect(state().snapshot).toMatchObject({ path: null, parts: 1_003 });
   expect(directory.read(feedPaths.snapshot)).toBeNull();
-  expect(sorted(await listedFiles())).toEqual(sorted(filesHeld()));
+  await expectListed();
   const removing = context.manifest.db.query("DELETE FROM files WHERE path = ?");
-  for (let n = 1_000; n <= 2_000; n++) removing.run(feedPaths.snapshotPart(n));
+  for (const path of extra) removing.run(path);
   await feedJob.run({ full: true, paced: true });
   expect(state().snapshot).toMatchObject({ path: `/${feedPaths.snapshot}` });
-  expect(sorted(await listedFiles())).toEqual(sorted(filesHeld()));
+  await expectListed();
 });

@@ -46,55 +46,38 @@ describe("a page that fails to render", () => {
   });
 });
 
-test("a release of thousands of files becomes durable", async () => {
-  const content = context.blobs.put(new TextEncoder().encode("one of many"));
-  const files = Array.from({ length: 2_500 }, (_, at) => ({ path: `many/${at}.txt`, ...content }));
-  const { release } = commitRelease(context.manifest, {
-    reason: "many files",
-    files,
-    removed: [],
-    asOf: 1_000,
-    state: {},
-    now: new Date(),
+const commit = (files: { path: string; digest: string; size: number }[]) =>
+  commitRelease(context.manifest, {
+    ...{ reason: "test", files, removed: [], asOf: 1_000, state: {}, now: new Date() },
   });
+const contentOf = (text: string) => context.blobs.put(new TextEncoder().encode(text));
+
+test("a release of thousands of files becomes durable", async () => {
+  const content = contentOf("one of many");
+  const { release } = commit(
+    Array.from({ length: 2_500 }, (_, at) => ({ path: `many/${at}.txt`, ...content })),
+  );
   await makeDurable(context);
   expect(context.manifest.state().durable_release).toBe(release);
 });
 
-describe("assets that a newer site gave up", () => {
+test("assets that a newer site gave up stay while a kept release names them, and then go", () => {
   const asset = "_astro/older.css";
-  const dayLater = () => new Date(Date.now() + 48 * 60 * 60 * 1_000);
-  test("stay while a kept release names them, whatever their age, and then go", () => {
-    const { manifest } = context;
-    const put = (path: string, text: string) => {
-      const state = {};
-      const file = { path, ...context.blobs.put(new TextEncoder().encode(text)) };
-      const now = new Date();
-      const asOf = 1_000;
-      return commitRelease(manifest, {
-        reason: text,
-        files: [file],
-        removed: [],
-        asOf,
-        state,
-        now,
-      });
-    };
-    put(asset, "a {}");
-    manifest.db.query("UPDATE files SET doomed_at = ? WHERE path = ?").run(Date.now(), asset);
-    const later = { ...context, clock: dayLater };
-    prune(later, 200);
-    expect(manifest.find(asset)).not.toBeNull();
-    manifest.db.query("UPDATE files SET doomed_at = doomed_at - 1 WHERE path = ?").run(asset);
-    put("news.txt", "newer");
-    prune(later, 1);
-    // The signed list tells it still.
-    expect(manifest.find(asset)).not.toBeNull();
-    manifest.setState({ listed_release: manifest.state().current_release });
-    prune(later, 1);
-    expect(manifest.find(asset)).toBeNull();
-    expect(existsSync(join(plainFolder(directory.dataDir), asset))).toBe(false);
-  });
+  const { manifest } = context;
+  const later = { ...context, clock: () => new Date(Date.now() + 48 * 60 * 60 * 1_000) };
+  commit([{ path: asset, ...contentOf("a {}") }]);
+  manifest.db.query("UPDATE files SET doomed_at = ? WHERE path = ?").run(Date.now(), asset);
+  prune(later, 200);
+  expect(manifest.find(asset)).not.toBeNull();
+  manifest.db.query("UPDATE files SET doomed_at = doomed_at - 1 WHERE path = ?").run(asset);
+  commit([{ path: "news.txt", ...contentOf("newer") }]);
+  prune(later, 1);
+  // The signed list tells it still.
+  expect(manifest.find(asset)).not.toBeNull();
+  manifest.setState({ listed_release: manifest.state().current_release });
+  prune(later, 1);
+  expect(manifest.find(asset)).toBeNull();
+  expect(existsSync(join(plainFolder(directory.dataDir), asset))).toBe(false);
 });
 
 test("a publisher that keeps ending is started again for ever, less and less often", () => {

@@ -25,40 +25,32 @@ afterAll(() => directory.close());
 /** Runs the publisher's loop until `met`, at most 5 s. */
 async function publishUntil(
   met: () => boolean,
-  own: PublisherContext,
   buildAll: () => Promise<void>,
+  own = context,
 ): Promise<void> {
   const stopping = new AbortController();
-  const running = runPublishLoop(
-    { ...directory.publisher, context: own },
-    {
-      signal: stopping.signal,
-      work: openWorkSignal(own, 2),
-      releasesKept: 200,
-      listDelayMs: 10,
-      buildAll,
-    },
-  );
+  const options = { releasesKept: 200, listDelayMs: 10, work: openWorkSignal(own, 2), buildAll };
+  const jobs = { ...directory.publisher, context: own };
+  const running = runPublishLoop(jobs, { ...options, signal: stopping.signal });
   for (let look = 0; look < 500 && !met(); look++) await Bun.sleep(10);
   stopping.abort();
   await running;
   expect(met()).toBe(true);
 }
 
+const isDone = () => context.manifest.state().request === "";
+const noRoom = () => Promise.reject(new Error("no room"));
+
 describe("a full build that fails", () => {
   test("keeps pages of another site back, whose assets it would have brought", async () => {
     const logged: string[] = [];
     let builds = 0;
-    const other = {
-      ...context,
-      inputsDigest: "another site",
-      log: (event: string) => void logged.push(event),
-    };
+    const log = (event: string) => void logged.push(event);
     await directory.edit("trust-a", { tagline: "of another site" });
     await publishUntil(
       () => logged.length > 0,
-      other,
-      () => (builds++, Promise.reject(new Error("no room"))),
+      () => (builds++, noRoom()),
+      { ...context, log, inputsDigest: "another site" },
     );
     expect(logged).toEqual(["publishing failed and is tried again"]);
     expect(builds).toBe(1);
@@ -68,45 +60,30 @@ describe("a full build that fails", () => {
     context.manifest.setState({ request: "full" });
     await directory.edit("trust-a", { tagline: "goes on", causes: ["health"] });
     const { slow_sequence } = context.manifest.state();
-    await publishUntil(
-      () => context.manifest.state().slow_sequence > slow_sequence,
-      context,
-      () => Promise.reject(new Error("no room")),
-    );
+    await publishUntil(() => context.manifest.state().slow_sequence > slow_sequence, noRoom);
     expect(directory.read("nonprofits/trust-a.html")).toContain("goes on");
     expect(directory.read("causes/health.html")).toContain("trust-a");
     expect(context.manifest.state().request).toBe("full");
-    await publishUntil(
-      () => context.manifest.state().request === "",
-      context,
-      () => Promise.resolve(),
-    );
+    await publishUntil(isDone, () => Promise.resolve());
   });
 });
 
 test("a full build that is asked for tells nothing that merely waited to be published", async () => {
   await directory.edit("trust-a", { tagline: "waits", mission: "Waits, too." });
   context.manifest.setState({ request: "full" });
-  const found: (string[] | null)[] = [];
-  await publishUntil(
-    () => context.manifest.state().request === "",
-    context,
-    async () => {
-      const { differing } = await directory.publisher.buildAll({ processes: 1, feedLater: true });
-      found.push(differing);
-    },
-  );
-  expect(found).toEqual([[]]);
+  const builds: (string[] | null)[] = [];
+  await publishUntil(isDone, async () => {
+    const { differing } = await directory.publisher.buildAll({ processes: 1, feedLater: true });
+    builds.push(differing);
+  });
+  expect(builds).toEqual([[]]);
   expect(directory.read("nonprofits/trust-a.html")).toContain("Waits, too.");
 });
 
 describe("between jobs", () => {
   const later = (seconds: number) => performance.now() + seconds * 1_000;
-  const keepHouse = () =>
-    openHousekeeping(context, {
-      releasesKept: 5,
-      signal: new AbortController().signal,
-    });
+  const { signal } = new AbortController();
+  const keepHouse = () => openHousekeeping(context, { releasesKept: 5, signal });
   test("old releases are forgotten bit by bit, although changes keep coming", async () => {
     for (let at = 0; at < 110; at++) {
       await directory.edit("trust-b", { tagline: `line ${at}` });
