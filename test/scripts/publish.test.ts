@@ -56,8 +56,10 @@ const env = () => ({
 });
 
 async function publish(...args: string[]) {
-  const stdio = ["ignore", "pipe", "pipe"] as const;
-  const child = Bun.spawn([...command, ...args], { env: env(), stdio: [...stdio] });
+  const child = Bun.spawn([...command, ...args], {
+    env: env(),
+    stdio: ["ignore", "pipe", "pipe"],
+  });
   const [out, complaint, code] = await Promise.all([
     new Response(child.stdout).text(),
     new Response(child.stderr).text(),

@@ -86,7 +86,7 @@ function expectShownAll(): void {
 
 describe("a release that did not get into the folder for other web servers", () => {
   test.each([
-    ["by the next start", () => exportRelease(directory.publisher.context)],
+    ["by the next start", () => Promise.resolve(exportRelease(directory.publisher.context))],
     [
       "with the next release",
       async () => {

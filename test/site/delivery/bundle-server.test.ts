@@ -138,8 +138,8 @@ describe("the bundle's files over HTTP", () => {
   test.each([
     ["gzip, br", "br", brotliDecompressSync],
     ["deflate, gzip, br;q=0", "gzip", gunzipSync],
-  ])("who accepts %s gets %s, with an ETag of its own", async (accepted, encoding, decode) => {
-    const answer = held(profile, { "accept-encoding": accepted });
+  ])("who accepts %s gets %s, with an ETag of its own", async (accept, encoding, decode) => {
+    const answer = held(profile, { "accept-encoding": accept });
     expect(answer.headers.get("content-encoding")).toBe(encoding);
     expect(answer.headers.get("etag")).toEndWith(`-${encoding}"`);
     expect(decode(await answer.arrayBuffer()).toString()).toBe(await held(profile).text());

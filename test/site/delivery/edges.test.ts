@@ -216,7 +216,7 @@ const folders = new Set(addressForms.flatMap(({ path }) => /^\/([^/{*]+)\//.exec
 const configured = (...files: string[]) =>
   [
     ...files
-      .map((file) => readFileSync(`site/delivery/edge/${file}`, "utf8"))
+      .map((name) => readFileSync(`site/delivery/edge/${name}`, "utf8"))
       .join("\n")
       .matchAll(/\[a-z\]\{2\}(?:\([^)]*\)\?)?/g),
   ].map(([pattern]) => new RegExp(`^${pattern}$`));

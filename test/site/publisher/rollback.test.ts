@@ -41,7 +41,7 @@ test("one step back is the whole of the newest change, and another goes on from 
   const { manifest } = directory.publisher.context;
   for (const [back, number] of [3, 2, 1].entries()) {
     if (back > 0) expect(backBy(1)).not.toBeNull();
-    expect(shown()).toEqual(Array(3).fill(`line ${number}`));
+    expect(shown()).toEqual(Array.from({ length: 3 }, () => `line ${number}`));
     expect(manifest.state().held_at > 0).toBe(back > 0);
     expect(directory.read("nonprofits/newcomer.html") === null).toBe(back > 0);
   }
