@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { type FollowUpName, type LoopState, nextJob } from "#site/publisher/next-job.ts";
+import { type FollowUpName, type Job, type LoopState, nextJob } from "#site/publisher/next-job.ts";
 
 const idle: LoopState = {
   nowMs: 1_000,
@@ -27,7 +27,7 @@ const build: LoopState["running"] = new Set(["build"]);
 const search: LoopState["running"] = new Set(["search"]);
 
 describe("the publisher's next job, or until when it waits", () => {
-  test.each<[string, Partial<LoopState>, string | number]>([
+  test.each<[string, Partial<LoopState>, Job | number]>([
     ["a change is published at once", { hasChanges: true }, "profile"],
     [
       "a change goes before lists that are due",
