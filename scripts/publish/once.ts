@@ -48,18 +48,15 @@ export async function publishFull(publisher: Publisher, processes: number, json:
   await publisher.tidy({ first: current_release === 0 });
   await syncAll(publisher.context);
   const seconds = ((performance.now() - startedMs) / 1_000).toFixed(1);
-  if (json) {
-    console.log(
-      JSON.stringify({ ...outcome, waiting: waiting + outcome.waiting, seconds: Number(seconds) }),
-    );
-    return outcome.failed.length;
-  }
-  console.log(`Release ${outcome.release}: ${outcome.files} files in ${seconds} s.`);
-  showFindings(outcome);
   const among = waiting + outcome.waiting;
-  if (among > 0)
-    console.log(`${among} changes were waiting to be published: what they touch is among these.`);
-  showFailed(outcome.failed);
+  if (json) console.log(JSON.stringify({ ...outcome, waiting: among, seconds: Number(seconds) }));
+  else {
+    console.log(`Release ${outcome.release}: ${outcome.files} files in ${seconds} s.`);
+    showFindings(outcome);
+    if (among > 0)
+      console.log(`${among} changes were waiting to be published: what they touch is among these.`);
+    showFailed(outcome.failed);
+  }
   return outcome.failed.length;
 }
 

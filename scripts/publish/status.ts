@@ -27,7 +27,7 @@ async function statusOf(config: Config, withAllReleases: boolean) {
   const failed = manifest.db
     .query<{ key: string; error: string; failed_at: number }, []>("SELECT * FROM failures")
     .all();
-  const shown = releases(manifest, withAllReleases ? state.current_release : releasesShownMax);
+  const newest = releases(manifest, withAllReleases ? state.current_release : releasesShownMax);
   const { files, bytes } = manifest.db
     .query<{ files: number; bytes: number }, []>(
       "SELECT count(*) AS files, coalesce(sum(size), 0) AS bytes FROM files",
@@ -37,7 +37,7 @@ async function statusOf(config: Config, withAllReleases: boolean) {
   manifest.close();
   const resident = isPublisherAlive(state);
   const waiting = await waitingOf(config, state);
-  return { ...state, resident, waiting, files, bytes, ...findings, failed, releases: shown };
+  return { ...state, resident, waiting, files, bytes, ...findings, failed, releases: newest };
 }
 
 type Status = Awaited<ReturnType<typeof statusOf>>;

@@ -119,17 +119,12 @@ async function buildWhole(
       : { differing: differing.length, paths: differing.slice(0, differingPathsMax) };
   log.info({ release, files, failed: failed.length, ...difference }, "bundle built");
   if (repaired.length > 0) {
-    const paths = repaired.slice(0, differingPathsMax);
-    log.warn(
-      { repaired: repaired.length, paths },
-      "files were damaged on the disk; they are repaired",
-    );
+    const detail = { repaired: repaired.length, paths: repaired.slice(0, differingPathsMax) };
+    log.warn(detail, "files were damaged on the disk; they are repaired");
   }
   if (inStep && waiting === 0 && differing !== null && differing.length > 0) {
-    log.warn(
-      difference,
-      "the bundle differed from what store and code produce; it has been corrected",
-    );
+    const what = "the bundle differed from what store and code produce; it has been corrected";
+    log.warn(difference, what);
   }
   publisher.tidy({ first }).catch((error: unknown) => {
     if (!signal.aborted) log.warn({ err: error }, "the bundle could not be cleaned up");

@@ -45,10 +45,9 @@ export function openExport(folder: string, { precompress = false } = {}) {
     const writeNewer = (draft: string) => {
       write(draft);
       chmodSync(draft, fileMode);
-      const shown = statSync(target, { throwIfNoEntry: false });
-      const [nowMs, shownMs] = [statSync(draft).mtimeMs, shown?.mtimeMs ?? 0];
-      const nextS = Math.floor(shownMs / 1_000) + 1;
-      if (nowMs < nextS * 1_000) utimesSync(draft, nextS, nextS);
+      const beforeMs = statSync(target, { throwIfNoEntry: false })?.mtimeMs ?? 0;
+      const nextS = Math.floor(beforeMs / 1_000) + 1;
+      if (statSync(draft).mtimeMs < nextS * 1_000) utimesSync(draft, nextS, nextS);
     };
     replaceFile(target, writeNewer, folder);
   };
@@ -71,8 +70,8 @@ export function openExport(folder: string, { precompress = false } = {}) {
     /** Whether the path shows this content and nothing else. */
     shows: (path: string, { digest, size }: { digest: string; size: number }): boolean => {
       const target = `${folder}/${path}`;
-      const shown = statSync(target, { throwIfNoEntry: false });
-      return shown?.size === size && sha256Of(readFileSync(target)) === digest;
+      const sizeNow = statSync(target, { throwIfNoEntry: false })?.size;
+      return sizeNow === size && sha256Of(readFileSync(target)) === digest;
     },
     remove: (path: string): void => {
       rmSync(`${folder}/${path}`, { force: true });

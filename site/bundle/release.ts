@@ -83,23 +83,14 @@ export function gatherFiles({ db }: Manifest, files: readonly NewFile[] = []) {
   const batch = ++batches;
   const adding = db.query(
     `INSERT OR REPLACE INTO temp.next_files (batch, path, digest, size, pack, start, length)
-     SELECT ?1, value ->> 0, unhex(value ->> 1), value ->> 2, value ->> 3, value ->> 4, value ->> 5
+     SELECT ?1, value ->> 'path', unhex(value ->> 'digest'), value ->> 'size',
+       value ->> '$.at.pack', value ->> '$.at.start', value ->> '$.at.length'
      FROM json_each(?2)`,
   );
   const counting = db.query<{ n: number }, [number]>(
     "SELECT count(*) AS n FROM temp.next_files WHERE batch = ?",
   );
-  const add = (more: readonly NewFile[]): void => {
-    const rows = more.map(({ path, digest, size, at }) => [
-      path,
-      digest,
-      size,
-      at?.pack,
-      at?.start,
-      at?.length,
-    ]);
-    adding.run(batch, JSON.stringify(rows));
-  };
+  const add = (more: readonly NewFile[]): void => void adding.run(batch, JSON.stringify(more));
   add(files);
   return {
     /** Tells them from those that other jobs gather at the same time. */
@@ -265,7 +256,6 @@ function recordRelease(manifest: Manifest, next: NextRelease, changed: number): 
     .run(next.release, next.reason, next.now.getTime(), changed, ...progress);
 }
 
-/** The newest releases first. */
 export const releases = (manifest: Manifest, limit: number): Release[] =>
   manifest.db
     .query<Release, [number]>("SELECT * FROM releases ORDER BY id DESC LIMIT ?")
@@ -281,12 +271,11 @@ export function storeFiles(
   const files: NewFile[] = [];
   const removed: string[] = [];
   for (const { path, body } of rendered) {
-    if (body === null) {
-      removed.push(path);
-      continue;
+    if (body === null) removed.push(path);
+    else {
+      const bytes = typeof body === "string" ? encoder.encode(body) : body;
+      files.push({ path, ...blobs.put(bytes, path) });
     }
-    const bytes = typeof body === "string" ? encoder.encode(body) : body;
-    files.push({ path, ...blobs.put(bytes, path) });
   }
   return { files, removed };
 }
@@ -306,10 +295,9 @@ export function noteFailures(
   }
   for (const { key, error } of failed) {
     log("page failed to render; its older version stays", { key, error });
-    db.query("INSERT OR REPLACE INTO failures (key, error, failed_at) VALUES (?, ?, ?)").run(
-      key,
-      error,
-      clock().getTime(),
+    const noting = db.query(
+      "INSERT OR REPLACE INTO failures (key, error, failed_at) VALUES (?, ?, ?)",
     );
+    noting.run(key, error, clock().getTime());
   }
 }

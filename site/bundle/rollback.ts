@@ -42,6 +42,7 @@ export function rollBack(manifest: Manifest, target: number, now: Date): Release
   const { db } = manifest;
   const aim = db.query<Release, [number]>("SELECT * FROM releases WHERE id = ?").get(target);
   if (aim === null || target >= manifest.state().current_release) return null;
+  const { fast_sequence, slow_sequence, inputs_digest } = aim;
   // The oldest note after the target tells what the path held at the target.
   const notes = db
     .query<{ path: string; digest: string; size: number | null }, [number]>(
@@ -59,12 +60,7 @@ export function rollBack(manifest: Manifest, target: number, now: Date): Release
       ),
       removed: notes.filter(({ size }) => size === null).map(({ path }) => path),
       asOf: Number.MAX_SAFE_INTEGER,
-      state: {
-        held_at: target,
-        fast_sequence: aim.fast_sequence,
-        slow_sequence: aim.slow_sequence,
-        inputs_digest: aim.inputs_digest,
-      },
+      state: { held_at: target, fast_sequence, slow_sequence, inputs_digest },
       now,
     });
     // Pages of that release name its assets, which a newer site may have given up since.

@@ -76,16 +76,16 @@ const negotiated = new WeakMap<CachedAnswer, CachedAnswer>();
 /**
  * A file of markdown in the place of a page. Caches that heed no Vary must not keep it: they would show it to browsers.
  */
-export function inPlaceOfPage(shown: CachedAnswer, path: string): CachedAnswer {
-  const answer = negotiated.get(shown);
+export function inPlaceOfPage(page: CachedAnswer, path: string): CachedAnswer {
+  const answer = negotiated.get(page);
   if (answer !== undefined) return answer;
-  const headers = new Headers(shown.init.headers);
+  const headers = new Headers(page.init.headers);
   headers.set("vary", "accept, accept-encoding");
   headers.set("cache-control", negotiatedCacheControl);
   headers.set("content-location", `/${path}`);
-  const own: CachedAnswer = { ...shown, init: { status: 200, headers } };
-  negotiated.set(shown, own);
-  return own;
+  const inPlace: CachedAnswer = { ...page, init: { status: 200, headers } };
+  negotiated.set(page, inPlace);
+  return inPlace;
 }
 
 export const negotiatedCacheControl = "private, max-age=60";

@@ -175,15 +175,10 @@ const retryLastMs = 300_000;
  */
 export function startUploader(
   { manifest, blobs, clock, log }: Pick<BundleContext, "manifest" | "blobs" | "clock" | "log">,
-  {
-    target,
-    isMine,
-    purge,
-    extensionless = false,
-    signal,
-    retryAfterMs = retryFirstMs,
-  }: UploaderOptions,
+  options: UploaderOptions,
 ): FollowingWork {
+  const { target, isMine, purge, extensionless = false, signal } = options;
+  const { retryAfterMs = retryFirstMs } = options;
   let since: number | null = null;
   let failures = 0;
   let timer: Timer | undefined;

@@ -39,10 +39,8 @@ export const atom: DocumentKind = {
         const history = histories.get(id);
         const changes = history?.changes.filter((change) => change.sequence === sequence) ?? [];
         if (history === undefined) return [];
-        return historyView(
-          { name, history: { ...history, changes }, contested: [], gifts: null },
-          t,
-        );
+        const part = { ...history, changes };
+        return historyView({ name, history: part, contested: [], gifts: null }, t);
       });
       const { kind, value } = listParts(list);
       const name = kind === "cause" ? causeName(value) : countryName(value);

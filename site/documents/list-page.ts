@@ -117,7 +117,7 @@ async function filesOf(places: readonly Place[], source: Source): Promise<Bundle
       const gone = empty || place.page > staticPagesMax;
       const markdown = markdownPathOf(path);
       const all = markdown === null ? [path] : [path, markdown];
-      if (gone) return all.map((one) => ({ path: one, body: null }));
+      if (gone) return all.map((each) => ({ path: each, body: null }));
       return json
         ? [await jsonPage(place, summaries, source)]
         : shownPage(place, summaries, source);
@@ -137,12 +137,8 @@ function jsonPage(
   const { baseUrl } = source;
   const limit = pageSizeOf(place.list);
   const nonprofits = ids.slice(0, limit).flatMap((id) => summaries.get(id) ?? []);
-  const query = {
-    filters: noFilters,
-    sort: "relevance",
-    limit,
-    offset: limit * (page - 1),
-  } as const;
+  const offset = limit * (page - 1);
+  const query = { filters: noFilters, sort: "relevance", limit, offset } as const;
   const answer = listAnswer({ baseUrl, query, total, nonprofits });
   const file = page === 1 ? "/api/nonprofits.json" : "/api/nonprofits/pages/[page].json";
   return fileOf(source, file, { answer }, pathOf({ page, ...place }));
@@ -169,9 +165,9 @@ async function shownPage(
   const markdown = { path: markdownPathOf(path) ?? "", body: listMarkdown(view, source.baseUrl) };
   if (list !== "all") return [html, markdown];
   // The address that people guess.
-  const guessed = [html, markdown].map(({ path: one, body }) => ({
-    path: one.replace("browse", "nonprofits"),
-    body,
+  const guessed = [html, markdown].map((file) => ({
+    ...file,
+    path: file.path.replace("browse", "nonprofits"),
   }));
   return [html, markdown, ...guessed];
 }

@@ -102,15 +102,14 @@ export function lunrShard(
       mission: plainWords((mission ?? "").slice(0, missionCharactersMax)),
     });
   }
-  const entries = documents.map(({ slug, name, tagline, country }) => ({
-    slug,
-    name,
-    tagline,
-    country,
-  }));
   const whole: LunrHead = { ...head, count: documents.length };
-  return `${JSON.stringify({ ...whole, documents: entries, index: builder.build() })}\n`;
+  const index = builder.build();
+  return `${JSON.stringify({ ...whole, documents: documents.map(entryOf), index })}\n`;
 }
+
+const entryOf = ({ slug, name, tagline, country }: SearchDocument) => ({
+  ...{ slug, name, tagline, country },
+});
 
 /**
  * Words without accents and punctuation, in any script: lunr by itself knows neither. What is searched for has to be

@@ -104,9 +104,9 @@ export function drawnDonatePage(drawing: Drawing, record: NonprofitRecord) {
 }
 
 /** None without a wallet: /donate/{slug} then leads to the profile. See docs/decisions/25. */
-async function donatePage(shown: ProfileView, source: Source): Promise<BundleFile> {
-  const view = donateView(shown);
-  const path = `donate/${shown.slug}.html`;
+async function donatePage(ofProfile: ProfileView, source: Source): Promise<BundleFile> {
+  const view = donateView(ofProfile);
+  const path = `donate/${ofProfile.slug}.html`;
   return view === null ? { path, body: null } : fileOf(source, "/donate/[slug]", { view }, path);
 }
 

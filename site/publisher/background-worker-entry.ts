@@ -49,7 +49,6 @@ async function perform(task: Task): Promise<unknown> {
   return draftFeed(await rendering(), task.input);
 }
 
-/** Renders a batch of a full build. */
 async function renderBatch(keys: DocumentKey[]): Promise<RenderedBatch> {
   const { source, kinds } = await rendering();
   const rendered = await renderKeys(keys, kinds, source);

@@ -30,7 +30,6 @@ export type FeedJob = ReturnType<typeof openFeedJob>;
 
 const encoder = new TextEncoder();
 
-/** Opens the job. */
 export function openFeedJob(
   context: PublisherContext,
   signer: Signer,

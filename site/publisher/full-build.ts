@@ -180,7 +180,6 @@ function noteFindings({ manifest, clock }: PublisherContext, findings: BuildFind
 /** What a full build found: files that differed from the bundle before, and files that were damaged on the disk. */
 export type BuildFindings = { differing: string[]; repaired: string[] };
 
-/** What the newest full build found. */
 export const buildFindings = ({ selectPaths }: PublisherContext["manifest"]): BuildFindings => ({
   differing: selectPaths("SELECT path FROM differing ORDER BY path"),
   repaired: selectPaths("SELECT path FROM repaired ORDER BY path"),

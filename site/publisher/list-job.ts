@@ -100,7 +100,7 @@ export async function makeLists(context: MakingParts, job: ListsTask): Promise<L
   return lists;
 }
 
-/** Most context of the snapshot are there already, and lack only the lines of what changed. */
+/** Most parts of the snapshot are there already, and lack only the lines of what changed. */
 async function patchSnapshot(
   { source, manifest, blobs }: MakingParts,
   changes: readonly Change[],
@@ -158,7 +158,6 @@ function pagesOf(list: string, count: number, manifest: Manifest): DocumentKey[]
   return Array.from({ length: pages }, (_, at) => listPageKey(list, at + 1));
 }
 
-/** Publishes all changes that wait. */
 export async function publishChanges(context: PublisherContext): Promise<void> {
   while ((await runProfileJob(context)) > 0);
   while ((await runListJob(context)) !== null);

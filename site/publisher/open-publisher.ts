@@ -155,7 +155,7 @@ export async function openPublisher(settings: PublisherSettings) {
      * What is left to do after a build, when no one waits: files of the export that somebody changed, and what nothing names.
      * `first`: the export has just been made.
      */
-    tidy: ({ first }: { first: boolean }): Promise<void> => tidy(context, { first }),
+    tidy: (options: { first: boolean }): Promise<void> => tidy(context, options),
     /** Whether there is no release yet, or the site, the base URL or the network is another than the release's. */
     isOutdated: (): boolean => context.manifest.state().inputs_digest !== context.inputsDigest,
     close,
@@ -198,11 +198,8 @@ const kindsOf = ({ pictures = false }: PublisherSettings) =>
 async function tidy(context: PublisherContext, { first }: { first: boolean }): Promise<void> {
   const wrong = first ? [] : await checkExport(context);
   if (wrong.length > 0) {
-    const paths = wrong.slice(0, pathsLoggedMax);
-    context.log("files in the export folder had been changed; they are restored", {
-      files: wrong.length,
-      paths,
-    });
+    const detail = { files: wrong.length, paths: wrong.slice(0, pathsLoggedMax) };
+    context.log("files in the export folder had been changed; they are restored", detail);
   }
   const compact = openCompaction(context);
   while (compact()) await Bun.sleep(0);

@@ -7,7 +7,7 @@ import { openListJob } from "./list-job.ts";
 import { type FollowUpJob, type Job, type LoopState, nextJob, type Slot } from "./next-job.ts";
 import type { Publisher } from "./open-publisher.ts";
 import { runProfileJob } from "./profile-job.ts";
-import { performRequest, type PublishRequest, withdrawRequest } from "./requests.ts";
+import { performRequest, withdrawRequest } from "./requests.ts";
 import type { WorkSignal } from "./work-signal.ts";
 
 export type LoopOptions = {
@@ -16,7 +16,6 @@ export type LoopOptions = {
   /** How long the list job waits after a change, so that a burst costs one run. */
   listDelayMs: number;
   releasesKept: number;
-  /** Renders everything again. */
   buildAll: () => Promise<void>;
   /** Called after releases were made. */
   onRelease?: () => void;
@@ -115,19 +114,14 @@ export async function runPublishLoop(
 
   const jobs: Record<Job, (state: LoopState) => Promise<void> | void> = {
     request: async () => {
-      let request: PublishRequest | null;
       try {
-        request = await performRequest(context);
+        const request = await performRequest(context);
+        if (request === null) return;
+        const build = () => buildAll().then(() => withdrawRequest(manifest, request));
+        inBackground("build", build, failBuild);
       } catch (error) {
-        return failBuild(error);
+        failBuild(error);
       }
-      if (request === null) return;
-      const done = request;
-      inBackground(
-        "build",
-        () => buildAll().then(() => withdrawRequest(manifest, done)),
-        failBuild,
-      );
     },
     "full build": () => inBackground("build", buildAll, failBuild),
     housekeeping: ({ held }) => house.run({ held }),
@@ -147,9 +141,9 @@ export async function runPublishLoop(
       const next = nextJob(state);
       if (next.job !== "wait") await jobs[next.job](state);
       else if (await work.wait(next.untilMs)) hasChanges = true;
-      const shown = shownBy(context);
-      if (shown === seen) continue;
-      seen = shown;
+      const release = shownBy(context);
+      if (release === seen) continue;
+      seen = release;
       searchJob.notice();
       onRelease?.();
     } catch (error) {
