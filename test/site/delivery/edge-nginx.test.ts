@@ -311,7 +311,11 @@ describe.skipIf(!hasNginx)("nginx in front of bundle and service", () => {
 
     test("about what the bundle does not have, and its own refusal is passed on", async () => {
       const answer = await get("/api/nonprofits/unknown");
-      expect(answer.status).toBe(404);
+      expect([answer.status, answer.headers.get("x-served-by")]).toEqual([404, "service"]);
+    });
+
+    test("by who says how far it has seen, about files as well", async () => {
+      const answer = await get("/api/nonprofits/water-for-all", { "almoner-sequence": "1" });
       expect(answer.headers.get("x-served-by")).toBe("service");
     });
 

@@ -25,25 +25,6 @@ afterAll(() => directory.close());
 
 const inFolder = (path: string) => readFileSync(join(plainFolder(directory.dataDir), path), "utf8");
 
-describe("the first build", () => {
-  test("holds each profile as page and as JSON, and the lists", () => {
-    expect(directory.read("nonprofits/trust-7.html")).toContain("Trust 007");
-    expect(JSON.parse(directory.read("api/nonprofits/trust-7.json") ?? "")).toMatchObject({
-      slug: "trust-7",
-      mission: "Schools for all.",
-    });
-    expect(directory.read("causes/education.html")).toContain("trust-0");
-    expect(directory.read("causes/education-2.html")).toContain("trust-109");
-  });
-  test("is the same in the folder for other web servers", () => {
-    for (const { path } of directory.publisher.context.manifest.db
-      .query<{ path: string }, []>("SELECT path FROM files")
-      .all()) {
-      expect(inFolder(path)).toBe(directory.read(path) ?? "");
-    }
-  });
-});
-
 describe("a change that keeps its place", () => {
   test("is live after the profile job alone, in at most 12 files", async () => {
     await directory.edit("trust-7", { tagline: "Every child at school" });
