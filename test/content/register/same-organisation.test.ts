@@ -87,7 +87,7 @@ const rowers = { quotes, name: "Leeds Rowing Club" };
 const site = "same_site_and_name";
 const number = "same_number";
 
-test.each<[string | null, string, Registrations, ...Registrations[]]>([
+test.each<[ReturnType<typeof sourceOf>, string, Registrations, ...Registrations[]]>([
   [site, "the same name at a host of their own", anOrganisation(), scottish()],
   [site, "a name and a site that are written otherwise", anOrganisation(), scottish(written)],
   [null, "another town", inLondon, scottish({ city: "Leeds" })],
