@@ -1,12 +1,6 @@
 /** Whether tests that kill, race or generate do it as often as the promises say. */
 export const isFull = process.env["ALMONER_FULL_TESTS"] === "1";
 
-/**
- * The longest that something may take: as promised where tests run in full, on a quiet machine; else so much more that only
- * what hangs takes longer, because a dozen other tests may run beside it.
- */
-const withinMs = (promisedMs: number): number => (isFull ? promisedMs : 8 * promisedMs);
-
 /** Says what a test measured, for the table of promises; quiet in an ordinary run. One line. */
 export function measured(what: string): void {
   if (process.env["ALMONER_MEASURED"] === "1") process.stdout.write(`measured: ${what}\n`);
