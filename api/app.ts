@@ -19,7 +19,7 @@ import type { Context } from "./context.ts";
 import { helpFor, methodsOf, pathOf, routesByPath } from "./http/route.ts";
 import { nameSequence, waitForSequence } from "./http/sequence.ts";
 import { isStorageQuota, rateLimited, storageQuota } from "./http/rate-limit.ts";
-import type { Allowance } from "#content/operation/limit.ts";
+import type { Allowance } from "#content/operation/limit-store.ts";
 import { requestIdOf, traceOf } from "./log.ts";
 import { openMetrics } from "./operator/metrics.ts";
 import { openReadiness, probeRoutes } from "./operator/probes.ts";

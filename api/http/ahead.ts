@@ -1,5 +1,5 @@
 import { minuteMs } from "#content/contract/base/time.ts";
-import type { Allowance, Hits } from "#content/operation/limit.ts";
+import type { Allowance, Hits } from "#content/operation/limit-store.ts";
 
 /** How long what was let through ahead may stay uncounted. */
 export const recordEveryMs = 100;

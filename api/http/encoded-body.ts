@@ -1,5 +1,5 @@
 import { brotliCompressSync, constants } from "node:zlib";
-import { acceptsEncoding } from "#content/contract/base/accept.ts";
+import { acceptsEncoding } from "#content/contract/base/request-address.ts";
 import { answerBytes } from "#content/contract/base/json.ts";
 import { readCacheControl } from "./headers.ts";
 import { namesIgnored } from "./ignored.ts";

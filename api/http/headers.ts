@@ -1,7 +1,7 @@
 import { addressOf } from "#content/contract/base/request-address.ts";
 import descriptionLinks from "#content/editorial/description-links.json";
 import { languageCodes } from "#content/language/languages.ts";
-import type { Allowance } from "#content/operation/limit.ts";
+import type { Allowance } from "#content/operation/limit-store.ts";
 
 /** Where a program finds out about the service. Source: RFC 8288, RFC 9727. */
 const links = descriptionLinks.join(", ");

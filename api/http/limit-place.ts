@@ -1,7 +1,6 @@
 import { minuteMs } from "#content/contract/base/time.ts";
 import type { Log } from "#api/log.ts";
-import type { Allowance, Hits } from "#content/operation/limit.ts";
-import { countHits } from "#content/operation/limit-store.ts";
+import { type Allowance, type Hits, countHits } from "#content/operation/limit-store.ts";
 import { isDamaged, openDisposable, setAside } from "#content/runtime/files.ts";
 import { atMostEvery, withTimeout } from "#content/runtime/timing.ts";
 import { StoreAway } from "#content/store/busy.ts";

@@ -8,7 +8,7 @@ import { keyedHash, networkHash, networkOf } from "./client.ts";
 import type { Store } from "#content/store/open.ts";
 import { openAhead, recordEveryMs } from "./ahead.ts";
 import { openLimitPlace } from "./limit-place.ts";
-import type { Allowance, Counter, Hits, Window } from "#content/operation/limit.ts";
+import type { Allowance, Counter, Hits, Window } from "#content/operation/limit-store.ts";
 import { type Refusal, Refused, retryAfter } from "./problem.ts";
 import { storageRooms } from "./storage-rooms.ts";
 

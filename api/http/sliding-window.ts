@@ -8,8 +8,8 @@ import {
   type Hits,
   tightestOf,
   type Window,
-} from "#content/operation/limit.ts";
-import { bootId, machineUptimeMs } from "#content/runtime/machine-uptime.ts";
+} from "#content/operation/limit-store.ts";
+import { bootId, machineUptimeMs } from "#content/runtime/timing.ts";
 
 /** Sliding windows, wherever their hits are counted. */
 export type Windows = {

@@ -1,6 +1,6 @@
 import type { Room } from "#content/contract/addresses.ts";
 import type { Pending } from "./ahead.ts";
-import type { Allowance, Counter, Window } from "#content/operation/limit.ts";
+import type { Allowance, Counter, Window } from "#content/operation/limit-store.ts";
 
 /** No network, a /24 or /48, takes more than this part of what all may store in a day. */
 const networksToFill = 10;

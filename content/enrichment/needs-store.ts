@@ -1,6 +1,8 @@
 import { asc, gte } from "drizzle-orm";
 import { z } from "zod";
+import { wireTime, dayMs } from "#content/contract/base/time.ts";
 import { type Filters, givenFilters, noCause, noFilters } from "#content/contract/browse.ts";
+import { GapCounts } from "#content/contract/correction.ts";
 import type { Needs, SecondOpinion, ThinProfile } from "#content/contract/enrichment-answers.ts";
 import {
   enrichableFields,
@@ -9,19 +11,17 @@ import {
   type WantedField,
   wantedFields,
 } from "#content/contract/enrichment.ts";
-import { GapCounts } from "#content/contract/correction.ts";
-import { wireTime } from "#content/contract/base/time.ts";
 import consensus from "#content/editorial/second-opinions.json";
 import { unknownNote } from "#content/find/unknown-values.ts";
 import { countryName } from "#content/nonprofit/country.ts";
 import { filterWord, wantedBy } from "#content/nonprofit/filters.ts";
-import { publicValue } from "#content/nonprofit/wire.ts";
-import { inConsensus } from "#content/nonprofit/pending-submissions-store.ts";
-import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { newestNonprofitId } from "#content/nonprofit/list-store.ts";
+import { thinFields } from "#content/nonprofit/listing.ts";
+import { inConsensus } from "#content/nonprofit/pending-submissions-store.ts";
 import { publicName } from "#content/nonprofit/public-name.ts";
 import { recordsById } from "#content/nonprofit/record-store.ts";
-import { thinFields } from "#content/nonprofit/listing.ts";
+import type { NonprofitRecord } from "#content/nonprofit/record.ts";
+import { publicValue } from "#content/nonprofit/wire.ts";
 import { directoryFact } from "#content/store/facts.ts";
 import type { Queryable } from "#content/store/open.ts";
 import { inValues, query } from "#content/store/query.ts";
@@ -29,7 +29,6 @@ import { pendingFields } from "#content/store/tables/enrichment.ts";
 import { listings } from "#content/store/tables/nonprofits.ts";
 import type { ConsensusMode } from "./consensus.ts";
 import { submissionCount } from "./leaderboard-store.ts";
-import { dayPivot, rotate } from "./rotation.ts";
 
 export type NeedsQuery = {
   /** "YYYY-MM-DD": equals rotate daily. */
@@ -348,4 +347,34 @@ async function secondOpinions(
     if (needs.length > 0) opinions.set(id, [...(opinions.get(id) ?? []), ...needs]);
   }
   return opinions;
+}
+
+/**
+ * A number in [0, `below`) that changes daily and is spread evenly: where the day's rotation of equals begins.
+ * FNV-1a of the day ("YYYY-MM-DD") followed by a mix, so that neighbouring days lie far apart.
+ */
+export function dayPivot(day: string, below: number): number {
+  let hash = 0x811c9dc5;
+  for (let at = 0; at < day.length; at++) {
+    hash = Math.imul(hash ^ day.charCodeAt(at), 0x01000193);
+  }
+  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
+  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
+  return ((hash ^ (hash >>> 16)) >>> 0) % Math.max(1, below);
+}
+
+/** The same items, beginning at the first that is not before the pivot; those before it follow. Order is kept. */
+export function rotate<Item>(items: readonly Item[], isEarlier: (item: Item) => boolean): Item[] {
+  const start = items.findIndex((item) => !isEarlier(item));
+  return start < 1 ? [...items] : [...items.slice(start), ...items.slice(0, start)];
+}
+
+/**
+ * This many of the items, others each day ("YYYY-MM-DD"): the next ones of the list, which begins again at its end. All of
+ * them, in their order, when there are no more.
+ */
+export function shareOfDay<Item>(items: readonly Item[], day: string, count: number): Item[] {
+  if (items.length <= count) return [...items];
+  const start = (Math.floor(Date.parse(`${day}T00:00:00Z`) / dayMs) * count) % items.length;
+  return [...items.slice(start), ...items.slice(0, start)].slice(0, count);
 }

@@ -2,7 +2,7 @@ import { type EnrichableField, fieldTypeOf } from "#content/contract/enrichment.
 import { failed, noted, passed, type ReviewCheck } from "#content/contract/review.ts";
 import { agentFlags } from "./agent.ts";
 import { checkValue } from "./value.ts";
-import { describeFaults, wordingFaults } from "#content/nonprofit/wording.ts";
+import { describeFaults, wordingFaults } from "#content/nonprofit/text.ts";
 
 /** What an operator should know of a value that an agent sent: whether it may go live, what it claims, where it is from. */
 export function checksOf(

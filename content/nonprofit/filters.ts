@@ -1,5 +1,3 @@
-import allCauses from "#content/editorial/causes.json";
-import kinds from "#content/editorial/kinds.json";
 import {
   type FilterName,
   type Filters,
@@ -7,8 +5,15 @@ import {
   givenFilters,
   incomeBands,
   noCause,
+  type FacetCounts,
+  type FacetName,
+  type Facets,
+  causeName,
+  facetNames,
 } from "#content/contract/browse.ts";
-import { countryCode, states } from "./country.ts";
+import allCauses from "#content/editorial/causes.json";
+import kinds from "#content/editorial/kinds.json";
+import { countryCode, states, countryName } from "./country.ts";
 import { incomeOf } from "./listing.ts";
 import { cellOf, postalPlaceOf } from "./postal-points.ts";
 import type { NonprofitRecord, RegisterRecord } from "./record.ts";
@@ -192,3 +197,38 @@ const beginnings = (code: string): string[] =>
   Array.from({ length: Math.min(nteeLengthMax, code.length) }, (_, at) => code.slice(0, at + 1));
 
 const text = (fact: string | number | undefined): string => String(fact ?? "");
+
+const flags = new Map([
+  ["claimed true", "Claimed by the organisation"],
+  ["claimed false", "Listed by a register alone"],
+  ["accepts usdc", "Takes gifts in USDC"],
+  ["has_website true", "Has a website"],
+  ["has_website false", "No website known"],
+]);
+
+const bandNames = new Map(incomeBands.map(({ id, name }) => [id, name]));
+const bandPlaces = new Map(incomeBands.map(({ id }, at) => [id, at]));
+
+/** The value of a facet in words: for income without its currency, which is the register's own. */
+export function facetValueName(facet: FacetName, value: string): string {
+  if (facet === "cause") return value === noCause ? "No cause known" : causeName(value);
+  if (facet === "country") return countryName(value) ?? value;
+  if (facet === "income") return bandNames.get(value) ?? value;
+  return flags.get(`${facet} ${value}`) ?? value;
+}
+
+/** The counts as answers have them: with names, incomes in rising order. */
+export function facetsAnswer(counts: FacetCounts): Facets {
+  const named = facetNames.map((facet) => {
+    const values = counts[facet].map(({ value, count }) => ({
+      value,
+      name: facetValueName(facet, value),
+      count,
+    }));
+    if (facet === "income") {
+      values.sort((a, b) => (bandPlaces.get(a.value) ?? 0) - (bandPlaces.get(b.value) ?? 0));
+    }
+    return [facet, values] as const;
+  });
+  return Object.fromEntries(named) as Facets;
+}

@@ -13,10 +13,9 @@ import {
   staticPagesMax,
 } from "#content/contract/browse.ts";
 import { isoTime } from "#content/contract/base/time.ts";
-import { facetsAnswer } from "./facets.ts";
+import { facetsAnswer, incomeBand } from "./filters.ts";
 import { categoryIn, financesOf, isFiling, publicFacts, standingIn } from "./register-facts.ts";
 import { countryName } from "./country.ts";
-import { incomeBand } from "./filters.ts";
 import { allGiverAnswers } from "./giver-answers.ts";
 import { incomeOf } from "./listing.ts";
 import { confidenceIn } from "./provenance.ts";

@@ -12,7 +12,7 @@ import { agreedSubmissions } from "#content/enrichment/agreed-field-store.ts";
 import { isHarmlessName } from "#content/nonprofit/public-name.ts";
 import { publicValue } from "#content/nonprofit/wire.ts";
 import { carryOut, planned } from "#content/operation/plan.ts";
-import type { OperatorWorld } from "#content/requests/world.ts";
+import type { OperatorWorld } from "#content/requests/kind.ts";
 
 type AgentWorld = Pick<OperatorWorld, "store" | "clock">;
 type AgentAction = { agent_id: string; operator: string; reason: string };

@@ -21,7 +21,7 @@ import { applyDueHolds, stopHeldWrites } from "#content/onboarding/wallet-hold-s
 import type { Queryable } from "#content/store/open.ts";
 import { carryOut, type Plan, planned, type Write } from "#content/operation/plan.ts";
 import type { Statement } from "#content/store/query.ts";
-import { type OperatorWorld, isLive } from "#content/requests/world.ts";
+import { type OperatorWorld, isLive } from "#content/requests/kind.ts";
 
 export type ProfileFailure =
   | { kind: "nonprofit_not_found"; slug: string }

@@ -23,7 +23,7 @@ import type { Queryable } from "#content/store/open.ts";
 import { carryOut, planned } from "#content/operation/plan.ts";
 import type { Statement } from "#content/store/query.ts";
 import { recordBySlug } from "#content/nonprofit/record-store.ts";
-import type { OperatorWorld } from "#content/requests/world.ts";
+import type { OperatorWorld } from "#content/requests/kind.ts";
 
 export type PickFailure =
   | { kind: "nonprofit_not_found"; slug: string }

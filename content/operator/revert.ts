@@ -14,7 +14,7 @@ import type { Queryable } from "#content/store/open.ts";
 import { type Write, writeAll } from "#content/operation/plan.ts";
 import { doAll } from "#content/store/query.ts";
 import { ok, type Result } from "#content/contract/base/result.ts";
-import type { OperatorWorld } from "#content/requests/world.ts";
+import type { OperatorWorld } from "#content/requests/kind.ts";
 
 /** A short transaction, so that a running service goes on writing meanwhile. */
 const perTransaction = 50;

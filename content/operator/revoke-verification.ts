@@ -8,7 +8,7 @@ import { planSaves } from "#content/nonprofit/save.ts";
 import { walletEntry, stopHeldWrites } from "#content/onboarding/wallet-hold-store.ts";
 import { planned } from "#content/operation/plan.ts";
 import { onProfile } from "./change-profile.ts";
-import { type OperatorWorld, isLive } from "#content/requests/world.ts";
+import { type OperatorWorld, isLive } from "#content/requests/kind.ts";
 
 export type RevokeFailure =
   | { kind: "nonprofit_not_found"; slug: string }

@@ -14,7 +14,7 @@ import {
 } from "./draft-store.ts";
 import { isInFile, pickOf, setPick, type StoredPick } from "./pick-store.ts";
 import { checkPickText, type PickText } from "./pick-text.ts";
-import { sensitiveClaims } from "#content/nonprofit/wording.ts";
+import { sensitiveClaims } from "#content/nonprofit/text.ts";
 import { planned } from "#content/operation/plan.ts";
 import { isListed, numberAt, numericKey, requestKind, unusable } from "#content/requests/kind.ts";
 import { flagsOf, sourceGiven, wordingPassed } from "#content/enrichment/request-checks.ts";

@@ -13,7 +13,7 @@ import {
 } from "#content/enrichment/consensus.ts";
 import { checkSourceUrl, isTestData } from "#content/enrichment/value.ts";
 import { checkPickText, normaliseIntents, type PickFault, type PickText } from "./pick-text.ts";
-import { sensitiveClaims } from "#content/nonprofit/wording.ts";
+import { sensitiveClaims } from "#content/nonprofit/text.ts";
 
 /** A draft as it is stored: checked and cleaned. */
 export type DraftRequest = PickText & {

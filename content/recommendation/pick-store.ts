@@ -7,7 +7,7 @@ import type { Queryable, WriteTransaction } from "#content/store/open.ts";
 import { type Statement, builder, insertMany, statement } from "#content/store/query.ts";
 import { nonprofits } from "#content/store/tables/nonprofits.ts";
 import { curatedPicks as picksTable } from "#content/store/tables/recommendations.ts";
-import { describeFaults, wordingFaults } from "#content/nonprofit/wording.ts";
+import { describeFaults, wordingFaults } from "#content/nonprofit/text.ts";
 
 /** A row of the recommended profiles, as an operator sees it. `updated_at` is in milliseconds since 1970. */
 export type StoredPick = NewPick & { slug: string; name: string };

@@ -1,7 +1,12 @@
 import { fail, ok, type Result } from "#content/contract/base/result.ts";
 import { intentLengthMax, intentsMax, reasonLengthMax } from "#content/contract/recommendation.ts";
-import { characterCount, linkLike, unsafeCharacter } from "#content/nonprofit/text.ts";
-import { describeFaults, wordingFaults } from "#content/nonprofit/wording.ts";
+import {
+  characterCount,
+  linkLike,
+  unsafeCharacter,
+  describeFaults,
+  wordingFaults,
+} from "#content/nonprofit/text.ts";
 
 /** The words of a recommendation. */
 export type PickText = { recommended_for: string[]; why_recommended: string };

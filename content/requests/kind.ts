@@ -1,12 +1,12 @@
 import { fail, ok, type Result } from "#content/contract/base/result.ts";
+import { isoTime, type Clock } from "#content/contract/base/time.ts";
 import { type FoundReview, ReviewItem, type ReviewKind } from "#content/contract/review.ts";
-import { isoTime } from "#content/contract/base/time.ts";
-import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { newestChangeOf } from "#content/nonprofit/changes-store.ts";
 import { idsBySlug, recordsById } from "#content/nonprofit/record-store.ts";
-import type { Queryable, WriteTransaction } from "#content/store/open.ts";
+import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import type { OperatorEntry } from "#content/operation/audit-store.ts";
 import { carryOut, type Plan, withWrite } from "#content/operation/plan.ts";
+import type { Queryable, WriteTransaction, Store } from "#content/store/open.ts";
 
 /**
  * `World`: settings and the like that a kind needs to decide; content/requests/requests.ts passes it on without using it.
@@ -237,4 +237,22 @@ export const numberAt = (place: string | null): number =>
 export function instantAt(place: string | null): { at: number; id: string } {
   const [, at = "-1", id = ""] = /^(\d{1,15})\.([\da-f]{1,64})$/.exec(place ?? "") ?? [];
   return { at: Number(at), id };
+}
+
+export type OperatorWorld = {
+  readonly store: Store;
+  readonly clock: Clock;
+  /** The recommended profiles in memory: to be read again after a change. */
+  readonly curated: { lookAgain: () => void };
+  /** Waits, bounded, until a change is published; absent where nothing is published beside the service. */
+  readonly waitForPublication?: (sequence: number) => Promise<{ release: string } | null>;
+};
+
+/** Whether the published profile shows a change by now; null when nothing that is public changed. */
+export async function isLive(
+  { waitForPublication }: Pick<OperatorWorld, "waitForPublication">,
+  sequence: number | null,
+): Promise<boolean | null> {
+  if (sequence === null) return null;
+  return waitForPublication === undefined ? false : (await waitForPublication(sequence)) !== null;
 }

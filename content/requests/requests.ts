@@ -12,8 +12,7 @@ import {
   type ReviewList,
   type ReviewQueues,
 } from "#content/contract/review.ts";
-import type { RequestKind, ReviewFailure } from "./kind.ts";
-import { type OperatorWorld, isLive } from "./world.ts";
+import { type RequestKind, type ReviewFailure, type OperatorWorld, isLive } from "./kind.ts";
 
 type ReadWorld = Pick<OperatorWorld, "store" | "clock">;
 type PublishWorld = Pick<OperatorWorld, "waitForPublication">;

@@ -1,5 +1,5 @@
 import { isDamaged } from "#content/runtime/files.ts";
-import { retry } from "#content/runtime/retry.ts";
+import { retry } from "#content/runtime/concurrency.ts";
 
 /** Another process held the store's write lock for longer than the caller would wait. Nothing was written. */
 export class StoreBusy extends Error {

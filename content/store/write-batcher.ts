@@ -1,6 +1,6 @@
 import { setImmediate as eventLoopTurn } from "node:timers/promises";
 import { type InStatement, type InValue, LibsqlBatchError, type ResultSet } from "@libsql/client";
-import { retry } from "#content/runtime/retry.ts";
+import { retry } from "#content/runtime/concurrency.ts";
 import { StoreBusy, isStoreTrouble } from "./busy.ts";
 import { type Queryable, type Store, type WriteTransaction, queryable } from "./open.ts";
 import type { Statement } from "./query.ts";

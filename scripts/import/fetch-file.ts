@@ -2,7 +2,7 @@ import { AnswerRefused, fetchPlain, refuseCompressed } from "#content/runtime/pl
 import { mkdir, open, readFile, rename, rm, stat, utimes, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { z } from "zod";
-import { retry } from "#content/runtime/retry.ts";
+import { retry } from "#content/runtime/concurrency.ts";
 import { withTimeout } from "#content/runtime/timing.ts";
 
 /** What a server calls the version of a file that it sent. */

@@ -4,7 +4,7 @@ import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { mergeIndex } from "#content/find/index-store.ts";
 import { saveNonprofits } from "#content/nonprofit/save.ts";
 import { type CuratedPick, saveCuratedPicks } from "#content/recommendation/pick-store.ts";
-import { describeFaults, wordingFaults } from "#content/nonprofit/wording.ts";
+import { describeFaults, wordingFaults } from "#content/nonprofit/text.ts";
 import { giveSlugs } from "#content/register/slug-store.ts";
 import type { Queryable, Store, WriteTransaction } from "#content/store/open.ts";
 import { noteFact } from "#content/store/facts.ts";

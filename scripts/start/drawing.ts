@@ -16,7 +16,7 @@ import { historyView } from "#site/profile/history-view.ts";
 import { organisationView } from "#site/profile/organisation-view.ts";
 import { listPath } from "#site/parts/address.ts";
 import { markdownPathOf } from "#site/parts/markdown.ts";
-import type { BuildInputs } from "#site/parts/page-context.ts";
+import type { BuildInputs } from "#site/parts/page-head.ts";
 import { publisherFolders } from "#site/publisher/open-publisher.ts";
 import { compileSite } from "#site/renderer/compile.ts";
 import { openRenderer, type Renderer } from "#site/renderer/renderer.ts";

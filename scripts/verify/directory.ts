@@ -10,9 +10,8 @@ import {
   type ShardReference,
 } from "#content/contract/feed.ts";
 import { keyIdOf, type PublicKey, verifyDetached } from "#content/feed/signing-keys.ts";
-import { eachAtMost } from "#content/runtime/concurrency.ts";
+import { eachAtMost, retry } from "#content/runtime/concurrency.ts";
 import { everyPath } from "#content/runtime/files.ts";
-import { retry } from "#content/runtime/retry.ts";
 import { namesBelow } from "#site/bundle/signed-list.ts";
 import { jsonOf, keysIn, keysNamed, readBytes, textOf, Unproven, unreadable } from "./source.ts";
 

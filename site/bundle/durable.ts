@@ -1,5 +1,5 @@
 import { open } from "node:fs/promises";
-import { bootId } from "#content/runtime/machine-uptime.ts";
+import { bootId } from "#content/runtime/timing.ts";
 import type { BundleContext } from "./release.ts";
 
 /** More new files than these are brought onto the disk with everything else that is there, at once. */

@@ -60,7 +60,7 @@ const initial = {
   epoch: "",
   /** The mark of the newest change that was published, "" before it was noted first: another past has another. */
   known_change: "",
-  /** The moment, of content/runtime/machine-uptime.ts, when the running publisher last said that it runs; "" for none. */
+  /** The moment, of content/runtime/timing.ts, when the running publisher last said that it runs; "" for none. */
   heartbeat_at: "",
   /** Process number of the publisher that worked here last. */
   pid: 0,

@@ -1,6 +1,6 @@
 import { statSync } from "node:fs";
 import { isDamaged } from "#content/runtime/files.ts";
-import { msSinceMoment } from "#content/runtime/machine-uptime.ts";
+import { msSinceMoment } from "#content/runtime/timing.ts";
 import { openBlobs } from "#site/bundle/blobs.ts";
 import { type ManifestFile, manifestPath, openManifest } from "#site/bundle/manifest.ts";
 import { filePathsFor } from "./http-headers.ts";

@@ -1,5 +1,5 @@
 import { sha256OfFile } from "#content/runtime/digest.ts";
-import { addressOf } from "#content/contract/base/request-address.ts";
+import { addressOf, qualitiesIn } from "#content/contract/base/request-address.ts";
 import { fileAccepted } from "#content/contract/operations/list-file.ts";
 import { statSync } from "node:fs";
 import { browseAddressOf, givingProfileOf, headersOf, redirectOf } from "./http-headers.ts";
@@ -12,7 +12,6 @@ import type { BundleReader } from "./bundle-reader.ts";
 import { detached } from "#content/contract/operations/query.ts";
 import { weighedCache } from "#content/runtime/cache.ts";
 import { type EncodedFile, encodeFile, inPlaceOfPage, type CachedAnswer } from "./encoded-file.ts";
-import { qualitiesIn } from "#content/contract/base/accept.ts";
 
 export type BundleServer = ReturnType<typeof createBundleServer>;
 

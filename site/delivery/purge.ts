@@ -1,7 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { fetchPlain } from "#content/runtime/plain-fetch.ts";
-import { eachAtMost } from "#content/runtime/concurrency.ts";
-import { retry, type RetryOptions } from "#content/runtime/retry.ts";
+import { eachAtMost, retry, type RetryOptions } from "#content/runtime/concurrency.ts";
 import type { Manifest } from "#site/bundle/manifest.ts";
 import type { BundleContext } from "#site/bundle/release.ts";
 import { type FollowingWork, inBackground } from "./background-work.ts";

@@ -1,6 +1,6 @@
 import { AnswerRefused, boundedBytes, fetchPlain } from "#content/runtime/plain-fetch.ts";
 import { AwsClient } from "aws4fetch";
-import { retry, type RetryOptions } from "#content/runtime/retry.ts";
+import { retry, type RetryOptions } from "#content/runtime/concurrency.ts";
 import { fail, ok, type Result } from "#content/contract/base/result.ts";
 
 export type UploadFailure = {

@@ -1,5 +1,4 @@
-import { needsDefault, needsIds } from "#content/enrichment/needs-store.ts";
-import { shareOfDay } from "#content/enrichment/rotation.ts";
+import { needsDefault, needsIds, shareOfDay } from "#content/enrichment/needs-store.ts";
 import type { Change } from "#content/nonprofit/changes-store.ts";
 import { payables, payablesMax } from "#content/giving/network.ts";
 import { firstSlug, idsInList } from "#content/nonprofit/list-store.ts";

@@ -7,7 +7,7 @@ import type { Change } from "#content/nonprofit/changes-store.ts";
 import type { Store } from "#content/store/open.ts";
 import { markdownPathOf, pageMarkdown } from "#site/parts/markdown.ts";
 import type { PageLocals } from "./page-locals.ts";
-import type { BuildInputs } from "#site/parts/page-context.ts";
+import type { BuildInputs } from "#site/parts/page-head.ts";
 import type { Renderer } from "#site/renderer/renderer.ts";
 
 /**

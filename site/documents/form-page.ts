@@ -7,7 +7,7 @@ import {
   onboardingStatusView,
   refusalView,
 } from "#site/forms/status-view.ts";
-import type { BuildInputs } from "#site/parts/page-context.ts";
+import type { BuildInputs } from "#site/parts/page-head.ts";
 import { type Drawing, drawn } from "./document.ts";
 
 /** A page of a form, of what became of it, or of a refusal, as HTML. */

@@ -12,7 +12,7 @@ import type { NonprofitDetail, NonprofitList } from "#content/contract/nonprofit
 import type { Stats } from "#content/contract/stats.ts";
 import type { DrawnChart } from "#content/statistics/charts.ts";
 import type { CountryCount } from "#content/nonprofit/list-store.ts";
-import type { PageContext } from "#site/parts/page-context.ts";
+import type { PageContext } from "#site/parts/page-head.ts";
 import type { DonateView, ProfileView } from "#site/profile/profile-view.ts";
 import type { ListPageView, RecommendedCard } from "#site/lists/list-view.ts";
 import type { referenceView } from "#site/parts/reference-view.ts";

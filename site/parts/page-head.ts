@@ -1,5 +1,8 @@
-import type { DataResource } from "#content/contract/feed.ts";
 import { causeIds } from "#content/contract/browse.ts";
+import type { DataResource } from "#content/contract/feed.ts";
+import type { DonationNetwork } from "#content/contract/transfer.ts";
+import type { PageLanguages, Texts } from "#content/language/texts.ts";
+import type { GivingPlace } from "#content/nonprofit/ways-to-give.ts";
 import { clipped } from "./words.ts";
 
 /** Not of two letters: edge servers take such a folder for a language. */
@@ -88,3 +91,16 @@ export function metaText(text: string, lengthMax: number): string {
     ? short.replaceAll(/[<>]/g, (bracket) => brackets[bracket] ?? "")
     : short;
 }
+
+/** What pages depend on beside the store and the code. */
+export type BuildInputs = Readonly<GivingPlace> & {
+  /** Pages that show a wallet say plainly when no real money moves there. */
+  readonly network: DonationNetwork;
+  /** Whether the directory holds invented nonprofits, which every page then says; absent: it does not. */
+  readonly isSample?: boolean;
+  /** The language of what is made; absent: English. */
+  readonly t?: Texts;
+};
+
+/** What every page and each of its parts finds in Astro.locals. */
+export type PageContext = BuildInputs & PageLanguages;

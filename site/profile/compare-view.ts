@@ -5,7 +5,7 @@ import { english } from "#content/language/texts.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { safeLink } from "#content/nonprofit/safe-link.ts";
 import { toDetail } from "#content/nonprofit/wire.ts";
-import type { BuildInputs } from "#site/parts/page-context.ts";
+import type { BuildInputs } from "#site/parts/page-head.ts";
 import { clipped } from "#site/parts/words.ts";
 import { labelOf } from "./profile-facts.ts";
 import { linkHtml } from "./profile-html.ts";

@@ -29,8 +29,7 @@ import {
 } from "./profile-html.ts";
 import { moneyHtml } from "./profile-money.ts";
 import { nearbyOf, sentenceOf, standingLine } from "./profile-sentence.ts";
-import type { BuildInputs } from "#site/parts/page-context.ts";
-import { metaText, pictureOf } from "#site/parts/page-head.ts";
+import { type BuildInputs, metaText, pictureOf } from "#site/parts/page-head.ts";
 import { clipped, paragraphs, placesInLine } from "#site/parts/words.ts";
 
 /** A profile as its page shows it. */

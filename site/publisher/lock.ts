@@ -1,9 +1,8 @@
 import { join } from "node:path";
 import { Database } from "bun:sqlite";
 import { openDisposable } from "#content/runtime/files.ts";
-import { machineMoment, msSinceMoment } from "#content/runtime/machine-uptime.ts";
+import { machineMoment, msSinceMoment, every } from "#content/runtime/timing.ts";
 import { heartbeat } from "#content/runtime/supervised-child.ts";
-import { every } from "#content/runtime/timing.ts";
 import { codeOf } from "#content/store/busy.ts";
 import type { PublisherState } from "#site/bundle/manifest.ts";
 import type { PublisherContext } from "./context.ts";

@@ -32,7 +32,7 @@ const mechanisms: readonly { name: string; made: RegExp; homes: readonly string[
   {
     name: "a retry",
     made: /from "p-retry"/,
-    homes: ["content/runtime/retry.ts"],
+    homes: ["content/runtime/concurrency.ts"],
   },
   {
     name: "escaped HTML",

@@ -2,7 +2,7 @@ import { noFilters } from "#content/contract/browse.ts";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import * as fc from "fast-check";
-import { wordingFaults } from "#content/nonprofit/wording.ts";
+import { wordingFaults } from "#content/nonprofit/text.ts";
 import { RecommendAnswer } from "#content/contract/recommendation.ts";
 import { type NonprofitRecord, sourceFrom } from "#content/nonprofit/record.ts";
 import { saveCuratedPicks } from "#content/recommendation/pick-store.ts";

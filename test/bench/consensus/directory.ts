@@ -1,7 +1,7 @@
 import { agentWindows } from "#api/http/rate-limit.ts";
 import { writeLimits } from "#content/contract/addresses.ts";
 import { openWindows } from "#api/http/sliding-window.ts";
-import type { Window } from "#content/operation/limit.ts";
+import type { Window } from "#content/operation/limit-store.ts";
 import {
   EnrichmentBody,
   isStructured,

@@ -1,6 +1,6 @@
 import type { SimulationParameters } from "#content/contract/stats.ts";
 import { type StructuredField, structuredFields } from "#content/contract/enrichment.ts";
-import { dayPivot, rotate } from "#content/enrichment/rotation.ts";
+import { dayPivot, rotate } from "#content/enrichment/needs-store.ts";
 import { comparedValue } from "#content/enrichment/value.ts";
 import places from "#scripts/seed/places.json";
 import { type Random, randomOf } from "#scripts/seed/random.ts";

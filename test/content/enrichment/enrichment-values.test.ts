@@ -11,7 +11,7 @@ import {
   testCause,
   type TestCause,
 } from "#content/enrichment/value.ts";
-import { dayPivot, rotate } from "#content/enrichment/rotation.ts";
+import { dayPivot, rotate } from "#content/enrichment/needs-store.ts";
 import { promotionNote } from "#content/enrichment/consensus.ts";
 import { characterCount, unsafeCharacter, withoutUnsafe } from "#content/nonprofit/text.ts";
 import { enrichableFields, type EnrichableField, lengthMax } from "#content/contract/enrichment.ts";

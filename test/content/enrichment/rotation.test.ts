@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { shareOfDay } from "#content/enrichment/rotation.ts";
+import { shareOfDay } from "#content/enrichment/needs-store.ts";
 
 const items = ["a", "b", "c", "d", "e"];
 

@@ -14,8 +14,13 @@ import {
 import { browseColumns } from "#content/find/browse-columns.ts";
 import { type Browse, openBrowse } from "#content/find/browse-store.ts";
 import { type Search, searchIn } from "#content/find/search.ts";
-import { filteredOf, incomeBand, passes } from "#content/nonprofit/filters.ts";
-import { facetsAnswer, facetValueName } from "#content/nonprofit/facets.ts";
+import {
+  filteredOf,
+  incomeBand,
+  passes,
+  facetsAnswer,
+  facetValueName,
+} from "#content/nonprofit/filters.ts";
 import { incomeOf, listingsOf } from "#content/nonprofit/listing.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { saveNonprofits } from "#content/nonprofit/save.ts";

@@ -8,7 +8,7 @@ import causes from "#content/editorial/causes.json";
 import forms from "#content/editorial/forms.json";
 import refusals from "#content/editorial/refusals.json";
 import registers from "#content/editorial/registers.json";
-import { facetValueName } from "#content/nonprofit/facets.ts";
+import { facetValueName } from "#content/nonprofit/filters.ts";
 import { signals } from "#content/recommendation/ranking.ts";
 import { consensusSimulation } from "#content/contract/stats.ts";
 import standing from "#content/editorial/standing.json";

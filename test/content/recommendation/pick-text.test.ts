@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import causes from "#content/editorial/causes.json";
 import disclosures from "#content/editorial/disclosures.json";
 import wording from "#content/editorial/wording.json";
-import { describeFaults, sensitiveClaims, wordingFaults } from "#content/nonprofit/wording.ts";
+import { describeFaults, sensitiveClaims, wordingFaults } from "#content/nonprofit/text.ts";
 
 const phrasesIn = (text: string) => wordingFaults(text).map(({ phrase }) => phrase);
 

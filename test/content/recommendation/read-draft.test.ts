@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { checkPickText } from "#content/recommendation/pick-text.ts";
-import { sensitiveClaims } from "#content/nonprofit/wording.ts";
+import { sensitiveClaims } from "#content/nonprofit/text.ts";
 import { readDraft } from "#content/recommendation/draft.ts";
 import { fitted } from "#content/contract/problem.ts";
 import { DraftBody, draftExample } from "#content/contract/recommendation.ts";

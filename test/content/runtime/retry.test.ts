@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { retry } from "#content/runtime/retry.ts";
+import { retry } from "#content/runtime/concurrency.ts";
 
 const options = { triesMax: 3, firstMs: 1 };
 const mayPass = (outcome: string) => outcome === "busy";

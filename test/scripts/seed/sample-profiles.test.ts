@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from "bun:test";
 import { PublicKey } from "@solana/web3.js";
 import { thinFields, thinFrom } from "#content/nonprofit/listing.ts";
 import { toDetail } from "#content/nonprofit/wire.ts";
-import { wordingFaults } from "#content/nonprofit/wording.ts";
+import { wordingFaults } from "#content/nonprofit/text.ts";
 import { CauseId, causeIds } from "#content/contract/browse.ts";
 import { NonprofitDetail } from "#content/contract/nonprofit.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
