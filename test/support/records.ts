@@ -1,5 +1,11 @@
 import type { Change } from "#content/nonprofit/changes-store.ts";
-import { type NonprofitRecord, emptyRecord } from "#content/nonprofit/record.ts";
+import {
+  type NonprofitRecord,
+  type RegisterRecord,
+  emptyRecord,
+} from "#content/nonprofit/record.ts";
+import { saveNonprofits } from "#content/nonprofit/save.ts";
+import type { Store } from "#content/store/open.ts";
 
 let made = 0;
 
@@ -16,6 +22,36 @@ export function aNonprofit(parts: Partial<NonprofitRecord> = {}): NonprofitRecor
     ...parts,
   };
 }
+
+/** A row of a register as it could be stored: by default of the IRS Business Master File. */
+export const aRegisterRecord = (parts: Partial<RegisterRecord> = {}): RegisterRecord => ({
+  org_id: "US-EIN-000000101",
+  register: "irs-bmf",
+  name: "Sample Trust",
+  as_of: "2026-04-14",
+  scope: "NV",
+  finances: [],
+  state: "registered",
+  facts: {},
+  ...parts,
+});
+
+/** What a register says of a nonprofit's income: a row for each, of a number that no other has. */
+export const earning = (...incomes: number[]): Pick<NonprofitRecord, "register_records"> => ({
+  register_records: incomes.map((income) =>
+    aRegisterRecord({ org_id: `US-EIN-${++made}`, facts: { income } }),
+  ),
+});
+
+/** Saves these nonprofits as new, together. */
+export const saveNew = (store: Store, ...records: NonprofitRecord[]): Promise<NonprofitRecord[]> =>
+  store.write((tx) =>
+    saveNonprofits(
+      tx,
+      records.map((after) => ({ before: null, after })),
+      { origin: "test", now: new Date("2026-06-01T12:00:00Z") },
+    ),
+  );
 
 /** A change of the profile "a", as the publisher reads it. */
 export const aChange = (parts: Partial<Change> = {}): Change => ({

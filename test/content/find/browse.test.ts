@@ -26,7 +26,7 @@ import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { saveNonprofits } from "#content/nonprofit/save.ts";
 import { fold } from "#content/nonprofit/text.ts";
 import { openStore, type Store } from "#content/store/open.ts";
-import { aNonprofit } from "#test/support/records.ts";
+import { aNonprofit, earning, saveNew } from "#test/support/records.ts";
 
 let store: Store;
 let browse: Browse;
@@ -46,24 +46,6 @@ const save = (after: NonprofitRecord, before: NonprofitRecord | null = null) =>
     return saved;
   });
 
-/** What a register says of the income of an organisation that no other test has. */
-let registered = 0;
-const earning = (income: number | null): NonprofitRecord["register_records"] =>
-  income === null
-    ? []
-    : [
-        {
-          org_id: `US-EIN-${++registered}`,
-          register: "irs-bmf",
-          name: "Trust",
-          as_of: "2026-04-01",
-          scope: "eo_nv",
-          finances: [],
-          state: "registered",
-          facts: { income },
-        },
-      ];
-
 const some = <Value>(...values: Value[]) => fc.constantFrom(...values);
 const drawn = fc
   .record({
@@ -80,7 +62,7 @@ const drawn = fc
     status: some<"listed" | "withdrawn">("listed", "listed", "listed", "withdrawn"),
     income: some(-3, 0, 1, 9_999, 10_000, 2_000_000, 500_000_000, null),
   })
-  .map(({ income, ...parts }) => ({ ...parts, register_records: earning(income) }));
+  .map(({ income, ...parts }) => ({ ...parts, ...earning(...(income === null ? [] : [income])) }));
 
 const asked: fc.Arbitrary<Filters> = fc.record({
   cause: some(null, null, "health", "Education ", "none", "nothing"),
@@ -180,9 +162,9 @@ describe("the order", () => {
     return ids.map((id) => names.get(id));
   };
   beforeEach(async () => {
-    await save(aNonprofit({ name: "Small", register_records: earning(5) }));
+    await save(aNonprofit({ name: "Small", ...earning(5) }));
     await save(aNonprofit({ name: "Abacus" }));
-    await save(aNonprofit({ name: "Great", register_records: earning(5_000_000) }));
+    await save(aNonprofit({ name: "Great", ...earning(5_000_000) }));
     await save(aNonprofit({ name: "Told", mission: "Trees", website: "https://t.example" }));
     await save(aNonprofit({ name: "Claimed", verified: 1 }));
   });
@@ -207,15 +189,14 @@ describe("the order", () => {
 });
 
 test("long lists are walked, to the same pages", async () => {
-  const many = Array.from({ length: 60 }, (_, at) => ({
-    before: null,
-    after: aNonprofit({
+  const many = Array.from({ length: 60 }, (_, at) =>
+    aNonprofit({
       name: `N ${(at * 7) % 60}`,
       city: at % 5 === 0 ? null : "Hilo",
       beneficiaries_per_year: at % 7,
     }),
-  }));
-  const saved = await store.write((tx) => saveNonprofits(tx, many, context));
+  );
+  const saved = await saveNew(store, ...many);
   const inHilo = saved.filter(({ city }) => city !== null);
   const filters = { ...noFilters, city: "Hilo" };
   const at = { limit: 5, offset: 33 };
@@ -257,9 +238,9 @@ describe("a question", () => {
 
 describe("facets in words", () => {
   test("name values, and put incomes in rising order", async () => {
-    await save(aNonprofit({ register_records: earning(2_000_000), usdc_wallet: "w" }));
-    await save(aNonprofit({ register_records: earning(3_000_000) }));
-    await save(aNonprofit({ register_records: earning(0) }));
+    await save(aNonprofit({ ...earning(2_000_000), usdc_wallet: "w" }));
+    await save(aNonprofit({ ...earning(3_000_000) }));
+    await save(aNonprofit({ ...earning(0) }));
     await save(aNonprofit());
     const facets = facetsAnswer(await browse.facetsOf("all"));
     expect(facets.income.map(({ name, count }) => [name, count])).toEqual([

@@ -1,10 +1,9 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { facetNames, type FilterParameters, filtersOf } from "#content/contract/browse.ts";
 import { openBrowse } from "#content/find/browse-store.ts";
-import { saveNonprofits } from "#content/nonprofit/save.ts";
 import { countedIn, type Search, searchIn } from "#content/find/search.ts";
 import { openStore, type Store } from "#content/store/open.ts";
-import { aNonprofit } from "#test/support/records.ts";
+import { aNonprofit, saveNew } from "#test/support/records.ts";
 
 const pick = <Value>(values: readonly Value[], at: number): Value =>
   values[at % values.length] as Value;
@@ -27,13 +26,7 @@ beforeAll(async () => {
       status: at % 37 === 0 ? "withdrawn" : "listed",
     }),
   );
-  await store.write((tx) =>
-    saveNonprofits(
-      tx,
-      records.map((after) => ({ before: null, after })),
-      { origin: "seed", now: new Date("2026-06-01T00:00:00Z") },
-    ),
-  );
+  await saveNew(store, ...records);
   search = searchIn(store);
 });
 afterAll(() => store.close());

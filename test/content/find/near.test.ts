@@ -1,10 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { saveNonprofits } from "#content/nonprofit/save.ts";
 import { openBrowse } from "#content/find/browse-store.ts";
 import { countedIn, searchIn } from "#content/find/search.ts";
 import { openStore, type Store } from "#content/store/open.ts";
 import { findIn, type Searching, searchQuery } from "#test/support/finding.ts";
-import { aNonprofit } from "#test/support/records.ts";
+import { aNonprofit, aRegisterRecord, saveNew } from "#test/support/records.ts";
 
 let store: Store;
 
@@ -12,23 +11,13 @@ const registered = (name: string, org_id: string, postal_code: string) =>
   aNonprofit({
     name,
     country_code: org_id.slice(0, 2),
-    register_records: [
-      {
-        org_id,
-        register: "irs-bmf",
-        name,
-        as_of: "2026-04-14",
-        scope: "RI",
-        finances: [],
-        state: "registered",
-        facts: { postal_code },
-      },
-    ],
+    register_records: [aRegisterRecord({ org_id, facts: { postal_code } })],
   });
 
 beforeAll(async () => {
   store = await openStore({ url: ":memory:" });
-  const records = [
+  await saveNew(
+    store,
     registered("Providence Food Bank", "US-EIN-000000001", "02903"),
     registered("Pawtucket Food Bank", "US-EIN-000000002", "02860"),
     registered("Newport Food Bank", "US-EIN-000000003", "02840"),
@@ -37,14 +26,6 @@ beforeAll(async () => {
     registered("Leeds Hospice", "GB-CHC-000001", "LS1"),
     { ...registered("Pawtucket School", "US-EIN-000000005", "02860"), causes: ["education"] },
     aNonprofit({ name: "Hospice of Nowhere", country_code: null }),
-  ];
-  const context = { origin: "seed", now: new Date("2026-06-01T00:00:00Z") };
-  await store.write((tx) =>
-    saveNonprofits(
-      tx,
-      records.map((after) => ({ before: null, after })),
-      context,
-    ),
   );
 });
 afterAll(() => store.close());

@@ -9,22 +9,19 @@ import { openStore, type Store } from "#content/store/open.ts";
 import { saveNonprofits } from "#content/nonprofit/save.ts";
 import { searchIn } from "#content/find/search.ts";
 import { summariesById } from "#content/nonprofit/record-store.ts";
-import { aNonprofit } from "#test/support/records.ts";
+import { aNonprofit, saveNew } from "#test/support/records.ts";
 
 const hostileCharacters = Array.from("\"'*()^:-+{}NEAROTD \\%_\u0000\uD800水é");
 const folder = mkdtempSync(join(tmpdir(), "almoner-search-"));
 let store: Store;
 let crowd: NonprofitRecord[];
 
-const save = (pairs: [NonprofitRecord | null, NonprofitRecord][]) =>
-  store.write((tx) =>
-    saveNonprofits(
-      tx,
-      pairs.map(([before, after]) => ({ before, after })),
-      { origin: "seed", now: new Date("2026-06-01T00:00:00Z") },
-    ),
-  );
-const add = (...records: NonprofitRecord[]) => save(records.map((record) => [null, record]));
+const change = (before: NonprofitRecord, parts: Partial<NonprofitRecord>) =>
+  store.write(async (tx) => {
+    const context = { origin: "test", now: new Date("2026-06-01T12:00:00Z") };
+    const after = { ...before, ...parts };
+    return (await saveNonprofits(tx, [{ before, after }], context))[0] ?? after;
+  });
 
 async function find(query: Searching) {
   const { total, matching, ids } = await searchIn(store)(searchQuery(query));
@@ -39,7 +36,8 @@ const causes = ["education", "health", "animals"] as const;
 
 beforeAll(async () => {
   store = await openStore({ url: `file:${join(folder, "store.db")}`, synchronous: "OFF" });
-  await add(
+  await saveNew(
+    store,
     aNonprofit({ name: "Clean Water Alliance", mission: "Digging wells" }),
     aNonprofit({ name: "Alliance of Divers", mission: "We keep the water clean" }),
     aNonprofit({ name: "Société Générosité", description: "Libraries kept by volunteers" }),
@@ -49,7 +47,8 @@ beforeAll(async () => {
   // A crowd large enough for the very common words not to be scored one and all.
   const pick = <Value>(values: readonly Value[], at: number): Value =>
     values[at % values.length] as Value;
-  crowd = await add(
+  crowd = await saveNew(
+    store,
     ...Array.from({ length: 2_400 }, (_, at) =>
       aNonprofit({
         name: `Crowd ${pick(vocabulary, at)} ${at}`,
@@ -123,17 +122,16 @@ describe("search by words", () => {
   });
 
   test("finds changed words, and no longer those that went", async () => {
-    const [before] = await add(aNonprofit({ name: "Quondam", mission: "sesquipedalian" }));
-    if (before === undefined) throw new Error("nothing was saved");
-    const [after] = await save([[before, { ...before, mission: "perspicacious", verified: 1 }]]);
+    const quondam = aNonprofit({ name: "Quondam", mission: "sesquipedalian" });
+    const [before = quondam] = await saveNew(store, quondam);
+    const after = await change(before, { mission: "perspicacious", verified: 1 });
     expect(await names({ q: "sesquipedalian" })).toEqual([]);
     expect(await names({ q: "perspicacious" })).toEqual(["Quondam"]);
-    const withdrawn = { ...(after ?? before), status: "withdrawn" } as const;
-    await save([[after ?? before, withdrawn]]);
+    const withdrawn = await change(after, { status: "withdrawn" });
     expect(await names({ q: "perspicacious" })).toEqual([]);
-    await save([[withdrawn, { ...withdrawn, status: "listed" }]]);
+    const listed = await change(withdrawn, { status: "listed" });
     expect(await names({ q: "perspicacious" })).toEqual(["Quondam"]);
-    await save([[{ ...withdrawn, status: "listed" }, withdrawn]]);
+    await change(listed, { status: "withdrawn" });
   });
 });
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { aNonprofit } from "#test/support/records.ts";
+import { aNonprofit, aRegisterRecord } from "#test/support/records.ts";
 import { findIn, type Searching } from "#test/support/finding.ts";
 import { aService, type TestService } from "#test/support/service.ts";
 
@@ -155,26 +155,10 @@ describe("a place in a query", () => {
 });
 
 describe("a kind of organisation", () => {
-  const record = (register: string, org_id: string, facts: Record<string, string>) => ({
-    ...{
-      register,
-      org_id,
-      scope: "",
-      finances: [],
-      as_of: "2026-05-01",
-      name: "",
-      state: "registered" as const,
-    },
-    facts,
-  });
   let kinds: TestService;
   beforeAll(async () => {
     const of = (name: string, facts: Record<string, string>, causes: string[] = []) =>
-      aNonprofit({
-        name,
-        causes,
-        register_records: [record("irs-bmf", "US-EIN-990000000", facts)],
-      });
+      aNonprofit({ name, causes, register_records: [aRegisterRecord({ facts })] });
     kinds = await aService({
       records: [
         of("Amos House", { ntee: "K35" }),

@@ -4,23 +4,14 @@ import words from "#content/editorial/standing.json";
 import { allGiverAnswers, giverAnswers } from "#content/nonprofit/giver-answers.ts";
 import type { RegisterRecord } from "#content/nonprofit/record.ts";
 import { factNamed, standingIn } from "#content/nonprofit/register-facts.ts";
+import { aRegisterRecord } from "#test/support/records.ts";
 
 const org_id = "US-EIN-990305781";
 const said = (
   register: string,
   facts: RegisterRecord["facts"],
   parts: Partial<RegisterRecord> = {},
-): RegisterRecord => ({
-  org_id,
-  register,
-  name: "Hawaii Foodbank Inc",
-  as_of: "2026-04-14",
-  scope: "HI",
-  finances: [],
-  state: "registered",
-  facts,
-  ...parts,
-});
+): RegisterRecord => aRegisterRecord({ org_id, register, facts, ...parts });
 const bmf = (facts: RegisterRecord["facts"], parts: Partial<RegisterRecord> = {}) =>
   said("irs-bmf", facts, parts);
 const pub78 = (deductibility: string) => said("irs-pub78", { deductibility });

@@ -3,7 +3,7 @@ import * as fc from "fast-check";
 import { completenessOf, incomeOf, listingsOf, searchRank } from "#content/nonprofit/listing.ts";
 import { idsInList } from "#content/nonprofit/list-store.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
-import { aNonprofit } from "#test/support/records.ts";
+import { aNonprofit, earning } from "#test/support/records.ts";
 import { aService, type TestService } from "#test/support/service.ts";
 
 let service: TestService;
@@ -11,20 +11,6 @@ beforeAll(async () => {
   service = await aService();
 });
 afterAll(() => service.close());
-
-/** What a register says of a nonprofit's income. */
-const earning = (...incomes: number[]): Partial<NonprofitRecord> => ({
-  register_records: incomes.map((income, at) => ({
-    org_id: `US-EIN-${at}`,
-    register: "irs-bmf",
-    name: "Trust",
-    as_of: "2026-04-01",
-    scope: "eo_nv",
-    finances: [],
-    state: "registered",
-    facts: { income },
-  })),
-});
 
 const orderOf = (...records: NonprofitRecord[]) => {
   const keys = records.map((record) => {

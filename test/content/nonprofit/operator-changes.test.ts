@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { merged, unmerged, whyNotMerged } from "#content/nonprofit/operator-changes.ts";
 import { type NonprofitRecord, sourceFrom } from "#content/nonprofit/record.ts";
-import { aNonprofit } from "#test/support/records.ts";
+import { aNonprofit, aRegisterRecord } from "#test/support/records.ts";
 
 const at = new Date("2026-06-01T12:00:00Z");
 const registered = (org_id: string) => ({
@@ -10,22 +10,15 @@ const registered = (org_id: string) => ({
   registration_number: org_id,
   org_id,
 });
-const said = (org_id: string) => ({
-  org_id,
-  register: "ukcat",
-  name: "Lanterns",
-  as_of: "2026-04-14",
-  scope: org_id.split("-", 2).join("-"),
-  finances: [],
-  state: "registered" as const,
-  facts: {},
-});
+const scopeOf = (org_id: string) => org_id.split("-", 2).join("-");
+const said = (org_id: string) =>
+  aRegisterRecord({ org_id, register: "ukcat", scope: scopeOf(org_id) });
 const profile = (org_id: string, parts: Partial<NonprofitRecord> = {}) =>
   aNonprofit({
     registrations: [registered(org_id)],
     register_records: [said(org_id)],
     register: "ukcat",
-    register_scope: org_id.split("-", 2).join("-"),
+    register_scope: scopeOf(org_id),
     ...parts,
   });
 const into = profile("GB-CHC-1000001", { id: 1, city: null, causes: ["education"] });

@@ -10,7 +10,7 @@ import {
   townsNamed,
 } from "#content/nonprofit/postal-points.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
-import { aNonprofit } from "#test/support/records.ts";
+import { aNonprofit, aRegisterRecord } from "#test/support/records.ts";
 
 describe("of a postal code", () => {
   test.each([
@@ -77,18 +77,7 @@ test("what is around a place is within the distance, the nearest first, and told
 });
 
 const row = (org_id: string, postal_code: string): Partial<NonprofitRecord> => ({
-  register_records: [
-    {
-      org_id,
-      register: "irs-bmf",
-      name: "A",
-      as_of: "2026-04-14",
-      scope: "RI",
-      finances: [],
-      state: "registered",
-      facts: { postal_code },
-    },
-  ],
+  register_records: [aRegisterRecord({ org_id, facts: { postal_code } })],
 });
 
 test.each<[string, Partial<NonprofitRecord>, number | null]>([

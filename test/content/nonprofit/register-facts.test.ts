@@ -17,19 +17,8 @@ import {
   withRegisterRecord,
 } from "#content/nonprofit/register-facts.ts";
 import { publicFields } from "#content/nonprofit/wire.ts";
-import { aNonprofit } from "#test/support/records.ts";
+import { aNonprofit, aRegisterRecord as record } from "#test/support/records.ts";
 
-const record = (parts: Partial<RegisterRecord> = {}): RegisterRecord => ({
-  org_id: "US-EIN-000000101",
-  register: "irs-bmf",
-  name: "Sample Trust",
-  as_of: "2026-04-14",
-  scope: "NV",
-  finances: [],
-  state: "registered",
-  facts: {},
-  ...parts,
-});
 const textsOf = (register: string, facts: RegisterRecord["facts"]) =>
   factsOf({ register, facts }).map(factLine);
 

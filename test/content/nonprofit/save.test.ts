@@ -11,7 +11,7 @@ import { openStore, type Store } from "#content/store/open.ts";
 import { pendingFields, submissions } from "#content/store/tables/enrichment.ts";
 import { listings } from "#content/store/tables/nonprofits.ts";
 import { changes } from "#content/store/tables/publishing.ts";
-import { aNonprofit } from "#test/support/records.ts";
+import { aNonprofit, saveNew } from "#test/support/records.ts";
 
 let store: Store;
 beforeAll(async () => {
@@ -89,11 +89,9 @@ test("a filled field waits for nothing, and lists and feed follow", async () => 
 });
 
 test("of profiles that are saved together each has what waits for it brought up to date", async () => {
-  const listed = await store.write(async (tx) => {
-    const records = [0, 1, 2].map((at) => aNonprofit({ slug: `together-${at}` }));
-    const saves = records.map((after) => ({ before: null, after }));
-    const saved = await saveNonprofits(tx, saves, context);
-    for (const { id: nonprofit_id } of saved) {
+  const listed = await saveNew(store, aNonprofit(), aNonprofit(), aNonprofit());
+  await store.write(async (tx) => {
+    for (const { id: nonprofit_id } of listed) {
       for (const [field, test_data] of [
         ["city", 0],
         ["website", 0],
@@ -105,7 +103,6 @@ test("of profiles that are saved together each has what waits for it brought up 
         await tx.db.insert(submissions).values({ nonprofit_id, ...value, ...sent, ...state });
       }
     }
-    return saved;
   });
   const [filled, withdrawn, moved] = [
     { city: "Oslo" },

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { sourceFrom, type StoredProvenance } from "#content/nonprofit/record.ts";
 import { unvouchedAddress, waysToGive } from "#content/nonprofit/ways-to-give.ts";
-import { aNonprofit } from "#test/support/records.ts";
+import { aNonprofit, aRegisterRecord } from "#test/support/records.ts";
 
 const baseUrl = "https://almoner.example";
 const page = "https://charity.example/give";
@@ -13,16 +13,7 @@ const kindsOf = (parts: Parameters<typeof aNonprofit>[0]) =>
 /** A filing for a year that ended then, beside a row of a register of November 2026. */
 const filed = (until: string) =>
   sourceFrom("register", Date.parse(until), { source: "irs-1023ez" });
-const row = {
-  org_id: "US-EIN-530196605",
-  register: "irs-bmf",
-  name: "Charity",
-  as_of: "2026-11-01",
-  scope: "RI",
-  finances: [] as never[],
-  state: "registered",
-  facts: {},
-} as const;
+const row = aRegisterRecord({ org_id: "US-EIN-530196605", as_of: "2026-11-01" });
 
 describe("an address is a way to give", () => {
   test.each([
