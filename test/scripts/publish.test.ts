@@ -39,45 +39,59 @@ afterAll(async () => {
 async function edit(tagline: string): Promise<void> {
   const before = await recordBySlug(store, "trust-a");
   if (before === null) throw new Error("no trust-a");
-  const saves = [{ before, after: { ...before, tagline } }];
-  await store.write((tx) => saveNonprofits(tx, saves, { origin: "test", now: new Date() }));
+  await store.write((tx) =>
+    saveNonprofits(tx, [{ before, after: { ...before, tagline } }], {
+      origin: "test",
+      now: new Date(),
+    }),
+  );
 }
 
-const command = [process.execPath, "scripts/publish.ts"];
-const env = () => ({
-  ...process.env,
-  ALMONER_DATA_DIR: dataDir,
-  ALMONER_PUBLIC_DIR: join(dataDir, "public"),
-  ALMONER_LOG_LEVEL: "silent",
-  ALMONER_SEARCH_INDEX: "off",
-  ALMONER_PICTURES: "off",
-  ALMONER_PURGE_URLS: `http://127.0.0.1:${cache.port}`,
-  ALMONER_PURGE_MODE: "xkey",
-});
-
-async function publish(...args: string[]) {
-  const child = Bun.spawn([...command, ...args], {
-    env: env(),
+const spawn = (args: string[], env: Record<string, string> = {}) =>
+  Bun.spawn([process.execPath, "scripts/publish.ts", ...args], {
+    env: {
+      ...process.env,
+      ALMONER_DATA_DIR: dataDir,
+      ALMONER_PUBLIC_DIR: join(dataDir, "public"),
+      ALMONER_LOG_LEVEL: "silent",
+      ALMONER_SEARCH_INDEX: "off",
+      ALMONER_PICTURES: "off",
+      ALMONER_PURGE_URLS: `http://127.0.0.1:${cache.port}`,
+      ALMONER_PURGE_MODE: "xkey",
+      ...env,
+    },
     stdio: ["ignore", "pipe", "pipe"],
   });
+
+async function publish(...args: string[]) {
+  const { stdout, stderr, exited } = spawn(args);
   const [out, complaint, code] = await Promise.all([
-    new Response(child.stdout).text(),
-    new Response(child.stderr).text(),
-    child.exited,
+    new Response(stdout).text(),
+    new Response(stderr).text(),
+    exited,
   ]);
-  const json = args.includes("--json") && out !== "" ? JSON.parse(out) : null;
-  return { code, out, complaint, json };
+  return {
+    code,
+    out,
+    complaint,
+    json: args.includes("--json") && out !== "" ? JSON.parse(out) : null,
+  };
 }
 
 const page = () => readFileSync(join(dataDir, "public/nonprofits/trust-a.html"), "utf8");
 
 describe("publishing once", () => {
   test("publishes what waits, tells it beforehand, and purges caches", async () => {
-    const first = { release: expect.any(Number), failed: [] };
-    expect((await publish("--json")).json).toMatchObject(first);
+    expect((await publish("--json")).json).toMatchObject({
+      release: expect.any(Number),
+      failed: [],
+    });
     await edit("first line");
-    const before = { resident: false, waiting: { profiles: 1, lists: 1 } };
-    expect(await publish("--status", "--json")).toMatchObject({ code: 0, json: before });
+    const before = await publish("--status", "--json");
+    expect(before).toMatchObject({
+      code: 0,
+      json: { resident: false, waiting: { profiles: 1, lists: 1 } },
+    });
     purged = [];
     expect((await publish()).out).toContain("is current");
     expect(page()).toContain("first line");
@@ -110,7 +124,7 @@ describe("publishing once", () => {
 });
 
 test("a running publisher does what is asked for on the command line", async () => {
-  const resident = Bun.spawn([...command, "--watch"], { env: env() });
+  const resident = spawn(["--watch"]);
   try {
     // Anyone who publishes first holds the place: this command must not be quicker than the one that is to stay.
     while ((await publish("--status", "--json")).json.resident !== true) await Bun.sleep(50);
@@ -145,12 +159,20 @@ test("a running publisher does what is asked for on the command line", async () 
 }, 240_000);
 
 test("a second service's publisher waits, starts none after another, and takes over", async () => {
-  const beside = (ipc: (message: unknown) => void) =>
-    Bun.spawn([...command, "--watch"], {
-      env: { ...env(), ALMONER_LOG_LEVEL: "info", ALMONER_LOG_FORMAT: "plain" },
+  const beside = (said: (message: unknown) => void) =>
+    Bun.spawn([process.execPath, "scripts/publish.ts", "--watch"], {
+      env: {
+        ...process.env,
+        ALMONER_DATA_DIR: dataDir,
+        ALMONER_PUBLIC_DIR: join(dataDir, "public"),
+        ALMONER_LOG_LEVEL: "info",
+        ALMONER_LOG_FORMAT: "plain",
+        ALMONER_SEARCH_INDEX: "off",
+        ALMONER_PICTURES: "off",
+      },
       stdio: ["ignore", "ignore", "pipe"],
       serialization: "json",
-      ipc,
+      ipc: said,
     });
   const isRelease = (message: unknown) =>
     typeof message === "object" && message !== null && "release" in message;
