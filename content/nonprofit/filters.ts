@@ -219,16 +219,16 @@ export function facetValueName(facet: FacetName, value: string): string {
 
 /** The counts as answers have them: with names, incomes in rising order. */
 export function facetsAnswer(counts: FacetCounts): Facets {
-  const named = facetNames.map((facet) => {
-    const values = counts[facet].map(({ value, count }) => ({
+  const facets = facetNames.map((facet) => {
+    const named = counts[facet].map(({ value, count }) => ({
       value,
       name: facetValueName(facet, value),
       count,
     }));
     if (facet === "income") {
-      values.sort((a, b) => (bandPlaces.get(a.value) ?? 0) - (bandPlaces.get(b.value) ?? 0));
+      named.sort((a, b) => (bandPlaces.get(a.value) ?? 0) - (bandPlaces.get(b.value) ?? 0));
     }
-    return [facet, values] as const;
+    return [facet, named] as const;
   });
-  return Object.fromEntries(named) as Facets;
+  return Object.fromEntries(facets) as Facets;
 }
