@@ -129,6 +129,8 @@ describe("every kind of page", () => {
       said += decoder.decode(piece);
       if (said.includes("The bundle is complete")) break;
     }
+    // The feed follows the first build, and pages link to it.
+    while ((await fetch(`${url}/changes/state.json`)).status !== 200) await Bun.sleep(50);
     paths = await pagesOfEachKind(url);
     for (const path of paths) {
       const answer = await fetch(url + path, { headers: { accept: "text/html" } });
