@@ -61,6 +61,8 @@ const revert = wordedCommand("review revert", {
     reason: { ...textOption, default: "reverted by an operator" },
   }),
   run: ({ args }) => {
+    if (args["agent"] === undefined && args["submissions"] === undefined)
+      stopWith("Give --agent, --submissions, or both.", 2);
     const input = inputOf(operations.revertAgent, args);
     return withOperatorApi(nameIn(args), async (call) => {
       const progress = startProgress("Reverting", 0);

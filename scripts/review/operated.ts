@@ -85,9 +85,9 @@ function fitting(shape: z.ZodObject, args: Args, own: object = {}): Record<strin
   if (member === "") return stopWith(issue.message, 2);
   neededText(optionOf(member), typed[member]);
   const option = optionOf(member);
+  const message = wrong[option] ?? issue.message;
   // What the contract says of a member of a query begins with its name.
-  const isNamed = issue.message.startsWith(`${option} `);
-  return stopWith(`--${isNamed ? "" : `${option}: `}${wrong[option] ?? issue.message}`, 2);
+  return stopWith(`--${message.startsWith(`${option} `) ? "" : `${option}: `}${message}`, 2);
 }
 
 const needed: Readonly<Record<string, string>> = words.needed;

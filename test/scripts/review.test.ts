@@ -87,7 +87,15 @@ test("many are decided at once, and a profile is put right", async () => {
 }, 240_000);
 
 test("says what is wrong", async () => {
-  expect(await review("list", "--kind", "nonsense")).toMatchObject({ code: 2 });
+  for (const [words, message] of [
+    [["list", "--kind", "nonsense"], "--kind is one of onboarding, prose,"],
+    [["revert"], "Give --agent, --submissions, or both."],
+    [["revert", "--submissions", "a"], "--submissions: give the numbers of submissions"],
+    [["erase", "prose-1"], "--id: give the id of a request or a correction"],
+  ] as const) {
+    const { code, err } = await review(...words);
+    expect([code, err]).toEqual([2, expect.stringContaining(message)]);
+  }
   expect((await review("approve", "prose-999999")).err).toContain("Nothing with this id");
   expect((await review("list", "--help")).out).toContain("--kind");
 }, 240_000);
