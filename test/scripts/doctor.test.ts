@@ -60,14 +60,15 @@ function someFiles(): string[] {
   });
 }
 
-/** The last byte of a page that lies in this segment; null for other files. */
+/** The last byte of what lies in this segment, of a page where there is one; null for other files. */
 function lived(path: string): number | null {
   const pack = Number(/(\d+)\.pack$/.exec(path)?.[1] ?? 0);
   if (pack === 0) return null;
   using manifest = openManifest(inFolder("bundle"), { readonly: true });
   const row = manifest.db
     .query<{ at: number }, [number]>(
-      "SELECT start + length - 1 AS at FROM files JOIN blobs USING (digest) WHERE pack = ? LIMIT 1",
+      `SELECT start + length - 1 AS at FROM files JOIN blobs USING (digest) WHERE pack = ?
+       ORDER BY path LIKE '%.html' DESC LIMIT 1`,
     )
     .get(pack);
   return row?.at ?? null;
