@@ -98,18 +98,20 @@ function openWorker(
 const slowestWaitMs = 600_000;
 /** A quarter of a processor beside a busy one: a change goes live first, and lists and feed follow in seconds. */
 const behind = { runtimeOptions: ["--smol"], nice: 4 };
+/** A tenth: readers do not wait for search indexes and files of /data, but a full build does. */
+const farBehind = { ...behind, nice: 10 };
 
 /** Background work in processes of its own: lists and feed in one, search indexes in others that end with them. */
 export function workApart(settings: WorkerSettings): BackgroundWork {
   const shared = openWorker(settings, behind);
-  const data = openWorker(settings, { ...behind, nice: 19 });
+  const data = openWorker(settings, farBehind);
   return {
     ...shared,
     makeData: () => data.makeData(),
     close: () => [shared, data].forEach(({ close }) => close()),
     makeIndexes: async (job: IndexTask, signal?: AbortSignal) => {
-      // Pagefind leaves much memory behind. Readers wait for lists and feed, and no one waits for indexes.
-      const own = openWorker(settings, { ...behind, nice: 19 });
+      // Pagefind leaves much memory behind. Readers wait for lists and feed.
+      const own = openWorker(settings, farBehind);
       const timeout = AbortSignal.timeout(slowestWaitMs);
       const limit = signal === undefined ? timeout : AbortSignal.any([timeout, signal]);
       limit.addEventListener("abort", own.close);

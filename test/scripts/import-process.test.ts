@@ -47,7 +47,8 @@ async function ended(child: ReturnType<typeof start>) {
 
 const text = (stream: ReadableStream) => new Response(stream).text();
 
-const openData = (data = "data") => openStore({ url: `file:${join(folder, data, "store.db")}` });
+const openData = (data = "data") =>
+  openStore({ url: `file:${join(folder, data, "store.db")}`, busyWaitMs: 60_000 });
 
 /** Many organisations in the format of the master file. */
 function manyOrganisations(count: number): string {
