@@ -31,7 +31,7 @@ const args = {
   rollback: textOption,
   resume: flag,
   status: flag,
-  processes: { ...textOption, default: "2" },
+  processes: textOption,
   to: textOption,
   extensionless: flag,
   json: flag,
@@ -80,11 +80,10 @@ async function publish(
   bucket: Bucket | null,
 ): Promise<"once" | "resident" | "watch"> {
   const json = flags.json === true;
-  const processes = Number(flags.processes);
+  const processes = flags.processes === undefined ? undefined : Number(flags.processes);
   const isBesideService = flags.watch === true && process.connected;
-  if (!Number.isInteger(processes) || processes < 1 || processes > 64) {
+  if (processes !== undefined && !(Number.isInteger(processes) && processes > 0 && processes <= 64))
     stopWith("--processes: give a whole number from 1 to 64.", 2);
-  }
   // Until it publishes, it ends at once with the service that started it.
   const leave = () => process.exit(0);
   if (isBesideService) process.on("disconnect", leave);
@@ -136,7 +135,11 @@ async function whenFree(open: () => Promise<Publisher | null>, log: Logger): Pro
 async function publishOnce(
   publisher: Publisher,
   flags: PublishOptions,
-  { processes, config, bucket }: { processes: number; config: Config; bucket: Bucket | null },
+  {
+    processes,
+    config,
+    bucket,
+  }: { processes: number | undefined; config: Config; bucket: Bucket | null },
 ): Promise<void> {
   const json = flags.json === true;
   const { manifest } = publisher.context;

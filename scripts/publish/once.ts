@@ -34,7 +34,11 @@ export async function keepPublicSettings(
 }
 
 /** Renders everything again; answers how many documents failed. */
-export async function publishFull(publisher: Publisher, processes: number, json: boolean) {
+export async function publishFull(
+  publisher: Publisher,
+  processes: number | undefined,
+  json: boolean,
+) {
   const startedMs = performance.now();
   const { current_release } = publisher.context.manifest.state();
   const waiting = await catchUp(publisher.context);

@@ -4,13 +4,11 @@ import { openBlobs } from "#site/bundle/blobs.ts";
 import { openManifest } from "#site/bundle/manifest.ts";
 import { dataPackageIn } from "#site/bundle/snapshot.ts";
 import { makeData, writeDataFiles } from "#site/data/make-data.ts";
-import { storeFiles } from "#site/bundle/release.ts";
-import { type DocumentKey, renderKeys } from "#site/documents/document.ts";
 import { documentKinds } from "#site/documents/kinds.ts";
 import { openRenderer } from "#site/renderer/renderer.ts";
 import { makeIndexes } from "#site/search/make-indexes.ts";
-import type { Task, WorkerMessage } from "./background-worker.ts";
-import type { RenderedBatch, WorkerSettings } from "./context.ts";
+import { openBatchRenderer, type Task, type WorkerMessage } from "./background-worker.ts";
+import type { WorkerSettings } from "./context.ts";
 import { draftFeed } from "./feed-job.ts";
 import { makeLists } from "./list-job.ts";
 
@@ -26,8 +24,7 @@ const store = await openStore({
   migrated: true,
 });
 const manifest = openManifest(settings.bundleFolder, { readonly: true });
-const damaged = new Set<string>();
-const blobs = openBlobs(manifest, { onDamaged: (digest) => damaged.add(digest) });
+const blobs = openBlobs(manifest);
 let opened: ReturnType<typeof openRendering> | undefined;
 /** Opened by the first task that renders: an index needs no compiled site. */
 const rendering = () => (opened ??= openRendering());
@@ -37,24 +34,17 @@ async function openRendering() {
   const lists = openListIndex(store);
   const dataPackage = dataPackageIn(manifest, blobs);
   const source = { store, lists, renderer, dataPackage, baseUrl, network, isSample, givingLinks };
-  return { source, kinds: documentKinds, manifest, blobs };
+  const context = { source, kinds: documentKinds, manifest, blobs };
+  return { ...context, renderBatch: openBatchRenderer(context) };
 }
 
 async function perform(task: Task): Promise<unknown> {
   if (task.name === "makeIndexes") return makeIndexes({ store, manifest, blobs }, task.input);
   if (task.name === "makeData") return makeData({ manifest, blobs, baseUrl });
   if (task.name === "writeDataFiles") return writeDataFiles(task.input);
-  if (task.name === "renderBatch") return renderBatch(task.input);
+  if (task.name === "renderBatch") return (await rendering()).renderBatch(task.input);
   if (task.name === "makeLists") return makeLists(await rendering(), task.input);
   return draftFeed(await rendering(), task.input);
-}
-
-async function renderBatch(keys: DocumentKey[]): Promise<RenderedBatch> {
-  const { source, kinds } = await rendering();
-  const rendered = await renderKeys(keys, kinds, source);
-  const { files } = storeFiles({ blobs }, rendered.files);
-  const repaired = files.filter(({ digest }) => damaged.has(digest)).map(({ path }) => path);
-  return { keys: keys.length, files, repaired, failed: rendered.failed };
 }
 
 const answer = (task: Task): Promise<WorkerMessage> =>

@@ -1,9 +1,18 @@
 import { join } from "node:path";
 import { eachAtMost } from "#content/runtime/concurrency.ts";
 import { type Child, type ChildOptions, startChild } from "#content/runtime/supervised-child.ts";
+import { openBlobs } from "#site/bundle/blobs.ts";
+import { storeFiles } from "#site/bundle/release.ts";
+import { type DocumentKey, renderKeys } from "#site/documents/document.ts";
 import { type DataFile, makeData } from "#site/data/make-data.ts";
 import { type IndexTask, makeIndexes } from "#site/search/make-indexes.ts";
-import type { BackgroundWork, PublisherContext, SlowTasks, WorkerSettings } from "./context.ts";
+import type {
+  BackgroundWork,
+  PublisherContext,
+  RenderedBatch,
+  SlowTasks,
+  WorkerSettings,
+} from "./context.ts";
 import { draftFeed } from "./feed-job.ts";
 import { makeLists } from "./list-job.ts";
 
@@ -122,6 +131,22 @@ export function workApart(settings: WorkerSettings): BackgroundWork {
         own.close();
       }
     },
+  };
+}
+
+/** Renders documents into the blobs of a bundle, and tells what lay damaged there. */
+export function openBatchRenderer({
+  source,
+  kinds,
+  manifest,
+}: Pick<PublisherContext, "source" | "kinds" | "manifest">) {
+  const damaged = new Set<string>();
+  const blobs = openBlobs(manifest, { onDamaged: (digest) => damaged.add(digest) });
+  return async (keys: DocumentKey[]): Promise<RenderedBatch> => {
+    const rendered = await renderKeys(keys, kinds, source);
+    const { files } = storeFiles({ blobs }, rendered.files);
+    const repaired = files.filter(({ digest }) => damaged.has(digest)).map(({ path }) => path);
+    return { keys: keys.length, files, repaired, failed: rendered.failed };
   };
 }
 

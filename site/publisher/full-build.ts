@@ -1,18 +1,20 @@
 import { closeFeedFiles } from "#content/feed/store.ts";
+import { nonprofitIdsAfter } from "#content/nonprofit/list-store.ts";
+import type { Queryable } from "#content/store/open.ts";
 import { changeMark, newestSequence } from "#content/nonprofit/changes-store.ts";
 import { removeDead } from "#site/bundle/garbage-collection.ts";
 import { exportInSlices } from "#site/bundle/export-release.ts";
 import { commitRelease, noteFailures, gatherFiles } from "#site/bundle/release.ts";
 import { type DocumentKey, renderKeys } from "#site/documents/document.ts";
 import { type SearchJob, publishLunrList } from "#site/search/search-job.ts";
-import { inWorkers } from "./background-worker.ts";
+import { inWorkers, openBatchRenderer } from "./background-worker.ts";
 import type { PublisherContext, RenderedBatch } from "./context.ts";
 import type { FeedJob } from "./feed-job.ts";
 import { publishChanges } from "./list-job.ts";
 
 export type BuildOptions = {
-  /** Rendering processes; default 2. The bytes do not depend on it. */
-  processes?: number;
+  /** Rendering processes; by default 2, and none beside this one for a small directory. The bytes do not depend on it. */
+  processes?: number | undefined;
   onProgress?: (documents: number) => void;
   /** Gives the build up. */
   signal?: AbortSignal | undefined;
@@ -75,7 +77,7 @@ export async function buildBundle(
  */
 async function buildDocuments(
   context: PublisherContext,
-  { processes, onProgress, signal }: BuildOptions,
+  { processes: wanted, onProgress, signal }: BuildOptions,
 ): Promise<FullBuildOutcome> {
   const { manifest, source, kinds, clock, inputsDigest } = context;
   const startedAt = clock().getTime();
@@ -100,11 +102,20 @@ async function buildDocuments(
     documents += batch.keys;
     onProgress?.(documents);
   };
+  const processes = wanted ?? ((await isSmall(source.store)) ? 0 : 2);
   try {
-    const pool = { settings: context.workers, processes, ahead: batchesAhead, signal };
-    await inWorkers(pool, batches(), async (worker, keys) =>
-      onResult(await worker.renderBatch(keys)),
-    );
+    if (processes === 0) {
+      const render = openBatchRenderer(context);
+      for await (const keys of batches()) {
+        signal?.throwIfAborted();
+        onResult(await render(keys));
+      }
+    } else {
+      const pool = { settings: context.workers, processes, ahead: batchesAhead, signal };
+      await inWorkers(pool, batches(), async (worker, keys) =>
+        onResult(await worker.renderBatch(keys)),
+      );
+    }
   } catch (error) {
     // On a full disk the next attempt, and all else, needs the room.
     removeDead(context, 0);
@@ -138,6 +149,11 @@ async function buildDocuments(
   const differing = first ? null : [...changed.map(({ path }) => path), ...removed];
   return { release, files, differing, repaired, waiting, failed };
 }
+
+/** Fewer nonprofits are rendered before another process has started. */
+const isSmall = async (store: Queryable): Promise<boolean> =>
+  (await nonprofitIdsAfter(store, 0, smallMax)).length < smallMax;
+const smallMax = 100;
 
 /** A process has its next batch at hand while it renders one. */
 const batchesAhead = 2;

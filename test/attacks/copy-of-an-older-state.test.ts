@@ -26,7 +26,7 @@ let base: string;
 let origin: string;
 
 const directory = await aDirectory([{ slug: "well", name: "Well" }], { exported: true });
-await directory.publisher.buildAll({ processes: 1 });
+await directory.publisher.buildAll();
 const exported = plainFolder(directory.dataDir);
 const signer = directory.publisher.signer;
 afterAll(() => directory.close());

@@ -123,7 +123,7 @@ test("a folder that all users share is left as it is", () => {
 
 test("published files stay readable in a folder outside, which is filled when it is new", async () => {
   const directory = await aDirectory([aNonprofit({ slug: "water" })]);
-  await directory.publisher.buildAll({ processes: 1 });
+  await directory.publisher.buildAll();
   const publicDir = join(folder, "public");
   await directory.restart({ publicDir });
   expect(modeOf(join(publicDir, "nonprofits/water.html"))).toBe("444");
@@ -138,7 +138,7 @@ test("a folder with other files is not taken, and one of before is filled again"
   expect(await directory.restart({ publicDir: theirs }).catch(String)).toContain("is not empty");
   expect(existsSync(join(theirs, "thesis.txt"))).toBe(true);
   await directory.restart({ publicDir: one });
-  await directory.publisher.buildAll({ processes: 1 });
+  await directory.publisher.buildAll();
   await directory.restart({ publicDir: other });
   await directory.edit("water", { tagline: "Newer words" });
   await directory.drain();

@@ -40,7 +40,7 @@ const directory = await aDirectory(
   Array.from({ length: 30 }, (_, at) => ({ slug: `trust-${at}`, name: `Trust ${at}` })),
 );
 await directory.restart({ signingKey });
-await directory.publisher.buildAll({ processes: 1 });
+await directory.publisher.buildAll();
 await directory.edit("trust-1", { tagline: "Before the backup" });
 await directory.drain();
 afterAll(() => {
@@ -124,7 +124,7 @@ test("where more may have been published, the feed begins a new epoch above it",
   });
   const own = settingsIn(directory.dataDir);
   await directory.restart(settingsIn(dataDir));
-  await directory.publisher.buildAll({ processes: 1 });
+  await directory.publisher.buildAll();
   const state = JSON.parse(directory.read("changes/state.json") ?? "");
   expect(state.epoch).toBe(epoch);
   expect(state.sequence).toBeGreaterThan(9_000);
@@ -292,7 +292,7 @@ describe("the commands", () => {
     mkdirSync(join(own, "secrets"));
     writeFileSync(keyFile, signingKey);
     await checkSigningKey(readConfig({ ALMONER_DATA_DIR: own }), directory.store, new Date());
-    await directory.publisher.buildAll({ processes: 1 });
+    await directory.publisher.buildAll();
   });
 
   test("bring a directory back, rows and bytes; a backup without keys keeps the older ones", async () => {

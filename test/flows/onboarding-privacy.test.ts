@@ -81,7 +81,7 @@ await submit(
   "approved",
 );
 secrets.push(held);
-await directory.publisher.buildAll({ processes: 1 });
+await directory.publisher.buildAll();
 await directory.drain();
 afterAll(async () => {
   service.close();

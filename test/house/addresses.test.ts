@@ -23,7 +23,7 @@ beforeAll(async () => {
       status: "claimed",
     },
   ]);
-  await directory.publisher.buildAll({ processes: 1 });
+  await directory.publisher.buildAll();
 }, 240_000);
 afterAll(() => {
   service.close();

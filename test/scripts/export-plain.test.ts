@@ -20,7 +20,7 @@ beforeAll(async () => {
     ...Array.from({ length: 100 }, (_, at) => ({ slug: `n-${at}`, causes: ["education"] })),
   ]);
   await directory.edit("oak", { city: "Kisumu" });
-  await directory.publisher.buildAll({ processes: 1 });
+  await directory.publisher.buildAll();
   folder = join(directory.dataDir, "plain");
 });
 afterAll(() => directory.close());

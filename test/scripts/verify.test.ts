@@ -27,7 +27,7 @@ beforeAll(async () => {
     Array.from({ length: 20 }, (_, at) => ({ slug: `trust-${at}`, name: `Trust ${at}` })),
     { exported: true },
   );
-  await directory.publisher.buildAll({ processes: 1 });
+  await directory.publisher.buildAll();
   exported = plainFolder(directory.dataDir);
 }, 240_000);
 afterAll(() => directory.close());

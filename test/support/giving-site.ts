@@ -30,7 +30,7 @@ export async function aGivingSite(
 ): Promise<GivingSite> {
   const chain = await aChain({ now: () => new Date() });
   const directory = await aDirectory(nonprofits(chain.wallet()));
-  await directory.publisher.buildAll({ processes: 1 });
+  await directory.publisher.buildAll();
   await directory.drain();
   const place = { dataDir: directory.dataDir, baseUrl: "https://almoner.example" } as const;
   const draw = openDrawing({ ...place, network: "local" }, aRenderer);

@@ -83,7 +83,7 @@ describe("with the database server away", () => {
 
 test("pages and files of the bundle go on meanwhile, and /readyz says what is missing", async () => {
   const directory = await aDirectory([{ slug: "oak" }]);
-  await directory.publisher.buildAll({ processes: 1 });
+  await directory.publisher.buildAll();
   const reader = openBundleReader(publisherFolders(directory.dataDir).bundle);
   const door = await openFrontDoor(service.context, reader);
   const paths = ["/nonprofits/oak", "/api/nonprofits/oak", "/llms.txt", "/"];

@@ -36,7 +36,7 @@ describe.skipIf(chromiumPath === null)("the search box in a browser", () => {
   let asked: URLSearchParams[] = [];
   beforeAll(async () => {
     directory = await aDirectory([...schools, wells], { searchIndex: true });
-    await directory.publisher.buildAll({ processes: 1 });
+    await directory.publisher.buildAll();
     await directory.drain();
     const bundle = createBundleServer(openBundleReader(publisherFolders(directory.dataDir).bundle));
     server = Bun.serve({

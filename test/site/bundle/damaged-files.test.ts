@@ -15,7 +15,7 @@ const noDatabase = "no database at all".repeat(1_000);
 
 beforeAll(async () => {
   directory = await aDirectory([{ slug: "oak-trust", name: "Oak Trust" }]);
-  await directory.publisher.buildAll({ processes: 1 });
+  await directory.publisher.buildAll();
 });
 afterAll(() => directory.close());
 
@@ -45,7 +45,7 @@ describe("a damaged manifest", () => {
     drop();
     expect([errors.length, existsSync(inBundle("packs.db.damaged"))]).toEqual([1, true]);
     await directory.reopen();
-    await directory.publisher.buildAll({ processes: 1 });
+    await directory.publisher.buildAll();
     while (ask() === null) await Bun.sleep(20);
     expect([ask()?.status, reader.hasRelease()]).toEqual([200, true]);
     // One that is whole stays.

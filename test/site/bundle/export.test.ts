@@ -27,7 +27,7 @@ let bundle: TestBundle;
 let directory: Directory;
 beforeAll(async () => {
   directory = await aDirectory([{ slug: "trust-a" }, { slug: "trust-b" }], { exported: true });
-  await directory.publisher.buildAll({ processes: 1 });
+  await directory.publisher.buildAll();
 }, 240_000);
 afterAll(() => directory.close());
 
@@ -129,7 +129,7 @@ test("a full build names and repairs what somebody changed in place, and what is
   expect(() => directory.read(path)).toThrow("gone or damaged");
   rmSync(join(folder, "llms.txt"));
   writeFileSync(join(folder, "own.txt"), "not ours");
-  const { differing, repaired } = await publisher.buildAll({ processes: 1 });
+  const { differing, repaired } = await publisher.buildAll();
   expect([differing, repaired]).toEqual([[], [path]]);
   expect(directory.read(path)).toBe(whole);
   expect(await checkExport(context)).toEqual(["llms.txt", path]);

@@ -20,7 +20,7 @@ beforeAll(async () => {
   directory = await aDirectory([
     { slug: "oak-trust", name: "Oak Trust", mission: "Trees for schools. ".repeat(80) },
   ]);
-  await directory.publisher.buildAll({ processes: 1 });
+  await directory.publisher.buildAll();
   reader = openBundleReader(join(directory.dataDir, "bundle"));
   server = createBundleServer(reader, { onServed: (path) => served.push(path) });
 });
@@ -263,7 +263,7 @@ describe("content that is not what its digest says", () => {
     expect(ask("/api/nonprofits/oak-trust")).toBeNull();
     expect(ask("/nonprofits/no-such")).toBeNull();
     expect(new Set(reports)).toEqual(new Set(paths));
-    await directory.publisher.buildAll({ processes: 1 });
+    await directory.publisher.buildAll();
     await directory.publisher.tidy({ first: false });
     expect(await ask("/nonprofits/oak-trust")?.text()).toContain("Shade for all");
     expect(await ask("/api/nonprofits/oak-trust")?.json()).toMatchObject({ slug: "oak-trust" });

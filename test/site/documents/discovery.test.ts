@@ -209,7 +209,7 @@ test("security.txt expires within a year of the day of publication", () => {
 
 test("security.txt and /about name the contacts that the operator set, with the next changes", async () => {
   const directory = await aDirectory();
-  await directory.publisher.buildAll({ processes: 1 });
+  await directory.publisher.buildAll();
   const path = ".well-known/security.txt";
   const set = {
     ...{ contact: "https://x.example/report", securityContact: "https://x.example/report" },

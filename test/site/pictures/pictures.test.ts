@@ -42,7 +42,7 @@ describe("pictures of a directory", () => {
       ],
       { pictures: true },
     );
-    await directory.publisher.buildAll({ processes: 1 });
+    await directory.publisher.buildAll();
   }, 240_000);
   afterAll(() => directory.close());
   const imageOf = (page: string) =>
@@ -72,9 +72,9 @@ describe("pictures of a directory", () => {
   });
 
   test("differ in no other build, and go with one without them", async () => {
-    expect((await directory.publisher.buildAll({ processes: 1 })).differing).toEqual([]);
+    expect((await directory.publisher.buildAll()).differing).toEqual([]);
     await directory.restart({ pictures: false });
-    await directory.publisher.buildAll({ processes: 1 });
+    await directory.publisher.buildAll();
     expect(held()).toEqual([]);
   }, 240_000);
 });

@@ -12,7 +12,7 @@ beforeAll(async () => {
   directory = await aDirectory(
     Array.from({ length: 130 }, (_, at) => ({ slug: `trust-${at}`, causes: ["education"] })),
   );
-  await directory.publisher.buildAll({ processes: 1 });
+  await directory.publisher.buildAll();
   apart = workApart(directory.publisher.context.workers);
 }, 240_000);
 afterAll(() => {

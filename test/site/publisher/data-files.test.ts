@@ -8,7 +8,7 @@ import { aDirectory, type Directory } from "#test/support/publisher.ts";
 let directory: Directory;
 beforeAll(async () => {
   directory = await aDirectory([{ slug: "water", name: "Water" }]);
-  await directory.publisher.buildAll({ processes: 1 });
+  await directory.publisher.buildAll();
 }, 240_000);
 afterAll(() => directory.close());
 
@@ -42,7 +42,7 @@ test("the files follow each publication, and the page names them in each languag
     "@type": "Dataset",
     distribution: [{ ...table, encodingFormat: "text/csv", sha256: packaged()[0] }, {}, {}, {}],
   });
-  expect((await directory.publisher.buildAll({ processes: 1 })).differing).toEqual([]);
+  expect((await directory.publisher.buildAll()).differing).toEqual([]);
 }, 240_000);
 
 test("paced, files are made while others go on, once an hour at most", async () => {

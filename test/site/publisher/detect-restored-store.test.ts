@@ -7,7 +7,7 @@ import { releaseBefore } from "#site/bundle/rollback.ts";
 import { aDirectory, type Directory } from "#test/support/publisher.ts";
 
 let directory: Directory;
-const build = () => directory.publisher.buildAll({ processes: 1 });
+const build = () => directory.publisher.buildAll();
 const feedState = () => JSON.parse(directory.read("changes/state.json") ?? "");
 const isOutdated = () => directory.publisher.isOutdated();
 

@@ -19,7 +19,7 @@ beforeAll(async () => {
     mission: "Schools for all.",
   }));
   directory = await aDirectory(some, { exported: true });
-  await directory.publisher.buildAll({ processes: 1 });
+  await directory.publisher.buildAll();
 });
 afterAll(() => directory.close());
 
@@ -88,7 +88,7 @@ describe("a change that moves others", () => {
     expect([outcome.differing, outcome.waiting]).toEqual([[], 0]);
     expect(directory.read("nonprofits/trust-5.html")).toContain("Written meanwhile");
     await directory.drain();
-    expect((await directory.publisher.buildAll({ processes: 1 })).differing).toEqual([]);
+    expect((await directory.publisher.buildAll()).differing).toEqual([]);
   });
 });
 
@@ -104,7 +104,7 @@ test("the home page follows what is recommended, and what that is called", async
   await directory.edit("trust-50", { name: "Fifty Schools" });
   await directory.drain();
   expect(home()).toContain("Fifty Schools");
-  expect((await directory.publisher.buildAll({ processes: 1 })).differing).toEqual([]);
+  expect((await directory.publisher.buildAll()).differing).toEqual([]);
   await store.write((tx) => doAll(tx, deletePick(nonprofit_id, 0)));
   await directory.drain();
   expect(home()).not.toContain("Fifty Schools");

@@ -16,7 +16,7 @@ let context: PublisherContext;
 
 beforeAll(async () => {
   directory = await aDirectory([{ slug: "trust-a" }, { slug: "trust-b" }], { exported: true });
-  await directory.publisher.buildAll({ processes: 1 });
+  await directory.publisher.buildAll();
   ({ context } = directory.publisher);
 }, 240_000);
 afterAll(() => directory.close());

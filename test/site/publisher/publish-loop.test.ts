@@ -18,7 +18,7 @@ beforeAll(async () => {
   ({ context } = directory.publisher);
   // As the publisher does when it starts: without it the charts would be counted anew by each build.
   await storeCharts(context.source.store, new Date());
-  await directory.publisher.buildAll({ processes: 1 });
+  await directory.publisher.buildAll();
 }, 240_000);
 afterAll(() => directory.close());
 
@@ -73,7 +73,7 @@ test("a full build that is asked for tells nothing that merely waited to be publ
   context.manifest.setState({ request: "full" });
   const builds: (string[] | null)[] = [];
   await publishUntil(isDone, async () => {
-    const { differing } = await directory.publisher.buildAll({ processes: 1, feedLater: true });
+    const { differing } = await directory.publisher.buildAll({ feedLater: true });
     builds.push(differing);
   });
   expect(builds).toEqual([[]]);

@@ -12,7 +12,7 @@ beforeAll(async () => {
     { slug: "trust-a", tagline: "line 0", causes: ["education"] },
     { slug: "trust-b", causes: ["education"] },
   ]);
-  await directory.publisher.buildAll({ processes: 1 });
+  await directory.publisher.buildAll();
   for (const line of [1, 2, 3]) {
     await directory.edit("trust-a", { tagline: `line ${line}` });
     if (line === 3) await directory.add({ slug: "newcomer" });
@@ -58,5 +58,5 @@ test("the way forward again ends where a full build finds nothing that differs",
   directory.publisher.context.manifest.setState({ held_at: 0 });
   await directory.drain();
   expect(shown()).toEqual(["line 3", "line 3", "line 3"]);
-  expect((await directory.publisher.buildAll({ processes: 1 })).differing).toEqual([]);
+  expect((await directory.publisher.buildAll()).differing).toEqual([]);
 });

@@ -106,7 +106,7 @@ describe("the indexes of a directory", () => {
       ],
       { exported: true },
     );
-    await directory.publisher.buildAll({ processes: 1 });
+    await directory.publisher.buildAll();
     await directory.drain();
   });
   afterAll(() => directory.close());

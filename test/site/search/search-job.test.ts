@@ -18,7 +18,7 @@ const some = Array.from({ length: 12 }, (_, at) => ({
 }));
 
 const directory = await aDirectory(some, { searchIndex: true, exported: true });
-await directory.publisher.buildAll({ processes: 1 });
+await directory.publisher.buildAll();
 afterAll(() => directory.close());
 
 const manifest = () => directory.publisher.context.manifest;
@@ -60,7 +60,7 @@ describe("the index for people", () => {
   test("is left alone while nothing changes, after a full build and a second look too", async () => {
     expect(await directory.publisher.searchJob.run()).toBeNull();
     const before = filesOf("pagefind/");
-    expect((await directory.publisher.buildAll({ processes: 1 })).differing).toEqual([]);
+    expect((await directory.publisher.buildAll()).differing).toEqual([]);
     expect(await directory.publisher.searchJob.run()).toBeNull();
     expect(filesOf("pagefind/")).toEqual(before);
   });
@@ -89,7 +89,7 @@ describe("the index for people", () => {
     await directory.publisher.feedJob.run();
     await directory.edit("trust-2", { name: "Yak Trust" });
     await directory.drain();
-    expect((await directory.publisher.buildAll({ processes: 1 })).differing).toEqual([]);
+    expect((await directory.publisher.buildAll()).differing).toEqual([]);
   });
   test("is repaired when a file of it went down with the machine", async () => {
     const { context } = directory.publisher;
