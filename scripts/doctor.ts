@@ -4,11 +4,11 @@ import { findService } from "#api/operator/running-service.ts";
 import { systemClock } from "#content/contract/base/time.ts";
 import { CannotStart } from "#content/runtime/start-error.ts";
 import { PublisherBusy, takePublisherLock } from "#site/publisher/lock.ts";
-import { publisherFolders } from "#site/publisher/open-publisher.ts";
 import { examine, type Finding } from "./doctor/examine.ts";
 import { flag, runCommand, wordedCommand } from "./support/command.ts";
 import { configOrExit } from "./support/config.ts";
 import { json, print } from "./support/operator-api.ts";
+import { publisherFolders } from "#site/bundle/manifest.ts";
 
 const command = wordedCommand("doctor", {
   args: {

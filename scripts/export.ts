@@ -9,10 +9,10 @@ import { exportTables } from "#content/store/move.ts";
 import { type Queryable, queryable, type Store } from "#content/store/open.ts";
 import type { Config } from "#api/config.ts";
 import { configOrExit, openExistingStore, stopSignal, stopWith } from "./support/config.ts";
-import { publisherFolders } from "#site/publisher/open-publisher.ts";
 import { exportPlainSite } from "./export/plain-site.ts";
 import { startProgress } from "./support/progress.ts";
 import { flag, runCommand, textOption, wordedCommand } from "./support/command.ts";
+import { publisherFolders } from "#site/bundle/manifest.ts";
 
 const args = {
   out: textOption,

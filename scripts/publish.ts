@@ -80,10 +80,8 @@ async function publish(
   bucket: Bucket | null,
 ): Promise<"once" | "resident" | "watch"> {
   const json = flags.json === true;
-  const processes = flags.processes === undefined ? undefined : Number(flags.processes);
+  const processes = processesOf(flags);
   const isBesideService = flags.watch === true && process.connected;
-  if (processes !== undefined && !(Number.isInteger(processes) && processes > 0 && processes <= 64))
-    stopWith("--processes: give a whole number from 1 to 64.", 2);
   // Until it publishes, it ends at once with the service that started it.
   const leave = () => process.exit(0);
   if (isBesideService) process.on("disconnect", leave);
@@ -118,6 +116,13 @@ async function publish(
     publisher.close();
   }
   return "once";
+}
+
+function processesOf({ processes }: PublishOptions): number | undefined {
+  if (processes === undefined) return undefined;
+  const number = Number(processes);
+  if (Number.isInteger(number) && number >= 1 && number <= 64) return number;
+  return stopWith("--processes: give a whole number from 1 to 64.", 2);
 }
 
 const lookAgainAfterMs = 5_000;

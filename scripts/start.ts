@@ -21,16 +21,18 @@ import {
   publicationOf,
   waitForPublication,
 } from "#site/delivery/bundle-reader.ts";
-import { publisherFolders } from "#site/publisher/open-publisher.ts";
 import { compileSite } from "#site/renderer/compile.ts";
 import { profilesDefault, seedDirectory, unfinishedSample } from "./seed/seed-directory.ts";
 import { openDrawing } from "./start/drawing.ts";
 import { openFrontDoor } from "./start/front-door.ts";
 import { type RunningChain, startLocalChain } from "./start/local-chain.ts";
-import { fillFromRegister, realFolder } from "./start/real-directory.ts";
 import { flag, runCommand, textOption, wordedCommand } from "./support/command.ts";
 import { configOrExit, stopSignal, stopWith } from "./support/config.ts";
 import { startProgress } from "./support/progress.ts";
+import { publisherFolders } from "#site/bundle/manifest.ts";
+
+/** Where a real directory is made when the settings name no folder: never that of the sample. */
+const realFolder = ".almoner-real";
 
 const command = wordedCommand("start", {
   args: {
@@ -63,7 +65,11 @@ const command = wordedCommand("start", {
     // Until it listens, nothing is owed to anyone: what is made of the sample is committed, and the next start completes it.
     const leaveAtOnce = () => process.exit(0);
     stop.addEventListener("abort", leaveAtOnce);
-    const fill = args.real === true ? fillFromRegister : fillWithSample;
+    // The readers of registers are many files, and few starts need them.
+    const fill =
+      args.real === true
+        ? (await import("./start/real-directory.ts")).fillFromRegister
+        : fillWithSample;
     await fill(store, { ...given, profiles: args.profiles, create, tell });
     await refuseSample(given, store);
     const localChain = await starting;

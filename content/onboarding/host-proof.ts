@@ -1,4 +1,4 @@
-import { blacklist } from "mailchecker";
+import type * as mailchecker from "mailchecker";
 import hosts from "#content/editorial/hosts.json";
 import type { OnboardingType, ProvenBy } from "#content/contract/onboarding.ts";
 import { fail, ok, type Result } from "#content/contract/base/result.ts";
@@ -108,8 +108,10 @@ const isMailboxProvider = (host: string): boolean => freeMailHosts.has(host) || 
 function isDisposable(host: string): boolean {
   const labels = host.split(".");
   return labels.some(
-    (_, at) => at < labels.length - 1 && disposable.has(labels.slice(at).join(".")),
+    (_, at) => at < labels.length - 1 && disposableHosts().has(labels.slice(at).join(".")),
   );
 }
 
-const disposable: ReadonlySet<string> = blacklist();
+/** Loaded when first asked for: it is long, and most processes never ask. */
+const disposableHosts = (): ReadonlySet<string> =>
+  (require("mailchecker") as typeof mailchecker).blacklist();

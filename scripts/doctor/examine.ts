@@ -12,8 +12,12 @@ import { storeAddress, type Store } from "#content/store/open.ts";
 import { missingInSchema, pendingMigrations } from "#content/store/upgrade.ts";
 import { chainFiles } from "#scripts/chain/installed.ts";
 import { openExistingStore } from "#scripts/support/config.ts";
-import { bundleExists, isManifestDamaged, manifestPath } from "#site/bundle/manifest.ts";
-import { publisherFolders } from "#site/publisher/open-publisher.ts";
+import {
+  bundleExists,
+  isManifestDamaged,
+  manifestPath,
+  publisherFolders,
+} from "#site/bundle/manifest.ts";
 import {
   auditFaults,
   backupFaults,

@@ -27,8 +27,8 @@ import {
   isManifestDamaged,
   openManifest,
   type NewFile,
+  publisherFolders,
 } from "#site/bundle/manifest.ts";
-import { publisherFolders } from "#site/publisher/open-publisher.ts";
 import { readCompiled } from "#site/renderer/compile.ts";
 
 /** What only the user of the service may read. */

@@ -2,8 +2,12 @@ import type { Config } from "#api/config.ts";
 import { newestSequence } from "#content/nonprofit/changes-store.ts";
 import { msSinceMoment } from "#content/runtime/timing.ts";
 import { type BuildFindings, buildFindings } from "#site/publisher/full-build.ts";
-import { type Manifest, openManifest, type PublisherState } from "#site/bundle/manifest.ts";
-import { publisherFolders } from "#site/publisher/open-publisher.ts";
+import {
+  type Manifest,
+  openManifest,
+  type PublisherState,
+  publisherFolders,
+} from "#site/bundle/manifest.ts";
 import { isPublisherAlive } from "#site/publisher/lock.ts";
 import {
   leaveRequest,

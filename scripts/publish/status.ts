@@ -2,8 +2,12 @@ import type { Config } from "#api/config.ts";
 import { waitingChanges } from "#api/operator/health.ts";
 import { newestSequence } from "#content/nonprofit/changes-store.ts";
 import { buildFindings } from "#site/publisher/full-build.ts";
-import { bundleExists, openManifest, type PublisherState } from "#site/bundle/manifest.ts";
-import { publisherFolders } from "#site/publisher/open-publisher.ts";
+import {
+  bundleExists,
+  openManifest,
+  type PublisherState,
+  publisherFolders,
+} from "#site/bundle/manifest.ts";
 import { releases } from "#site/bundle/release.ts";
 import { isPublisherAlive } from "#site/publisher/lock.ts";
 import { openExistingStore, stopWith } from "../support/config.ts";

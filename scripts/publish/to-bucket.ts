@@ -1,8 +1,7 @@
 import type { Config } from "#api/config.ts";
 import { systemClock } from "#content/contract/base/time.ts";
 import { openBlobs } from "#site/bundle/blobs.ts";
-import { openManifest } from "#site/bundle/manifest.ts";
-import { publisherFolders } from "#site/publisher/open-publisher.ts";
+import { openManifest, publisherFolders } from "#site/bundle/manifest.ts";
 import { type PurgeConfig, purgeRelease } from "#site/delivery/purge.ts";
 import { uploadRelease } from "#site/delivery/upload.ts";
 import { awsClient, type ObjectStore, openS3Target } from "#site/delivery/upload-target.ts";

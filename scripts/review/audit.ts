@@ -23,8 +23,7 @@ import {
 import { directoryFact } from "#content/store/facts.ts";
 import type { Store } from "#content/store/open.ts";
 import { openBlobs } from "#site/bundle/blobs.ts";
-import { bundleExists, openManifest } from "#site/bundle/manifest.ts";
-import { publisherFolders } from "#site/publisher/open-publisher.ts";
+import { bundleExists, openManifest, publisherFolders } from "#site/bundle/manifest.ts";
 import { configOrExit, openExistingStore, stopWith } from "#scripts/support/config.ts";
 import { json } from "#scripts/support/operator-api.ts";
 

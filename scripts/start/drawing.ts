@@ -17,12 +17,12 @@ import { organisationView } from "#site/profile/organisation-view.ts";
 import { listPath } from "#site/parts/address.ts";
 import { markdownPathOf } from "#site/parts/markdown.ts";
 import type { BuildInputs } from "#site/parts/page-head.ts";
-import { publisherFolders } from "#site/publisher/open-publisher.ts";
 import { compileSite } from "#site/renderer/compile.ts";
 import { openRenderer, type Renderer } from "#site/renderer/renderer.ts";
 import { prefersMarkdown } from "#site/delivery/bundle-server.ts";
 import { negotiatedCacheControl } from "#site/delivery/encoded-file.ts";
 import { headersOf } from "#site/delivery/http-headers.ts";
+import { publisherFolders } from "#site/bundle/manifest.ts";
 
 /** `headersAs`: the file of the bundle whose headers the page has: it is kept and purged with it, or as long as `cacheControl` says. */
 type Answering = { headersAs: string; cacheControl?: string; status?: number };

@@ -9,9 +9,6 @@ import { nonprofits } from "#content/store/tables/nonprofits.ts";
 import { runImport } from "#scripts/import/run-import.ts";
 import { followProgress } from "#scripts/support/progress.ts";
 
-/** Where a real directory is made when the settings name no folder: never that of the sample. */
-export const realFolder = ".almoner-real";
-
 const folder = join(import.meta.dirname, "../../content/editorial/packed-register");
 const fact = "packed_register";
 

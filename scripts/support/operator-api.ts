@@ -10,9 +10,8 @@ import type { Operation } from "#content/contract/operations/operation.ts";
 import { Problem } from "#content/contract/problem.ts";
 import { fail, ok, type Result } from "#content/contract/base/result.ts";
 import { systemClock } from "#content/contract/base/time.ts";
-import { bundleExists } from "#site/bundle/manifest.ts";
+import { bundleExists, publisherFolders } from "#site/bundle/manifest.ts";
 import { openBundleReader, publicationOf } from "#site/delivery/bundle-reader.ts";
-import { publisherFolders } from "#site/publisher/open-publisher.ts";
 import { flag, textOption } from "./command.ts";
 import { configOrExit, openExistingStore, stopWith } from "./config.ts";
 

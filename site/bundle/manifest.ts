@@ -150,6 +150,12 @@ export function openManifest(folder: string, { readonly = false, checkpointsApar
   };
 }
 
+/** Where things lie in the data folder. */
+export const publisherFolders = (dataDir: string) => ({
+  bundle: join(dataDir, "bundle"),
+  compiled: join(dataDir, "site"),
+});
+
 export const manifestPath = (folder: string): string => join(folder, "packs.db");
 
 /** Whether a publisher ever worked in this folder. */

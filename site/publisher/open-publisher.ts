@@ -27,6 +27,7 @@ import {
   type Manifest,
   manifestPath,
   openManifest,
+  publisherFolders,
 } from "#site/bundle/manifest.ts";
 import { detectRestoredStore } from "./detect-restored-store.ts";
 import { type ExportFolder, openExport } from "#site/bundle/export-folder.ts";
@@ -62,12 +63,6 @@ export type PublisherSettings = {
   apart?: boolean;
   log: PublisherContext["log"];
 };
-
-/** Where things lie in the data folder. */
-export const publisherFolders = (dataDir: string) => ({
-  bundle: join(dataDir, "bundle"),
-  compiled: join(dataDir, "site"),
-});
 
 /** What an operator reads of a file that is made again from the store. */
 const damagedMessage =

@@ -1,9 +1,9 @@
 import { openBundleReader } from "#site/delivery/bundle-reader.ts";
 import { createBundleServer } from "#site/delivery/bundle-server.ts";
-import { publisherFolders } from "#site/publisher/open-publisher.ts";
 import { type Browser, chromium } from "playwright-core";
 import { figure, median, runBench, serving } from "./support/harness.ts";
 import { column, serveWhole } from "./support/serve.ts";
+import { publisherFolders } from "#site/bundle/manifest.ts";
 
 /** A phone of the middle on slow 4G. Source: Lighthouse's mobile preset. */
 const slow4G = {

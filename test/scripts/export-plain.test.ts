@@ -5,10 +5,10 @@ import { load } from "cheerio";
 import { exportPlainSite, plainAddress } from "#scripts/export/plain-site.ts";
 import { openBundleReader } from "#site/delivery/bundle-reader.ts";
 import { createBundleServer } from "#site/delivery/bundle-server.ts";
-import { publisherFolders } from "#site/publisher/open-publisher.ts";
 import { clientFile, clientsInstalled } from "#test/support/clients.ts";
 import { freePort, runProgram, untilAnswers } from "#test/support/processes.ts";
 import { aDirectory, type Directory } from "#test/support/publisher.ts";
+import { publisherFolders } from "#site/bundle/manifest.ts";
 
 const baseUrl = "https://almoner.example";
 let directory: Directory;

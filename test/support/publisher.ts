@@ -9,12 +9,12 @@ import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import {
   openPublisher,
   type Publisher,
-  publisherFolders,
   type PublisherSettings,
 } from "#site/publisher/open-publisher.ts";
 import { publishChanges } from "#site/publisher/list-job.ts";
 import { compileSite } from "#site/renderer/compile.ts";
 import { aNonprofit } from "./records.ts";
+import { publisherFolders } from "#site/bundle/manifest.ts";
 
 /** A signing key for tests. */
 export const aSigningKey = (): string =>
