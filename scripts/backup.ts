@@ -15,7 +15,7 @@ import { type BackupOutcome, takeBackup } from "./backup/take.ts";
 import { flag, runCommand, textOption, wordedCommand } from "./support/command.ts";
 import { configOrExit, openExistingStore, reasonOf, stopWith } from "./support/config.ts";
 
-const command = wordedCommand("backup", {
+export const command = wordedCommand("backup", {
   args: {
     to: textOption,
     json: flag,
@@ -118,4 +118,4 @@ function inWords(place: string, { manifest, bytes, removed }: BackupOutcome): st
   ].join("\n");
 }
 
-await runCommand(command);
+if (import.meta.main) await runCommand(command);

@@ -8,10 +8,10 @@ if (missing !== null) stopWith(missing);
 const { serve, serveArgs } = await import("./chain/serve-command.ts");
 const { chaos, faucet, send } = await import("./chain/client-commands.ts");
 
-const command = wordedCommand("chain", {
+export const command = wordedCommand("chain", {
   args: serveArgs,
   default: "serve",
   subCommands: { serve, faucet, send, chaos },
 });
 
-await runCommand(command);
+if (import.meta.main) await runCommand(command);

@@ -10,7 +10,7 @@ import { configOrExit } from "./support/config.ts";
 import { json, print } from "./support/operator-api.ts";
 import { publisherFolders } from "#site/bundle/manifest.ts";
 
-const command = wordedCommand("doctor", {
+export const command = wordedCommand("doctor", {
   args: {
     repair: flag,
     json,
@@ -51,4 +51,4 @@ const linesOf = (findings: readonly Finding[]): string[] =>
         `  ${repaired ? "Repaired. " : ""}${remedy}`,
       ]);
 
-await runCommand(command);
+if (import.meta.main) await runCommand(command);

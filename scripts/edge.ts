@@ -5,7 +5,7 @@ import { runCommand, wordedCommand } from "./support/command.ts";
 
 const folder = join(import.meta.dirname, "../site/delivery");
 
-const command = wordedCommand("edge", {
+export const command = wordedCommand("edge", {
   run: () => {
     for (const [file, parts] of Object.entries(edgeParts)) {
       const path = join(folder, file);
@@ -15,4 +15,4 @@ const command = wordedCommand("edge", {
   },
 });
 
-await runCommand(command);
+if (import.meta.main) await runCommand(command);

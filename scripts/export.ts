@@ -21,7 +21,7 @@ const args = {
   "with-contact-emails": flag,
 } as const;
 
-const command = wordedCommand("export", {
+export const command = wordedCommand("export", {
   args,
   run: ({ args: options }) => {
     const config = configOrExit();
@@ -113,4 +113,4 @@ async function* atOneMoment(
   }
 }
 
-await runCommand(command);
+if (import.meta.main) await runCommand(command);

@@ -5,7 +5,7 @@ import { countLog, type LogReport } from "./import-hits/count-log.ts";
 import { flag, positional, runCommand, wordedCommand } from "./support/command.ts";
 import { configOrExit, openExistingStore, stopWith } from "./support/config.ts";
 
-const command = wordedCommand("import-hits", {
+export const command = wordedCommand("import-hits", {
   args: {
     files: positional,
     all: flag,
@@ -39,4 +39,4 @@ function inWords({ file, lines, unread, hits, follow_throughs }: LogReport): str
   return `${file}: ${lines} new lines, ${hitsText}${followed}${unread > 0 ? `; ${unread} lines were not understood` : ""}`;
 }
 
-await runCommand(command);
+if (import.meta.main) await runCommand(command);

@@ -64,7 +64,7 @@ const about = [
   ...countryNames.map((name) => `  ${name.padEnd(11)} --fetch: ${registersOf(name).join(", ")}`),
 ];
 
-const command = wordedCommand("import", {
+export const command = wordedCommand("import", {
   args,
   about,
   run: async ({ args: asked }) => {
@@ -219,7 +219,7 @@ function firstOnes(): (problem: string) => void {
   };
 }
 
-await runCommand(command);
+if (import.meta.main) await runCommand(command);
 
 /**
  * Fills an empty store with what `export --all` wrote: all or nothing. Ends the process with what is wrong.

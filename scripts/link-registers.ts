@@ -4,7 +4,7 @@ import { flag, runCommand, wordedCommand } from "./support/command.ts";
 import { configOrExit, openExistingStore, stopSignal } from "./support/config.ts";
 import { startProgress } from "./support/progress.ts";
 
-const command = wordedCommand("link-registers", {
+export const command = wordedCommand("link-registers", {
   args: {
     check: flag,
     json: flag,
@@ -34,4 +34,4 @@ const command = wordedCommand("link-registers", {
   },
 });
 
-await runCommand(command);
+if (import.meta.main) await runCommand(command);

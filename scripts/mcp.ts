@@ -8,7 +8,7 @@ import { stopSignal, stopWith } from "./support/config.ts";
 
 const waitMsMax = 30_000;
 
-const command = wordedCommand("mcp", {
+export const command = wordedCommand("mcp", {
   args: {
     url: { ...textOption, required: true },
     tools: { type: "enum", options: [...doors], default: "default" },
@@ -55,4 +55,4 @@ const askOver =
     }
   };
 
-await runCommand(command);
+if (import.meta.main) await runCommand(command);

@@ -37,7 +37,7 @@ const args = {
   json: flag,
 } as const;
 
-const command = wordedCommand("publish", {
+export const command = wordedCommand("publish", {
   args,
   run: async ({ args: flags }) => {
     const config = configOrExit();
@@ -172,4 +172,4 @@ async function purgeOnce({ manifest, log }: PublisherContext, config: Config): P
   await purger.idle();
 }
 
-await runCommand(command, { rollback: "-1" });
+if (import.meta.main) await runCommand(command, { rollback: "-1" });

@@ -14,7 +14,7 @@ type Probe = (typeof probes)[number];
 
 const timeoutMs = 20_000;
 
-const command = wordedCommand("ready", {
+export const command = wordedCommand("ready", {
   args: { url: textOption, dir: textOption, json },
   run: async ({ args }) => {
     const { url = "", dir } = args;
@@ -87,4 +87,4 @@ async function fileIn(folder: string, path: string): Promise<Response> {
   return new Response(null, { status: 404 });
 }
 
-await runCommand(command);
+if (import.meta.main) await runCommand(command);

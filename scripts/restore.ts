@@ -31,7 +31,7 @@ const args = {
   json: flag,
 } as const;
 
-const command = wordedCommand("restore", {
+export const command = wordedCommand("restore", {
   args,
   run: async ({ args: asked }) => {
     const config = configOrExit({ opens: false });
@@ -190,4 +190,4 @@ async function publish(config: Config, name: string): Promise<number> {
   }
 }
 
-await runCommand(command);
+if (import.meta.main) await runCommand(command);

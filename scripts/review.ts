@@ -107,7 +107,7 @@ const erase = operated("review erase", verificationOperations.eraseContacts, {
   ],
 });
 
-const command = wordedCommand("review", {
+export const command = wordedCommand("review", {
   subCommands: {
     queues,
     list,
@@ -128,4 +128,4 @@ const command = wordedCommand("review", {
   },
 });
 
-await runCommand(command);
+if (import.meta.main) await runCommand(command);

@@ -13,7 +13,7 @@ import { flag, runCommand, wordedCommand } from "./support/command.ts";
 import { configOrExit, openExistingStore } from "./support/config.ts";
 import { operator } from "./support/operator-api.ts";
 
-const command = wordedCommand("rotate-key", {
+export const command = wordedCommand("rotate-key", {
   args: {
     compromised: flag,
     operator,
@@ -70,4 +70,4 @@ const kept = ({ kid }: PublicKey): string =>
 const forgotten = ({ kid }: PublicKey): string =>
   `The key ${kid} is no longer published: receipts that it signed have to be fetched again.`;
 
-await runCommand(command);
+if (import.meta.main) await runCommand(command);

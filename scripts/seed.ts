@@ -13,7 +13,7 @@ import { flag, runCommand, textOption, wordedCommand } from "./support/command.t
 
 const seedNumberMax = 2 ** 31 - 1;
 
-const command = wordedCommand("seed", {
+export const command = wordedCommand("seed", {
   args: {
     profiles: {
       type: "string",
@@ -100,4 +100,4 @@ function wholeNumber(option: string, text: string, max: number): number {
   return stopWith(`${option}: give a whole number from 1 to ${max}.`, 2);
 }
 
-await runCommand(command);
+if (import.meta.main) await runCommand(command);

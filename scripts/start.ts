@@ -34,7 +34,7 @@ import { publisherFolders } from "#site/bundle/manifest.ts";
 /** Where a real directory is made when the settings name no folder: never that of the sample. */
 const realFolder = ".almoner-real";
 
-const command = wordedCommand("start", {
+export const command = wordedCommand("start", {
   args: {
     profiles: textOption,
     sample: flag,
@@ -219,4 +219,4 @@ async function fillWithSample(
   if (store.embedded) await store.raw.execute("PRAGMA wal_checkpoint(TRUNCATE)");
 }
 
-await runCommand(command);
+if (import.meta.main) await runCommand(command);

@@ -15,7 +15,7 @@ import { json, print } from "./support/operator-api.ts";
 /** Of the size of the store: a migration writes its log, and may make a table again. */
 const roomFactor = 2;
 
-const command = wordedCommand("upgrade", {
+export const command = wordedCommand("upgrade", {
   args: {
     check: flag,
     json,
@@ -111,4 +111,4 @@ const megabytes = (bytes: number): string =>
 const secondsSince = (startedMs: number): number =>
   Number(((performance.now() - startedMs) / 1_000).toFixed(2));
 
-await runCommand(command);
+if (import.meta.main) await runCommand(command);

@@ -19,7 +19,7 @@ import { siteDigest } from "#site/renderer/compile.ts";
 import { flag, runCommand, wordedCommand } from "./support/command.ts";
 import { configOrExit, openExistingStore } from "./support/config.ts";
 
-const command = wordedCommand("upkeep", {
+export const command = wordedCommand("upkeep", {
   args: {
     compact: flag,
     json: flag,
@@ -143,4 +143,4 @@ async function removeLeftovers(dataDir: string, now: Date): Promise<string[]> {
   return removed;
 }
 
-await runCommand(command);
+if (import.meta.main) await runCommand(command);

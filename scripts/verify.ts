@@ -25,7 +25,7 @@ const uses = {
   "a receipt": ["key", "issuer", "rpc", "json"],
 } as const;
 
-const command = wordedCommand("verify", {
+export const command = wordedCommand("verify", {
   args,
   run: async ({ args: { target, list, after, key, issuer, rpc, json } }) => {
     const use = useOf(target, list === true);
@@ -132,4 +132,4 @@ function printable(text: string): string {
   return text.replaceAll(/[\p{Cc}\p{Cf}]/gu, "\uFFFD");
 }
 
-await runCommand(command);
+if (import.meta.main) await runCommand(command);

@@ -6,7 +6,7 @@ import { readConfig } from "#api/config.ts";
 import { signingKeyOf } from "#api/secrets.ts";
 import { correctionOf, signedAnswer, signReceipt } from "#content/giving/receipt.ts";
 import { keySetOf, openSigner, type Signer } from "#content/feed/signing-keys.ts";
-import { runScript } from "#test/support/processes.ts";
+import { runApart } from "#test/support/processes.ts";
 import { aSigningKey } from "#test/support/publisher.ts";
 import { aReceipt } from "#test/support/receipts.ts";
 
@@ -35,7 +35,7 @@ const signedBy = async (signer: Signer, issuer: string) => {
 
 async function verify(text: string, words: string[], env: Record<string, string> = {}) {
   const own = { ALMONER_DATA_DIR: dataDir, ...env };
-  const { code, out } = await runScript("verify", ["-", "--json", ...words], own, text);
+  const { code, out } = await runApart("verify", ["-", "--json", ...words], own, text);
   return { code, ...(JSON.parse(out) as { message?: string }) };
 }
 

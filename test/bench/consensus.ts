@@ -21,7 +21,7 @@ const settable = Object.entries(publishedParameters).map(([name, published]) => 
   meaning: SimulationParameters.shape[name as keyof Parameters].description ?? name,
 }));
 
-const command = defineCommand({
+export const command = defineCommand({
   meta: {
     name: "bench consensus",
     description:
@@ -109,4 +109,4 @@ const rowOf = (one: SimulationOutcome) => ({
   "completed %": range(one.profiles_completed_percent),
 });
 
-await runCommand(command);
+if (import.meta.main) await runCommand(command);

@@ -10,7 +10,7 @@ import { commitOf, openTree, type Tree } from "./faults/tree.ts";
 import { runCommand } from "#scripts/support/command.ts";
 import { stopWith } from "#scripts/support/config.ts";
 
-const command = defineCommand({
+export const command = defineCommand({
   meta: {
     name: "faults",
     description: [
@@ -123,4 +123,4 @@ async function coverageOf(tree: Tree, path: string): Promise<TestCoverage[]> {
   return coverage;
 }
 
-await runCommand(command);
+if (import.meta.main) await runCommand(command);

@@ -11,7 +11,7 @@ import { stopWith } from "#scripts/support/config.ts";
 const root = join(import.meta.dirname, "../..");
 const page = join(root, "docs/reliability.md");
 
-const command = defineCommand({
+export const command = defineCommand({
   meta: {
     name: "promises",
     description:
@@ -71,4 +71,4 @@ function renew(outcome: Outcome, machine: string): void {
   Bun.spawnSync([join(root, "node_modules/.bin/oxfmt"), page]);
 }
 
-await runCommand(command);
+if (import.meta.main) await runCommand(command);

@@ -31,7 +31,7 @@ const startWaitMs = 180_000;
 const restMs = 8_000;
 const profilesDefault = 400;
 
-const command = defineCommand({
+export const command = defineCommand({
   meta: {
     name: "replay",
     description:
@@ -259,4 +259,4 @@ function bodiesInWords(old: string, now: string): string[] {
   return [`  body: …${old.slice(from, from + 160)}`, `     -> …${now.slice(from, from + 160)}`];
 }
 
-await runCommand(command);
+if (import.meta.main) await runCommand(command);

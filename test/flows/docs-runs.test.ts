@@ -12,7 +12,7 @@ import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { openStore } from "#content/store/open.ts";
 import { blocks, mentioned, ours, root } from "#test/support/documented-commands.ts";
-import { runProgram } from "#test/support/processes.ts";
+import { runScript } from "#test/support/processes.ts";
 import { putCompiledSite } from "#test/support/publisher.ts";
 
 // Our own commands in README and docs are run as they are written, in a fresh folder and in an order in which each finds
@@ -26,10 +26,6 @@ const runs: readonly (readonly [dataDir: string, ...commands: string[]])[] = [
     "bun run publish",
     "bun run review pick list",
     "bun run review revoke --slug <slug> --reason <why>",
-    "bun run publish --full",
-    "bun run publish --rollback",
-    "bun run publish --status",
-    "bun run publish --resume",
     "bun run review queues",
     "bun run review list --kind onboarding",
     "bun run review numbers",
@@ -40,17 +36,11 @@ const runs: readonly (readonly [dataDir: string, ...commands: string[]])[] = [
     "bun run link-registers",
     "bun run rotate-key",
     "bun run rotate-key --compromised",
-    "bun run upgrade --check",
     "bun run backup",
-    "bun run upgrade",
     "bun run review health",
-    "bun run upkeep",
-    "bun run doctor",
     "bun run export --out directory.ndjson",
     "bun run export --all --out everything.ndjson",
-    "bun run export --site plain --out ./plain",
   ],
-  ["restored", "bun run restore --from <folder or bucket>"],
   ["moved", "bun run import all everything.ndjson"],
   ["given", "bun run import ndjson directory.ndjson"],
   [
@@ -79,8 +69,10 @@ const notRun: readonly (readonly [begins: RegExp, reason: string])[] = [
   [/^bun run review (?:show|approve|reject|check|erase|revert|agent)/, "wants what somebody sent"],
   [/^bun run review (?:revoke .*\[|profile\b)/, "wants two profiles of one: review.test.ts"],
   [/^bun run seed --profiles \d+ --(?:add|seed-number)/, "seed-command.test.ts"],
-  [/^bun run publish --rollback 1234$/, "publish.test.ts"],
-  [/^bun run restore .* --(?:name|without-keys)/, "backup.test.ts, backup-messages.test.ts"],
+  [/^bun run publish --/, "publish.test.ts"],
+  [/^bun run restore\b/, "backup.test.ts, backup-messages.test.ts"],
+  [/^bun run (?:upgrade|upkeep|doctor)\b/, "a test of its own in test/scripts"],
+  [/^bun run export --site plain/, "export-plain.test.ts"],
   [/^bun run import irs-bmf eo_nv.csv.gz --withdraw-many$/, "import.test.ts"],
   [/^bun run import-hits \/var/, "as with one file"],
   [/^bun run review pick (?:add|edit|remove)/, "picks.test.ts"],
@@ -123,7 +115,11 @@ describe("in a fresh folder", () => {
       '203.0.113.9 - - [22/Nov/2026:10:00:00 +0000] "GET /llms.txt HTTP/1.1" 200 10 "-" "a"\n';
     writeFileSync(join(folder, "access.log"), hit);
   });
-  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+  beforeAll(() => process.chdir(folder));
+  afterAll(() => {
+    process.chdir(root);
+    rmSync(folder, { recursive: true, force: true });
+  });
 
   /** What documentation writes, and what is there instead. */
   const here = async (text: string): Promise<string> => {
@@ -135,33 +131,19 @@ describe("in a fresh folder", () => {
       .replaceAll("<why>", "why")
       .replaceAll("<folder or bucket>", join(folderOf("sample"), "backups"));
   };
-  const script = (text: string): string => {
-    const found = ours(text)?.script ?? "";
-    return (
-      text
-        .replace(/^(?:bun|npm) run \S+(?: --(?= ))?/, `${process.execPath} ${join(root, found)}`)
-        .replace(/--profiles \d+/, "--profiles 60")
-        // It would compile the site again: backup.test.ts has a restore that publishes.
-        .replace(/restore\.ts .*/, "$& --no-publish")
-    );
-  };
-
   test.each(
     runs.flatMap(([dataDir, ...commands]) => commands.map((text) => [dataDir, text] as const)),
   )(
     "%s: %s",
     async (dataDir, text) => {
-      const command = script(
-        existsSync(join(folderOf("sample"), "store.db")) ? await here(text) : text,
-      );
-      const ended = await runProgram(["sh", "-c", command], {
-        cwd: folder,
-        env: {
-          ALMONER_DATA_DIR: folderOf(dataDir),
-          ALMONER_BACKUP_PASSPHRASE: "correct horse battery staple",
-          ALMONER_PICTURES: "off",
-          ALMONER_SEARCH_INDEX: "off",
-        },
+      const command = existsSync(join(folderOf("sample"), "store.db")) ? await here(text) : text;
+      const { script = "", words = [] } =
+        ours(command.replace(/--profiles \d+/, "--profiles 60")) ?? {};
+      const ended = await runScript(script.replace(/^scripts\/|\.ts$/g, ""), words, {
+        ALMONER_DATA_DIR: folderOf(dataDir),
+        ALMONER_BACKUP_PASSPHRASE: "correct horse battery staple",
+        ALMONER_PICTURES: "off",
+        ALMONER_SEARCH_INDEX: "off",
       });
       expect([ended.code, ended.err]).toEqual([0, expect.any(String)]);
     },

@@ -15,8 +15,8 @@ import {
 } from "#test/support/importing.ts";
 import { aLyingServer, type Answer, type LyingServer } from "#test/support/lying-server.ts";
 import { zipOf } from "#test/support/zip.ts";
+import { runScript } from "#test/support/processes.ts";
 
-const project = join(import.meta.dirname, "../..");
 let server: LyingServer;
 let importing: TestImporting;
 /** What the publishers have, by path. */
@@ -323,21 +323,12 @@ describe("import <country> --fetch --check", () => {
 });
 
 describe("the command", () => {
-  const command = async (...args: string[]) => {
-    const child = Bun.spawn([process.execPath, join(project, "scripts/import.ts"), ...args], {
-      env: {
-        ...process.env,
-        ALMONER_DATA_DIR: importing.dataDir,
-        ALMONER_DATABASE_URL: "",
-        ALMONER_REGISTER_ORIGIN: server.origin,
-      },
-      stdout: "pipe",
-      stderr: "pipe",
+  const command = (...words: string[]) =>
+    runScript("import", words, {
+      ALMONER_DATA_DIR: importing.dataDir,
+      ALMONER_DATABASE_URL: "",
+      ALMONER_REGISTER_ORIGIN: server.origin,
     });
-    const read = (stream: ReadableStream) => new Response(stream).text();
-    const [out, err] = await Promise.all([read(child.stdout), read(child.stderr)]);
-    return { out, err, code: await child.exited };
-  };
 
   test("says what to send, fetches a country, and ends with 2 for a slip and with 1 when a part fails", async () => {
     publishCountry();

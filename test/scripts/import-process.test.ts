@@ -7,6 +7,7 @@ import { eq, isNull, type SQL, sql } from "drizzle-orm";
 import { listings, nonprofits, registerRecords } from "#content/store/tables/nonprofits.ts";
 import { saveNonprofits } from "#content/nonprofit/save.ts";
 import { registerFile } from "#test/support/importing.ts";
+import { runScript } from "#test/support/processes.ts";
 import { aNonprofit } from "#test/support/records.ts";
 
 const project = join(import.meta.dirname, "../..");
@@ -20,10 +21,18 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }));
 const start = (script: "import" | "export", ...args: string[]) => startIn("data", script, ...args);
 const startIn = (data: string, script: string, ...args: string[]) =>
   Bun.spawn([process.execPath, join(project, `scripts/${script}.ts`), ...args], {
-    env: { ...process.env, ALMONER_DATA_DIR: join(folder, data), ALMONER_DATABASE_URL: "" },
+    env: { ...process.env, ...envOf(data) },
     stdout: "pipe",
     stderr: "pipe",
   });
+const envOf = (data: string) => ({
+  ALMONER_DATA_DIR: join(folder, data),
+  ALMONER_DATABASE_URL: "",
+});
+
+const runIn = (data: string, script: string, ...words: string[]) =>
+  runScript(script, words, envOf(data));
+const run = (script: string, ...words: string[]) => runIn("data", script, ...words);
 
 /** Stops it as soon as that has come about. */
 async function stopped(
@@ -63,8 +72,8 @@ function manyOrganisations(count: number): string {
 
 describe("the import command", () => {
   test("takes nothing into a sample, and says how to make a directory of one's own", async () => {
-    await ended(startIn("data", "seed", "--profiles", "20"));
-    const refused = await ended(start("import", "irs-bmf", registerFile("eo_aa.csv")));
+    await runIn("data", "seed", "--profiles", "20");
+    const refused = await run("import", "irs-bmf", registerFile("eo_aa.csv"));
     expect(refused).toMatchObject({ code: 1, out: "" });
     const own = `ALMONER_DATA_DIR='${join(folder, "data")}-own'`;
     expect(refused.err).toContain(`\n  ${own} npm run import -- irs-bmf `);
@@ -72,18 +81,16 @@ describe("the import command", () => {
     expect(refused.err).toContain(`\n  ${own} npm start\n`);
     using store = await openData();
     expect(await store.db.$count(nonprofits)).toBe(20);
-    const taken = await ended(
-      start("import", "irs-bmf", registerFile("eo_aa.csv"), "--into-sample"),
-    );
+    const taken = await run("import", "irs-bmf", registerFile("eo_aa.csv"), "--into-sample");
     expect(taken.code).toBe(0);
   }, 60_000);
 
   test("answers with exit code 2 to an unknown format and to no file, 1 to a bad file, 0 to a good one", async () => {
     const [unknown, none, bad, good] = await Promise.all([
-      ended(start("import", "irs-cmf", "x")),
-      ended(start("import", "irs-bmf")),
-      ended(startIn("other", "import", "irs-bmf", registerFile("acnc.csv"))),
-      ended(start("import", "irs-bmf", registerFile("eo_aa.csv"), "--json")),
+      run("import", "irs-cmf", "x"),
+      run("import", "irs-bmf"),
+      runIn("other", "import", "irs-bmf", registerFile("acnc.csv")),
+      run("import", "irs-bmf", registerFile("eo_aa.csv"), "--json"),
     ]);
     expect(unknown).toMatchObject({ code: 2, out: "" });
     expect(unknown.err).toContain(
@@ -105,7 +112,7 @@ describe("the import command", () => {
     const before = await stored();
     expect(before).toBeGreaterThan(0);
     expect(before).toBeLessThan(6_000);
-    const again = await ended(start("import", "irs-bmf", file, "--json"));
+    const again = await run("import", "irs-bmf", file, "--json");
     expect(JSON.parse(again.out)).toMatchObject({ added: 6_000 - before, unchanged: before });
     const slugs = await store.db.selectDistinct({ slug: nonprofits.slug }).from(nonprofits);
     expect(slugs).toHaveLength(6_000);
@@ -117,7 +124,7 @@ describe("the import command", () => {
 
   test("killed amid a re-import of other rows, it goes on, and knows all of them afterwards", async () => {
     const file = manyOrganisations(3_000);
-    await ended(start("import", "irs-bmf", file));
+    await run("import", "irs-bmf", file);
     writeFileSync(file, readFileSync(file, "utf8").replaceAll("HOUSE", "HOME"));
     using store = await openData();
     const count = (where: SQL) => store.db.$count(registerRecords, where);
@@ -128,7 +135,7 @@ describe("the import command", () => {
     expect(before).toBeGreaterThan(0);
     expect(before).toBeLessThan(3_000);
     expect(await count(isNull(row_digest))).toBe(0);
-    const again = await ended(start("import", "irs-bmf", file, "--json"));
+    const again = await run("import", "irs-bmf", file, "--json");
     expect(JSON.parse(again.out)).toMatchObject({ changed: 3_000 - before, unchanged: before });
     expect(await renamed()).toBe(3_000);
   }, 240_000);
@@ -146,7 +153,7 @@ describe("the import command", () => {
       await stopped(start("import", "irs-bmf", file), isBegun);
       expect([0, 4_000]).toContain(await profiles());
     }
-    expect((await ended(start("import", "irs-bmf", file))).code).toBe(0);
+    expect((await run("import", "irs-bmf", file)).code).toBe(0);
     expect(await profiles()).toBe(4_000);
   }, 240_000);
 
@@ -177,8 +184,8 @@ describe("the import command", () => {
 
 describe("the export command", () => {
   test("writes a directory that imports into an empty store and exports as the same bytes", async () => {
-    await ended(start("import", "irs-bmf", registerFile("eo_aa.csv")));
-    await ended(start("import", "irs-990", registerFile("missions_990.csv")));
+    await run("import", "irs-bmf", registerFile("eo_aa.csv"));
+    await run("import", "irs-990", registerFile("missions_990.csv"));
     const store = await openData();
     const full = aNonprofit({
       slug: "full-profile",
@@ -202,22 +209,22 @@ describe("the export command", () => {
     );
     store.close();
     const file = join(folder, "directory.ndjson");
-    expect((await ended(start("export", "--out", file))).code).toBe(0);
+    expect((await run("export", "--out", file)).code).toBe(0);
     const open = readFileSync(file, "utf8");
     expect(open).not.toContain("someone@host.example");
     const whole = await ended(start("export", "--with-contact-emails"));
     expect(whole.out).toContain("someone@host.example");
     writeFileSync(file, whole.out);
-    expect((await ended(startIn("copy", "import", "ndjson", file))).code).toBe(0);
+    expect((await runIn("copy", "import", "ndjson", file)).code).toBe(0);
     expect((await ended(startIn("copy", "export", "--with-contact-emails"))).out).toBe(whole.out);
     expect((await ended(startIn("copy", "export"))).out).toBe(open);
-    const again = await ended(startIn("copy", "import", "ndjson", file, "--json"));
+    const again = await runIn("copy", "import", "ndjson", file, "--json");
     expect(JSON.parse(again.out)).toMatchObject({ added: 0, changed: 0, unchanged: 8 });
   }, 240_000);
 
   test("leaves no half-written file when it fails", async () => {
     (await openData()).close();
-    const failed = await ended(start("export", "--out", join(folder, "nowhere/x.ndjson")));
+    const failed = await run("export", "--out", join(folder, "nowhere/x.ndjson"));
     expect(failed.code).toBe(1);
     expect(failed.err).toContain("ENOENT");
     expect(readdirSync(folder).toSorted()).toEqual(["data"]);

@@ -5,7 +5,7 @@ import { listen, type Listening } from "#api/http/listen.ts";
 import { announceService, findService } from "#api/operator/running-service.ts";
 import { aNonprofit } from "../support/records.ts";
 import { aService, type TestService } from "../support/service.ts";
-import { runScript } from "#test/support/processes.ts";
+import { runApart } from "#test/support/processes.ts";
 
 let service: TestService;
 let listening: Listening;
@@ -31,7 +31,7 @@ afterAll(async () => {
 async function review(...args: string[]) {
   const { config, secrets } = service.context;
   const tokens = secrets.adminTokens.map(({ name, token }) => `${name}:${token}`);
-  return runScript("review", args, {
+  return runApart("review", args, {
     ALMONER_DATA_DIR: config.dataDir,
     ALMONER_DATABASE_URL: config.databaseUrl,
     ALMONER_ADMIN_TOKENS: tokens.join(","),

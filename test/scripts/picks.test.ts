@@ -14,8 +14,8 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-/** Runs the command in a process of its own, beside the open service. */
-const review = (...args: string[]) => runScript("review", args, beside(service));
+/** Runs the command beside the open service. */
+const review = (...words: string[]) => runScript("review", words, beside(service));
 
 const picks = () => curatedPicks(service.store, { phase: 1 });
 

@@ -9,6 +9,7 @@ import { openManifest } from "#site/bundle/manifest.ts";
 import { flipBit } from "#test/support/bundle.ts";
 import { putCompiledSite } from "#test/support/publisher.ts";
 import { aNonprofit } from "#test/support/records.ts";
+import { runScript } from "#test/support/processes.ts";
 
 let dataDir: string;
 let store: Store;
@@ -47,35 +48,20 @@ async function edit(tagline: string): Promise<void> {
   );
 }
 
-const spawn = (args: string[], env: Record<string, string> = {}) =>
-  Bun.spawn([process.execPath, "scripts/publish.ts", ...args], {
-    env: {
-      ...process.env,
-      ALMONER_DATA_DIR: dataDir,
-      ALMONER_PUBLIC_DIR: join(dataDir, "public"),
-      ALMONER_LOG_LEVEL: "silent",
-      ALMONER_SEARCH_INDEX: "off",
-      ALMONER_PICTURES: "off",
-      ALMONER_PURGE_URLS: `http://127.0.0.1:${cache.port}`,
-      ALMONER_PURGE_MODE: "xkey",
-      ...env,
-    },
-    stdio: ["ignore", "pipe", "pipe"],
-  });
+const env = () => ({
+  ALMONER_DATA_DIR: dataDir,
+  ALMONER_PUBLIC_DIR: join(dataDir, "public"),
+  ALMONER_LOG_LEVEL: "silent",
+  ALMONER_SEARCH_INDEX: "off",
+  ALMONER_PICTURES: "off",
+  ALMONER_PURGE_URLS: `http://127.0.0.1:${cache.port}`,
+  ALMONER_PURGE_MODE: "xkey",
+});
 
-async function publish(...args: string[]) {
-  const { stdout, stderr, exited } = spawn(args);
-  const [out, complaint, code] = await Promise.all([
-    new Response(stdout).text(),
-    new Response(stderr).text(),
-    exited,
-  ]);
-  return {
-    code,
-    out,
-    complaint,
-    json: args.includes("--json") && out !== "" ? JSON.parse(out) : null,
-  };
+async function publish(...words: string[]) {
+  const { code, out, err } = await runScript("publish", words, env());
+  const json = words.includes("--json") && out !== "" ? JSON.parse(out) : null;
+  return { code, out, complaint: err, json };
 }
 
 const page = () => readFileSync(join(dataDir, "public/nonprofits/trust-a.html"), "utf8");
@@ -124,7 +110,10 @@ describe("publishing once", () => {
 });
 
 test("a running publisher does what is asked for on the command line", async () => {
-  const resident = spawn(["--watch"]);
+  const resident = Bun.spawn([process.execPath, "scripts/publish.ts", "--watch"], {
+    env: { ...process.env, ...env() },
+    stdio: ["ignore", "ignore", "inherit"],
+  });
   try {
     // Anyone who publishes first holds the place: this command must not be quicker than the one that is to stay.
     while ((await publish("--status", "--json")).json.resident !== true) await Bun.sleep(50);
@@ -163,12 +152,10 @@ test("a second service's publisher waits, starts none after another, and takes o
     Bun.spawn([process.execPath, "scripts/publish.ts", "--watch"], {
       env: {
         ...process.env,
-        ALMONER_DATA_DIR: dataDir,
-        ALMONER_PUBLIC_DIR: join(dataDir, "public"),
+        ...env(),
         ALMONER_LOG_LEVEL: "info",
         ALMONER_LOG_FORMAT: "plain",
-        ALMONER_SEARCH_INDEX: "off",
-        ALMONER_PICTURES: "off",
+        ALMONER_PURGE_URLS: "",
       },
       stdio: ["ignore", "ignore", "pipe"],
       serialization: "json",

@@ -14,8 +14,8 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-/** Runs the command in a process of its own, beside the open service. */
-const review = (...args: string[]) => runScript("review", args, beside(service));
+/** Runs the command beside the open service. */
+const review = (...words: string[]) => runScript("review", words, beside(service));
 
 const submit = (agent_id: string, field: string, value: string) =>
   service.post(`/api/enrich/${slug}`, { field, value, agent_id });

@@ -11,7 +11,7 @@ const asked = (await Bun.stdin.json()) as Asked[];
 const root = join(import.meta.dirname, "../..");
 
 // A script, or the harness of benches, ends by running its command; here it gives the command away instead.
-const run = /await runCommand\((command)\b.*\);/;
+const run = /(?:if \(import\.meta\.main\) )?await runCommand\((command)\b.*\);/;
 Bun.plugin({
   name: "commands without running them",
   setup: (build) => {

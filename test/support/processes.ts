@@ -1,5 +1,8 @@
 import { createServer } from "node:net";
 import { join } from "node:path";
+import { format } from "node:util";
+import type { CommandDef } from "citty";
+import { runCommand } from "#scripts/support/command.ts";
 
 const root = join(import.meta.dirname, "../..");
 
@@ -31,13 +34,68 @@ export async function runProgram(
 }
 
 /** Runs a command of ours, such as `publish`, in a process of its own. */
-export const runScript = (
+export const runApart = (
   name: string,
   words: string[],
   env: Record<string, string> = {},
   input = "",
 ): Promise<Ended> =>
   runProgram([process.execPath, join(root, `scripts/${name}.ts`), ...words], { env, input });
+
+let last: Promise<unknown> = Promise.resolve();
+
+/**
+ * Runs a command of ours in this process, one after the other: one of its own takes a second to start, and tests call hundreds.
+ * `env` comes on top of this process's own.
+ */
+export function runScript(
+  name: string,
+  words: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+): Promise<Ended> {
+  const ended = last.then(async () => {
+    const { command } = (await import(join(root, `scripts/${name}.ts`))) as { command: CommandDef };
+    return runHere(command, words, env);
+  });
+  last = ended.catch(() => null);
+  return ended;
+}
+
+async function runHere(
+  command: CommandDef,
+  words: readonly string[],
+  env: Readonly<Record<string, string>>,
+): Promise<Ended> {
+  const { argv, env: envBefore } = process;
+  const exit = process.exit.bind(process);
+  const { log, error } = console;
+  const said = { out: "", err: "" };
+  /** Once it has ended it says nothing more, however what stopped it is caught. */
+  let code: number | null = null;
+  const saying =
+    (to: "out" | "err") =>
+    (...values: unknown[]) => {
+      if (code === null) said[to] += `${format(...values)}\n`;
+    };
+  Object.assign(console, { log: saying("out"), error: saying("err") });
+  process.argv = [...argv.slice(0, 2), ...words];
+  process.env = { ...envBefore, ...env };
+  process.exit = (wanted) => {
+    code ??= Number(wanted ?? 0);
+    throw new Error("the command has ended");
+  };
+  try {
+    // As publish.ts has it; no other command has an option of that name.
+    await runCommand(command, { rollback: "-1" });
+  } catch (thrown) {
+    if (code === null) throw thrown;
+  } finally {
+    code ??= Number(process.exitCode ?? 0);
+    Object.assign(process, { argv, exit, env: envBefore, exitCode: 0 });
+    Object.assign(console, { log, error });
+  }
+  return { code, ...said };
+}
 
 /** Starts the service in a process of its own, with a chain on a free port, silent unless `env` says otherwise. */
 export const startService = (

@@ -24,7 +24,7 @@ const start = (...args: string[]) =>
     stderr: "pipe",
   });
 
-const run = (...args: string[]) => runScript("seed", args, { ALMONER_DATA_DIR: folder });
+const run = (...words: string[]) => runScript("seed", words, { ALMONER_DATA_DIR: folder });
 
 const openedStore = () => openStore({ url: `file:${join(folder, "store.db")}` });
 
