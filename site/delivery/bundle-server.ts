@@ -29,7 +29,8 @@ const alwaysLive = addressesWhere(({ from }) => from === "live");
 /** What the service answers where the bundle has no file, profiles and lists in other languages among it; elsewhere a person who is lost sees a page. */
 const ofService = addressesWhere(({ from }) => from !== "file");
 
-/** A slug in other letters, an id or a register number: the service may know where it leads. */
+/** A slug in other letters, an id or a register number in the place of a slug: the service may know where it leads. */
+const ofNonprofit = addressesWhere(({ path }) => path.includes("{slug}"));
 const otherName = /\/(?:[^/]*[A-Z][^/]*|[\d-]+)$/;
 
 /** The language in front of an address: /es of /es/about. */
@@ -84,7 +85,7 @@ export function createBundleServer(
   const standIn = (path: string, request: Request): Response | null =>
     lost(path) ?? redirected(path) ?? givenAtProfile(path) ?? missing(path, request);
   const missing = (path: string, request: Request): Response | null => {
-    if (ofService.test(path) || otherName.test(path)) return null;
+    if (ofService.test(path) || (ofNonprofit.test(path) && otherName.test(path))) return null;
     if (request.headers.get("accept")?.includes("text/html") !== true) return null;
     const page = lookUp(`${languageOf(path)}/404`) ?? lookUp("/404");
     return page === null ? null : answerWith(page, request, 404);

@@ -167,7 +167,8 @@ describe("the bundle's files over HTTP", () => {
     const lost = held("/nowhere", { accept });
     const type = lost.headers.get("content-type");
     expect([lost.status, type]).toEqual([404, "text/html; charset=utf-8"]);
-    expect(held("/nonprofits/none", { accept }).status).toBe(404);
+    for (const path of ["/nonprofits/none", "/data/41", "/es/api/wallets/41"])
+      expect([path, held(path, { accept }).status]).toEqual([path, 404]);
     expect(ask("/nowhere")).toBeNull();
     // The service knows whose name it is, and redirects.
     for (const path of [
