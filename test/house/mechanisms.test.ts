@@ -58,7 +58,7 @@ test("strings are HTML only where a template, a text, a drawing or JSON-LD gives
   const makers = texts.filter(({ text }) => /set:html|new Html\(/.test(text));
   expect(makers.map(({ file }) => file).sort()).toEqual([
     "api/operator/desk/health-page.ts",
-    "api/reconciliation/preview.ts",
+    "api/reconciliation/routes.ts",
     "content/language/html.ts",
     "content/language/texts.ts",
     "site/parts/chart.astro",

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdtempSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { load } from "cheerio";
-import { exportPlainSite, plainAddress } from "#scripts/export/plain-site.ts";
+import { exportPlainSite, plainAddress } from "#scripts/export.ts";
 import { openBundleReader } from "#site/delivery/bundle-reader.ts";
 import { createBundleServer } from "#site/delivery/bundle-server.ts";
 import { clientFile, clientsInstalled } from "#test/support/clients.ts";

@@ -8,7 +8,7 @@ import { liveCounters } from "#content/operation/directory-facts-store.ts";
 import { dailyHashKeyOf } from "#api/secrets.ts";
 import { userAgentHash } from "#api/http/client.ts";
 import { logRecommendations } from "#content/recommendation/log-store.ts";
-import { hitOf, profileOf, readLogLine } from "#scripts/import-hits/count-log.ts";
+import { hitOf, profileOf, readLogLine } from "#scripts/import-hits.ts";
 import { runScript } from "#test/support/processes.ts";
 
 const nginx = (request: string, status = 200) =>
