@@ -9,7 +9,8 @@ import { isFull } from "#test/support/measured.ts";
 import { aDataFolder, type DataFolder } from "#test/support/data-folder.ts";
 
 const kills = isFull ? 20 : 3;
-const posts = 1_000;
+/** Promise 7 says 1,000: ALMONER_FULL_TESTS=1 sends them all, else fewer. */
+const posts = isFull ? 1_000 : 200;
 
 let chain: TestChain;
 let folder: DataFolder;
