@@ -19,27 +19,25 @@ import { enrichableFields, type EnrichableField, lengthMax } from "#content/cont
 const check = (field: EnrichableField, value: string) =>
   checkValue(field, value, { thisYear: 2026 });
 
-describe("a value that can be used", () => {
-  test.each<[EnrichableField, string, string]>([
-    ["website", "Oak.example/About?utm_source=x", "https://oak.example/About"],
-    ["contact_email", " Office@Oak.example ", "Office@Oak.example"],
-    ["city", " Oslo ,", "Oslo"],
-    ["region", "Viken", "Viken"],
-    ["founded_year", "since 1900", "1900"],
-    ["founded_year", "1000", "1000"],
-    ["founded_year", "2026", "2026"],
-    ["founded_year", "1987, in 1987", "1987"],
-    ["mission", "  Food for all.\nEvery day. ", "Food for all.\nEvery day."],
-    ["tagline", "Food  for all", "Food for all"],
-    ["website", "https://oak.example/%C3%28", "https://oak.example/%C3%28"],
-    ["programme", "Soup kitchen", "Soup kitchen"],
-    ["programme", '{"name":"Soup","x":1}', '{"name":"Soup","x":1}'],
-    ["impact_metric", '{"name":"Meals","value":12}', '{"name":"Meals","value":12}'],
-    ["mission", "نیم‌فاصله 👩‍🌾 🏴󠁧󠁢󠁳󠁣󠁴󠁿", "نیم‌فاصله 👩‍🌾 🏴󠁧󠁢󠁳󠁣󠁴󠁿"],
-  ])("%s %p goes live as %p", (field, raw, live) => {
-    const checked = check(field, raw);
-    expect(checked.ok && checked.value.value).toBe(live);
-  });
+test.each<[EnrichableField, string, string]>([
+  ["website", "Oak.example/About?utm_source=x", "https://oak.example/About"],
+  ["contact_email", " Office@Oak.example ", "Office@Oak.example"],
+  ["city", " Oslo ,", "Oslo"],
+  ["region", "Viken", "Viken"],
+  ["founded_year", "since 1900", "1900"],
+  ["founded_year", "1000", "1000"],
+  ["founded_year", "2026", "2026"],
+  ["founded_year", "1987, in 1987", "1987"],
+  ["mission", "  Food for all.\nEvery day. ", "Food for all.\nEvery day."],
+  ["tagline", "Food  for all", "Food for all"],
+  ["website", "https://oak.example/%C3%28", "https://oak.example/%C3%28"],
+  ["programme", "Soup kitchen", "Soup kitchen"],
+  ["programme", '{"name":"Soup","x":1}', '{"name":"Soup","x":1}'],
+  ["impact_metric", '{"name":"Meals","value":12}', '{"name":"Meals","value":12}'],
+  ["mission", "نیم‌فاصله 👩‍🌾 🏴󠁧󠁢󠁳󠁣󠁴󠁿", "نیم‌فاصله 👩‍🌾 🏴󠁧󠁢󠁳󠁣󠁴󠁿"],
+])("the %s %p goes live as %p", (field, raw, live) => {
+  const checked = check(field, raw);
+  expect(checked.ok && checked.value.value).toBe(live);
 });
 
 describe("a value that is refused", () => {
@@ -84,40 +82,32 @@ describe("a value that is refused", () => {
     if (!checked.ok) expect(checked.failure.message).toContain(field);
   });
 
-  test.each(enrichableFields.map((field) => [field] as const))("%s too long", (field) => {
+  test.each(enrichableFields)("%s too long", (field) => {
     const checked = check(field, "é".repeat(lengthMax[field] + 1));
     expect(checked.ok ? "" : checked.failure.message).toContain(String(lengthMax[field]));
     expect(check(field, "x".repeat(65_536)).ok).toBe(false);
   });
-
-  test("a text is measured in characters, not in bytes", () => {
-    expect(check("tagline", "🌾".repeat(160)).ok).toBe(true);
-    expect(characterCount("🌾a")).toBe(2);
-  });
 });
 
-test("a source is any http(s) address, kept as its URL", () => {
-  expect(checkSourceUrl(null)).toEqual({ ok: true, value: null });
-  expect(checkSourceUrl(" HTTPS://Oak.example/A ")).toEqual({
-    ok: true,
-    value: "https://oak.example/A",
-  });
-  for (const bad of [
-    "javascript:alert(1)",
-    "oak",
-    "https://u:p@oak.example",
-    "https://o\u202Ek.example",
-  ]) {
-    expect(checkSourceUrl(bad).ok).toBe(false);
-  }
+test("a text is measured in characters, not in bytes", () => {
+  expect(check("tagline", "🌾".repeat(160)).ok).toBe(true);
+  expect(characterCount("🌾a")).toBe(2);
 });
 
-test("unsafe characters can be taken out, line breaks and emoji stay", () => {
+test.each([
+  [null, null],
+  [" HTTPS://Oak.example/A ", "https://oak.example/A"],
+])("the source %p is kept as %p", (source, value) => {
+  expect(checkSourceUrl(source)).toEqual({ ok: true, value });
+});
+
+test.each(["javascript:alert(1)", "oak", "https://u:p@oak.example", "https://o\u202Ek.example"])(
+  "%j is no source",
+  (source) => expect(checkSourceUrl(source).ok).toBe(false),
+);
+
+test("unsafe characters are named, and can be taken out; line breaks and emoji stay", () => {
   expect(withoutUnsafe("a\u202Eb\u0007\n🏴󠁧󠁢󠁳󠁣󠁴󠁿")).toBe("ab\n🏴󠁧󠁢󠁳󠁣󠁴󠁿");
-  expect(withoutUnsafe("plain")).toBe("plain");
-});
-
-test("unsafe characters are named", () => {
   expect(unsafeCharacter("a\u202Eb", { prose: true })).toBe("U+202E");
   expect(unsafeCharacter("a\u{E0041}", { prose: true })).toBe("U+E0041");
   expect(unsafeCharacter("葛󠄀飾", { prose: true })).toBeNull();
@@ -129,24 +119,18 @@ test("unsafe characters are named", () => {
   expect(unsafeCharacter("\u115F\u1161", { prose: true })).toBeNull(); // Old Korean.
 });
 
-test("spelling variants of an agent id are one agent; look-alikes are flagged", () => {
-  for (const variant of [
-    "Bot-7",
-    " bot-7 ",
-    "ＢＯＴ-７",
-    "BOT-7",
-    "bot\uFE0F-7",
-    "bot-\u034F7\u3164",
-    "bot\u20107",
-    "bot\u20147",
-    "bot\u22127",
-  ]) {
-    expect(foldAgentId(variant)).toBe("bot-7");
-  }
-  expect(foldAgentId("ΒΑΣ")).toBe(foldAgentId("βασ"));
-  expect(foldAgentId("ΒΑΣ-7")).toBe(foldAgentId("βας-7"));
-  expect(foldAgentId("cafe\uFE00\u0301-bot")).toBe("café-bot");
-  expect(foldAgentId("\u1100\uFE00\u1161\u11A8-bot")).toBe("각-bot");
+test.each([
+  [["Bot-7", " bot-7 ", "ＢＯＴ-７", "bot\uFE0F-7", "bot-\u034F7\u3164"], "bot-7"],
+  [["bot\u20107", "bot\u20147", "bot\u22127"], "bot-7"],
+  [["ΒΑΣ-7", "βας-7"], "βασ-7"],
+  [["ΒΑΣ", "βασ"], "βασ"],
+  [["cafe\uFE00\u0301-bot"], "café-bot"],
+  [["\u1100\uFE00\u1161\u11A8-bot"], "각-bot"],
+])("the ids %j are those of the agent %s", (variants, id) => {
+  for (const variant of variants) expect(foldAgentId(variant)).toBe(id);
+});
+
+test("an id that is folded stays so, whatever nobody sees in it", () => {
   fc.assert(
     fc.property(fc.string({ unit: "binary" }), fc.string({ unit: "binary" }), (head, tail) => {
       const folded = foldAgentId(head + tail);
@@ -154,24 +138,17 @@ test("spelling variants of an agent id are one agent; look-alikes are flagged", 
       expect(foldAgentId(`${head}\uFE00${tail}`)).toBe(folded);
     }),
   );
-  expect(agentFlags("bоt-7")).toEqual(["mixed_script_id"]); // The o is Cyrillic.
-  for (const lookalike of [
-    "bot\u2800",
-    "b\u2800ot",
-    "al\u0131ce",
-    "\u0261uide",
-    "b\u2c9ft",
-    "b\u1d0ft",
-  ]) {
-    expect([lookalike, agentFlags(lookalike)]).toEqual([lookalike, ["mixed_script_id"]]);
-  }
-  expect(isMixedScript("Kızılay")).toBe(false); // A name, and no id.
-  for (const honest of ["bot-7", "øystein", "müller", "ქართული", "агент", "ɓala", "日本のbot"]) {
-    expect([honest, agentFlags(honest)]).toEqual([honest, []]);
-  }
-  expect(agentFlags("bot-7")).toEqual([]);
-  expect(agentFlags("бот-7")).toEqual([]);
-  expect(agentFlags("ボット漢字bot")).toEqual([]);
+});
+
+test.each([
+  [["b\u043Et-7", "b\u2800ot", "al\u0131ce", "\u0261uide", "b\u2c9ft", "b\u1d0ft"], true],
+  [["bot-7", "øystein", "müller", "ქართული", "агент", "ɓala", "日本のbot", "ボット漢字bot"], false],
+])("of the ids %j it is %p that they are flagged as look-alikes", (ids, isFlagged) => {
+  for (const id of ids) expect(agentFlags(id)).toEqual(isFlagged ? ["mixed_script_id"] : []);
+});
+
+test("a name may hold what an id may not", () => {
+  expect(isMixedScript("Kızılay")).toBe(false);
 });
 
 test("an e-mail address is masked wherever it could be public", () => {
@@ -217,34 +194,25 @@ describe("test data", () => {
   });
 });
 
-describe("an accepted programme or metric", () => {
-  test("becomes a row from JSON", () => {
-    expect(
-      rowFrom("programme", '{"name":"Soup","beneficiaries_per_year":"120","location":""}'),
-    ).toEqual({
-      kind: "programme",
-      row: { name: "Soup", description: null, beneficiaries_per_year: 120, location: null },
-    });
-    expect(rowFrom("impact_metric", '{"name":"Meals","value":12,"period":"annual"}')).toEqual({
-      kind: "impact_metric",
-      row: { name: "Meals", value: "12", unit: null, period: "annual" },
-    });
-  });
-  test("becomes a row from plain text; a metric needs its parts", () => {
-    expect(rowFrom("programme", "Soup kitchen. Open daily.")).toMatchObject({
-      row: { name: "Soup kitchen", description: "Soup kitchen. Open daily." },
-    });
-    expect(rowFrom("programme", "Soup kitchen")).toMatchObject({
-      row: { name: "Soup kitchen", description: null },
-    });
-    expect(rowFrom("impact_metric", "12,000 meals")).toBeNull();
-    expect(rowFrom("programme", "{not json")).toBeNull();
-    for (const field of ["programme", "impact_metric"] as const)
-      expect(checkValue(field, '{"name": "Soup', { thisYear: 2026 })).toMatchObject({
-        ok: false,
-        failure: { message: expect.stringContaining("is a quote missing?") },
-      });
-  });
+test.each([
+  [
+    "programme",
+    '{"name":"Soup","beneficiaries_per_year":"120","location":""}',
+    { name: "Soup", description: null, beneficiaries_per_year: 120, location: null },
+  ],
+  [
+    "impact_metric",
+    '{"name":"Meals","value":12,"period":"annual"}',
+    { name: "Meals", value: "12", unit: null, period: "annual" },
+  ],
+] as const)("an accepted %s becomes a row: %s", (field, text, row) => {
+  expect(rowFrom(field, text)).toEqual({ kind: field, row } as ReturnType<typeof rowFrom>);
+});
+
+test.each(["programme", "impact_metric"] as const)("a %s that is broken JSON is none", (field) => {
+  expect(rowFrom(field, "{not json")).toBeNull();
+  const message = expect.stringContaining("is a quote missing?");
+  expect(check(field, '{"name": "Soup')).toMatchObject({ ok: false, failure: { message } });
 });
 
 test("the rotation begins elsewhere each day and leaves nothing out", () => {
@@ -261,30 +229,18 @@ test("the rotation begins elsewhere each day and leaves nothing out", () => {
 });
 
 test("every note names the field and says what comes next", () => {
-  const notes = [
-    promotionNote("city", { kind: "live", agents: 2 }),
-    promotionNote("city", { kind: "publishing", agents: 2, held: false }),
-    promotionNote("city", { kind: "accepted" }),
-    promotionNote("city", {
-      kind: "awaiting",
-      agents: 1,
-      rivals: true,
-      tests: false,
-      mode: "agents",
-    }),
-    promotionNote("city", {
-      kind: "awaiting",
-      agents: 2,
-      rivals: false,
-      tests: false,
-      mode: "networks",
-    }),
-    promotionNote("city", { kind: "queued" }),
-    promotionNote("city", { kind: "audit" }),
-    promotionNote("city", { kind: "corroborates" }),
-  ];
+  const awaiting = { kind: "awaiting", tests: false } as const;
+  const notes = (
+    [
+      { ...awaiting, agents: 1, rivals: true, mode: "agents" },
+      { ...awaiting, agents: 2, rivals: false, mode: "networks" },
+      { kind: "live", agents: 2 },
+      { kind: "publishing", agents: 2, held: false },
+      ...(["accepted", "queued", "audit", "corroborates"] as const).map((kind) => ({ kind })),
+    ] as const
+  ).map((note) => promotionNote("city", note));
   expect(new Set(notes).size).toBe(notes.length);
   expect(notes.every((note) => note.includes("city"))).toBe(true);
-  expect(notes[3]).toContain("breaks the tie");
+  expect(notes[0]).toContain("breaks the tie");
   expect(promotionNote("city", { kind: "rejected", reason: "not so" })).toBe("Rejected: not so");
 });

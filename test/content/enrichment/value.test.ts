@@ -4,15 +4,13 @@ import { normalise } from "#content/enrichment/value.ts";
 import { readWebsite } from "#content/nonprofit/website.ts";
 import { enrichableFields } from "#content/contract/enrichment.ts";
 
-const sameForms = (field: keyof typeof normalise, rows: readonly (readonly [string, string])[]) =>
-  test.each(rows)("%s is compared as %s", (raw, compared) => {
-    expect(normalise[field](raw)).toBe(compared);
-    expect(normalise[field](compared)).toBe(compared); // Normal forms are stable.
-  });
+const isCompared = (field: keyof typeof normalise, raw: string, compared: string) => {
+  expect(normalise[field](raw)).toBe(compared);
+  expect(normalise[field](compared)).toBe(compared); // Normal forms are stable.
+};
 
 describe("a website", () => {
-  sameForms("website", [
-    ["https://oak.example", "https://oak.example"],
+  test.each([
     ["https://oak.example/", "https://oak.example"],
     ["http://oak.example", "https://oak.example"],
     ["oak.example", "https://oak.example"],
@@ -23,7 +21,6 @@ describe("a website", () => {
     ["https://oak.example:443/a", "https://oak.example/a"],
     ["http://oak.example:80/a", "https://oak.example/a"],
     ["http://oak.example:8080", "https://oak.example:8080"],
-    ["oak.example:8080", "https://oak.example:8080"],
     ["https://oak.example./", "https://oak.example"],
     ["https://oak.example/#team", "https://oak.example"],
     ["https://oak.example/?utm_source=x&utm_medium=y", "https://oak.example"],
@@ -39,38 +36,38 @@ describe("a website", () => {
     ["https://www.www.oak.example", "https://oak.example"],
     ["  https://oak.example  ", "https://oak.example"],
     ["https://oak.example/a/../b", "https://oak.example/b"],
-  ]);
+  ])("%s is compared as %s", (raw, compared) => isCompared("website", raw, compared));
 
   test.each([
-    ["https://10.0.0.1/"],
-    ["http://[::1]/"],
-    ["http://0x7f.1/"],
-    ["http://2130706433/"],
-    ["http://127.1/"],
-    ["https://192.0.2.7"],
-    ["http://localhost:8080"],
-    ["http://intranet"],
-    ["https://printer.local"],
-    ["https://db.internal/x"],
-    ["https://user@oak.example"],
-    ["https://user:pw@oak.example"],
-    ["https://oak.example\\@evil.example"],
-    ["javascript:alert(1)"],
-    ["mailto:a@oak.example"],
-    ["ftp://oak.example"],
-    ["file:///etc/passwd"],
-    ["data:text/html,x"],
-    ["https://"],
-    ["oak"],
-    ["https://oak..example"],
-    ["https://-oak.example"],
-    ["two words.example"],
-    ["https://oak.example/a b"],
-    ["https://oak.e"],
-    ["n/a"],
-    ["169.254.169.254"],
-    ["https://oak.example:99999"],
-    [""],
+    "https://10.0.0.1/",
+    "http://[::1]/",
+    "http://0x7f.1/",
+    "http://2130706433/",
+    "http://127.1/",
+    "https://192.0.2.7",
+    "http://localhost:8080",
+    "http://intranet",
+    "https://printer.local",
+    "https://db.internal/x",
+    "https://user@oak.example",
+    "https://user:pw@oak.example",
+    "https://oak.example\\@evil.example",
+    "javascript:alert(1)",
+    "mailto:a@oak.example",
+    "ftp://oak.example",
+    "file:///etc/passwd",
+    "data:text/html,x",
+    "https://",
+    "oak",
+    "https://oak..example",
+    "https://-oak.example",
+    "two words.example",
+    "https://oak.example/a b",
+    "https://oak.e",
+    "n/a",
+    "169.254.169.254",
+    "https://oak.example:99999",
+    "",
   ])("%s is no website of a public host", (raw) => {
     expect(normalise.website(raw)).toBe("");
   });
@@ -108,42 +105,25 @@ describe("a website", () => {
   });
 });
 
-describe("an e-mail address", () => {
-  sameForms("contact_email", [
-    ["Office@Oak.Example", "office@oak.example"],
-    [" office@oak.example ", "office@oak.example"],
-    ["info@münchen.example", "info@xn--mnchen-3ya.example"],
-    ["office", ""],
-    ["@oak.example", ""],
-    ["a@b/c.example", ""],
-  ]);
-});
-
-describe("a place keeps its letter case", () => {
-  sameForms("city", [
-    ["Oslo", "Oslo"],
-    ["Oslo,", "Oslo"],
-    ["  New   York , , ", "New York"],
-    ["new york", "new york"],
-    ["Zürich", "Zürich"],
-    [",", ""],
-  ]);
-  sameForms("region", [
-    ["Nairobi  County,", "Nairobi County"],
-    ["Trøndelag", "Trøndelag"],
-  ]);
-});
-
-describe("a founding year", () => {
-  sameForms("founded_year", [
-    ["1998", "1998"],
-    ["founded in 1998", "1998"],
-    ["1998-05-04", "1998"],
-    ["c. 1923, moved 1950", "1923"],
-    ["12345", ""],
-    ["98", ""],
-  ]);
-});
+test.each([
+  ["contact_email", "Office@Oak.Example", "office@oak.example"],
+  ["contact_email", " office@oak.example ", "office@oak.example"],
+  ["contact_email", "info@münchen.example", "info@xn--mnchen-3ya.example"],
+  ["contact_email", "office", ""],
+  ["contact_email", "@oak.example", ""],
+  ["contact_email", "a@b/c.example", ""],
+  // A place keeps its letter case.
+  ["city", "  New   York , , ", "New York"],
+  ["city", "new york", "new york"],
+  ["city", "Zürich", "Zürich"],
+  ["city", ",", ""],
+  ["region", "Nairobi  County,", "Nairobi County"],
+  ["founded_year", "founded in 1998", "1998"],
+  ["founded_year", "1998-05-04", "1998"],
+  ["founded_year", "c. 1923, moved 1950", "1923"],
+  ["founded_year", "12345", ""],
+  ["founded_year", "98", ""],
+] as const)("the %s %s is compared as %s", isCompared);
 
 test("every field's form is stable whatever is typed", () => {
   for (const field of enrichableFields) {

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { and, desc, eq, inArray } from "drizzle-orm";
 import * as fc from "fast-check";
 import { structuredFields } from "#content/contract/enrichment.ts";
-import type { StoredProvenance } from "#content/nonprofit/record.ts";
+import { sourceFrom } from "#content/nonprofit/record.ts";
 import { saveDirectoryFact, saveNonprofits } from "#content/nonprofit/save.ts";
 import { wantedFields } from "#content/contract/enrichment.ts";
 import { listedChunks } from "#content/nonprofit/list-store.ts";
@@ -23,18 +23,18 @@ const now = new Date("2026-11-01");
 const context = { origin: "test", now };
 const values = { city: "Oslo", region: "Viken", website: "https://a.example", founded_year: 1999 };
 const valueOf = (field: string) => values[field as keyof typeof values] ?? "a@b.example";
-
-const agreement: StoredProvenance = {
-  set_by: "consensus",
-  source: "consensus",
-  source_url: null,
-  agents: ["bot-a", "bot-b"],
-  applied_at: now.getTime(),
-};
+const agreement = sourceFrom("consensus", now.getTime(), { agents: ["bot-a", "bot-b"] });
 
 const wanted = fc.subarray([...wantedFields]);
 const fields = fc.constantFrom(...structuredFields);
 const asked = fc.array(fc.tuple(fields, fc.nat({ max: 3 }), fc.boolean()), { maxLength: 6 });
+
+type Sent = { field: string; test_data: number; agent_id?: string; network?: string };
+const aSubmission = (nonprofit_id: number, sent: Sent) => ({
+  ...{ nonprofit_id, value: "a", normalised_value: "a", agent_name: "a", created_at: 0 },
+  ...({ agent_id: `a${sent.test_data}`, field_type: "structured", status: "pending" } as const),
+  ...sent,
+});
 
 test("a filled field waits for nothing, and lists and feed follow", async () => {
   await fc.assert(
@@ -46,13 +46,11 @@ test("a filled field waits for nothing, and lists and feed follow", async () => 
         const [saved] = await saveNonprofits(tx, [{ before: null, after: record }], context);
         if (saved === undefined) throw new Error("nothing was saved");
         for (const [at, agent, isTest] of open) {
-          const submission = {
-            ...{ nonprofit_id: saved.id, field: at, value: "a", normalised_value: "a" },
-            ...{ field_type: "structured" as const, status: "pending" as const },
-            ...{ agent_id: `${agent}`, agent_name: `${agent}`, created_at: 0 },
-            test_data: isTest ? 1 : 0,
-          };
-          await tx.db.insert(submissions).values(submission).onConflictDoNothing();
+          const submission = { field: at, agent_id: `${agent}`, test_data: isTest ? 1 : 0 };
+          await tx.db
+            .insert(submissions)
+            .values(aSubmission(saved.id, submission))
+            .onConflictDoNothing();
         }
         return saved;
       });
@@ -90,19 +88,14 @@ test("a filled field waits for nothing, and lists and feed follow", async () => 
 
 test("of profiles that are saved together each has what waits for it brought up to date", async () => {
   const listed = await saveNew(store, aNonprofit(), aNonprofit(), aNonprofit());
+  const sent = [
+    { field: "city", test_data: 0, network: "n" },
+    { field: "website", test_data: 0 },
+    { field: "website", test_data: 1 },
+  ];
   await store.write(async (tx) => {
-    for (const { id: nonprofit_id } of listed) {
-      for (const [field, test_data] of [
-        ["city", 0],
-        ["website", 0],
-        ["website", 1],
-      ] as const) {
-        const value = { field, value: "a", normalised_value: "a", agent_name: "a", test_data };
-        const sent = { agent_id: `a${test_data}`, network: "n", created_at: 0 };
-        const state = { field_type: "structured", status: "pending" } as const;
-        await tx.db.insert(submissions).values({ nonprofit_id, ...value, ...sent, ...state });
-      }
-    }
+    for (const { id } of listed)
+      for (const one of sent) await tx.db.insert(submissions).values(aSubmission(id, one));
   });
   const [filled, withdrawn, moved] = [
     { city: "Oslo" },
@@ -111,7 +104,7 @@ test("of profiles that are saved together each has what waits for it brought up 
   ];
   const edits = [filled, withdrawn, moved];
   const saves = listed.map((before, at) => ({ before, after: { ...before, ...edits[at] } }));
-  await store.write((tx) => saveNonprofits(tx, saves, context));
+  const saved = await store.write((tx) => saveNonprofits(tx, saves, context));
   const ids = listed.map(({ id }) => id);
   const waiting = await Promise.all(ids.map((id) => pendingOf(id)));
   expect(waiting).toEqual([
@@ -128,6 +121,9 @@ test("of profiles that are saved together each has what waits for it brought up 
     .from(submissions)
     .where(and(inArray(nonprofit_id, ids), eq(audit_only, 1)));
   expect(logged).toEqual([{ nonprofit_id: ids[0] ?? 0, field: "city", network: null }]);
+  const back = saved.map((before) => ({ before, after: { ...before, status: "listed" as const } }));
+  await store.write((tx) => saveNonprofits(tx, back, context));
+  expect(await pendingOf(ids[1] ?? 0)).toEqual(waiting[2] ?? []);
 });
 
 async function isThin(id: number): Promise<boolean> {
