@@ -226,60 +226,43 @@ test("a list has the counts of its filter", async () => {
   expect((await browse.facetsOf("all")).city).toHaveLength(2);
 });
 
-describe("a question", () => {
-  test("is read from its parameters and written as them", () => {
-    const query = browseQuery({ claimed: "true", city: "Hilo", sort: "name", limit: 5, offset: 0 });
-    expect(query.filters).toEqual({ ...noFilters, claimed: "true", city: "Hilo" });
-    expect(browseParams(query).toString()).toBe("city=Hilo&claimed=true&sort=name");
-    const usual = browseQuery({ limit: 5, offset: 0 });
-    expect([usual.sort, browseParams(usual).toString()]).toEqual(["relevance", ""]);
-  });
+test("a question is read from its parameters and written as them", () => {
+  const query = browseQuery({ claimed: "true", city: "Hilo", sort: "name", limit: 5, offset: 0 });
+  expect(query.filters).toEqual({ ...noFilters, claimed: "true", city: "Hilo" });
+  expect(browseParams(query).toString()).toBe("city=Hilo&claimed=true&sort=name");
+  const usual = browseQuery({ limit: 5, offset: 0 });
+  expect([usual.sort, browseParams(usual).toString()]).toEqual(["relevance", ""]);
+  // Words that objects know of themselves are values like others.
+  for (const city of ["constructor", "__proto__", "toString"])
+    expect(browseQuery({ city, limit: 1, offset: 0 }).filters.city).toBe(city);
 });
 
-describe("facets in words", () => {
-  test("name values, and put incomes in rising order", async () => {
-    await save(aNonprofit({ ...earning(2_000_000), usdc_wallet: "w" }));
-    await save(aNonprofit({ ...earning(3_000_000) }));
-    await save(aNonprofit({ ...earning(0) }));
-    await save(aNonprofit());
-    const facets = facetsAnswer(await browse.facetsOf("all"));
-    expect(facets.income.map(({ name, count }) => [name, count])).toEqual([
-      ["No income", 1],
-      ["1 to 10 million", 2],
-      ["Not known", 1],
-    ]);
-    expect(facets.country).toEqual([{ value: "KE", name: "Kenya", count: 4 }]);
-    expect(facets.accepts).toEqual([{ value: "usdc", name: "Takes gifts in USDC", count: 1 }]);
-    expect(facets.cause).toEqual([{ value: "education", name: "Education", count: 4 }]);
-  });
-
-  test("a value that no one knows is its own name", () => {
-    expect(facetNames.map((facet) => facetValueName(facet, "XQ"))).toEqual(
-      facetNames.map(() => "XQ"),
-    );
-  });
+test("facets name values, and put incomes in rising order; an unknown value is its own name", async () => {
+  await save(aNonprofit({ ...earning(2_000_000), usdc_wallet: "w" }));
+  await save(aNonprofit({ ...earning(3_000_000) }));
+  await save(aNonprofit({ ...earning(0) }));
+  await save(aNonprofit());
+  const facets = facetsAnswer(await browse.facetsOf("all"));
+  expect(facets.income.map(({ name, count }) => [name, count])).toEqual([
+    ["No income", 1],
+    ["1 to 10 million", 2],
+    ["Not known", 1],
+  ]);
+  expect(facets.country).toEqual([{ value: "KE", name: "Kenya", count: 4 }]);
+  expect(facets.accepts).toEqual([{ value: "usdc", name: "Takes gifts in USDC", count: 1 }]);
+  expect(facets.cause).toEqual([{ value: "education", name: "Education", count: 4 }]);
+  for (const facet of facetNames) expect(facetValueName(facet, "XQ")).toBe("XQ");
 });
 
 test("more ids than were expected are counted as well", () => {
   const columns = browseColumns(2);
   const row = { causes: ["health"], country_code: "KE", region: null, city: null };
   const flags = {
-    listed: true,
-    claimed: false,
-    has_wallet: false,
-    has_website: true,
-    ghd_aligned: false,
+    ...{ listed: true, claimed: false, has_wallet: false, has_website: true, ghd_aligned: false },
   };
   for (const id of [1, 7, 3, 40]) {
     columns.set({ id, ...row, ...flags, income: id * 1_000, standing: 9 });
   }
   expect(columns.ids({ ...noFilters, country: "Kenya" })).toEqual([1, 3, 7, 40]);
   expect(columns.sorted([1, 3, 7, 40], "income", 2)).toEqual([40, 7]);
-});
-
-test("words that objects know of themselves are values like others", () => {
-  const page = { limit: 1, offset: 0 };
-  for (const word of ["constructor", "__proto__", "toString"]) {
-    expect(browseQuery({ city: word, ...page }).filters.city).toBe(word);
-  }
 });

