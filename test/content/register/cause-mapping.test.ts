@@ -59,30 +59,19 @@ describe("an American organisation's causes", () => {
     expect(american({ ntee })).toEqual({ causes: [], by: "none", rule: "" });
   });
 
-  test("come by the three older codes, and a group's whole number first", () => {
-    expect(american({ activity: "124031000" })).toMatchObject({
-      causes: ["education"],
-      by: "activity",
-    });
-    expect(american({ activity: "031150120" })).toMatchObject({
-      causes: ["religion"],
-      by: "activity",
-    });
-  });
-
-  test("are a church's first, whatever its NTEE code is; of schools and hospitals only the code counts", () => {
-    expect(american({ foundation: "10" }).causes).toEqual(["religion"]);
-    expect(american({ foundation: "10", ntee: "B20" }).causes).toEqual(["religion", "education"]);
-    expect(american({ foundation: "11" }).causes).toEqual([]);
-  });
-
-  test("come by words of the name last, and beside a code only where no code can say it", () => {
-    const named = { causes: ["religion"], by: "name" } as const;
-    expect(american({ name: "Easthaven Chapel" })).toMatchObject(named);
-    expect(american({ ntee: "B20", name: "Surf Chapel School" })).toMatchObject({
-      causes: ["education", "surf-therapy"],
-      by: "code",
-    });
+  test.each([
+    // The three older codes, and a group's whole number first.
+    [{ activity: "124031000" }, "activity", ["education"]],
+    [{ activity: "031150120" }, "activity", ["religion"]],
+    // A church's first; of schools and hospitals only the code counts.
+    [{ foundation: "10" }, undefined, ["religion"]],
+    [{ foundation: "10", ntee: "B20" }, undefined, ["religion", "education"]],
+    [{ foundation: "11" }, "none", []],
+    // Words of the name last, and beside a code only where no code can say it.
+    [{ name: "Easthaven Chapel" }, "name", ["religion"]],
+    [{ ntee: "B20", name: "Surf Chapel School" }, "code", ["education", "surf-therapy"]],
+  ])("of %j come by its %p: %j", (parts, by, causes) => {
+    expect(american(parts)).toMatchObject({ causes, ...(by && { by }) });
   });
 });
 
@@ -100,29 +89,32 @@ test.each([
   expect(american(parts).rule).toBe(rule);
 });
 
-test("British and Australian causes name their class, tag or column", () => {
-  const british = mapping.british({ ukcat: ["SW203", "BE113"], icnptso: "", name: "Sample" });
-  expect(british.rule).toBe(
-    "UK Charity Activity Tag SW203 → Housing (medium); UK Charity Activity Tag BE113 → Gender Equality (medium)",
-  );
-  expect(mapping.british({ ukcat: [], icnptso: "D32", name: "Sample" }).rule).toBe(
-    "ICNPTSO class D32 → Housing (medium)",
-  );
-  const marked = new Set(["Advancing_Health"]);
-  expect(australian(marked).rule).toBe("ACNC column Advancing_Health → Health (high)");
-});
-
-test("a British charity's causes come by its class, then its tags, then its name", () => {
-  const british = (ukcat: string[], icnptso: string, name = "Sample") =>
-    mapping.british({ ukcat, icnptso, name }).causes;
-  expect(british(["BE113", "SW203"], "D32")).toEqual(["housing", "gender-equality"]);
-  expect(british([""], "", "Sample Chapel")).toEqual(["religion"]);
-});
+test.each([
+  [
+    ["SW203", "BE113"],
+    "",
+    "Sample",
+    ["housing", "gender-equality"],
+    ["Tag SW203 → H", "Tag BE113"],
+  ],
+  [[], "D32", "Sample", ["housing"], ["ICNPTSO class D32 → Housing (medium)"]],
+  [["BE113", "SW203"], "D32", "Sample", ["housing", "gender-equality"], ["class D32", "Tag BE113"]],
+  [[""], "", "Sample Chapel", ["religion"], ["words of the name"]],
+])(
+  "a British charity's causes come by its class, then its tags, then its name: %j %s %s",
+  (ukcat, icnptso, name, causes, rules) => {
+    const british = mapping.british({ ukcat, icnptso, name });
+    expect(british.causes).toEqual(causes);
+    for (const rule of rules) expect(british.rule).toContain(rule);
+  },
+);
 
 test("an Australian charity's causes come by what it marks, unless it marks nearly everything", () => {
   const marked = new Set(["Youth", "Advancing_Health"]);
   expect(australian(marked).causes).toEqual(["health", "youth-empowerment"]);
-  expect(australian(marked, true).causes).toEqual(["health"]);
+  const broad = australian(marked, true);
+  expect(broad.causes).toEqual(["health"]);
+  expect(broad.rule).toBe("ACNC column Advancing_Health → Health (high)");
 });
 
 test("a table that names an unknown cause is refused", () => {

@@ -42,14 +42,9 @@ const register: Register = { name: "registry", lists: true, parts };
 
 const organisation = (number: number): RowOutcome => {
   const org_id = `US-EIN-${100_000_000 + number}`;
-  const name = `Sample Trust ${number}`;
-  const registration = {
-    country_code: "US",
-    type: "EIN",
-    registration_number: `${number}`,
-    org_id,
-  };
-  const fields = { name, causes: [], registrations: [registration] };
+  const registration = { country_code: "US", type: "EIN", registration_number: `${number}` };
+  const registrations = [{ ...registration, org_id }];
+  const fields = { name: `Sample Trust ${number}`, causes: [], registrations };
   const draft = { org_id, source_url: null, fields, record: null };
   return { kind: "draft", rank: "", draft };
 };
@@ -69,8 +64,12 @@ async function* rowsOf(
 
 const rows = (...outcomes: Parameters<typeof rowsOf>[0]): ImportSource =>
   rowsAsOf("2026-05-12", outcomes);
-const rowsAsOf = (day: string, outcomes: Parameters<typeof rowsOf>[0]): ImportSource => ({
-  register,
+const rowsAsOf = (
+  day: string,
+  outcomes: Parameters<typeof rowsOf>[0],
+  parts: Partial<Register> = {},
+): ImportSource => ({
+  register: { ...register, ...parts },
   read: () => [{ name: "x.csv", day, rows: rowsOf(outcomes) }],
 });
 
@@ -116,6 +115,8 @@ const run = (source: ImportSource, options: Options = {}) =>
   );
 
 const aborted = AbortSignal.abort();
+const older = rowsAsOf("2026-05-11", organisations(30));
+const isOlder = { part: "NV", as_of: "2026-05-11", read: "2026-05-12" };
 const csv = { file: "x.csv" };
 const ndjson = { file: "x.ndjson" };
 const link = "website: send an http or https URL";
@@ -128,27 +129,15 @@ test.each<[kind: string, failure: object, source: ImportSource, options?: Option
     rows(organisation(0)),
     { freeBytes: () => needed - 1 },
   ],
-  ...[{}, { scope: "none" }, { checkOnly: true }].map(
-    (options): [string, object, ImportSource, Options] => [
-      "older",
-      { part: "NV", as_of: "2026-05-11", read: "2026-05-12" },
-      rowsAsOf("2026-05-11", organisations(30)),
-      options,
-    ],
-  ),
+  ["older", isOlder, older],
+  ["older", isOlder, older, { scope: "none" }],
+  ["older", isOlder, older, { checkOnly: true }],
   [
     "too_many_bad",
     { file: "x.csv", bad: 11, rows: 41 },
-    {
-      register: { ...register, quarantines: true },
-      read: () => [
-        {
-          name: "x.csv",
-          day: "2026-05-12",
-          rows: rowsOf([...organisations(30), ...Array.from({ length: 11 }, () => unnamed)]),
-        },
-      ],
-    },
+    rowsAsOf("2026-05-12", [...organisations(30), ...Array(11).fill(unnamed)], {
+      quarantines: true,
+    }),
   ],
   ["too_many_withdrawals", { part: "NV", gone: 25, had: 30 }, rows(...organisations(5))],
   ["unknown_parts", { unknown: ["OH"], known: ["NV"] }, rows(organisation(0)), { scope: "OH" }],
@@ -170,10 +159,8 @@ test.each<[kind: string, failure: object, source: ImportSource, options?: Option
 
 test("one that is interrupted as it stores says how many it stored", async () => {
   const stopping = new AbortController();
-  const pace: ImportWorld["pace"] = {
-    size: () => 2,
-    run: (work) => work().finally(() => stopping.abort()),
-  };
+  const run2: ImportWorld["pace"]["run"] = (work) => work().finally(() => stopping.abort());
+  const pace = { size: () => 2, run: run2 };
   const interrupted = await run(rows(...organisations(5)), { pace, signal: stopping.signal });
   expect(interrupted).toEqual({ ok: false, failure: { kind: "interrupted", stored: 2 } });
 });
@@ -187,11 +174,8 @@ test.each<[source: ImportSource, lines: number[]]>([
 ])("malformed rows are counted and left out when asked", async (source, lines) => {
   const skipped: unknown[] = [];
   const onSkipped: ImportWorld["onSkipped"] = ({ line }) => skipped.push(line);
-  const imported = await run(source, { skipBad: true, onSkipped });
-  expect(imported).toMatchObject({
-    ok: true,
-    value: { added: 1, skipped_because: { bad: lines.length } },
-  });
+  const value = { added: 1, skipped_because: { bad: lines.length } };
+  expect(await run(source, { skipBad: true, onSkipped })).toMatchObject({ ok: true, value });
   expect(skipped).toEqual(lines);
 });
 
@@ -212,12 +196,8 @@ test("a row that was taken in is known when it comes again, and not looked at", 
 });
 
 test("of several rows of one organisation one counts, and the others are counted", async () => {
-  const once = { ...register, parts: { ...parts, onceEach: false } };
-  const read = (): RegisterFile[] => [
-    { name: "x.csv", day: "2026-05-12", rows: rowsOf([organisation(0), organisation(0)]) },
-  ];
-  expect(await run({ register: once, read })).toMatchObject({
-    ok: true,
-    value: { added: 1, skipped_because: { duplicate: 1 } },
-  });
+  const several = { parts: { ...parts, onceEach: false } };
+  const source = rowsAsOf("2026-05-12", [organisation(0), organisation(0)], several);
+  const value = { added: 1, skipped_because: { duplicate: 1 } };
+  expect(await run(source)).toMatchObject({ ok: true, value });
 });

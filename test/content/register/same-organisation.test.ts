@@ -83,7 +83,11 @@ const twin = anOrganisation({ org_ids: ["GB-CHC-200001"] });
 const quotes = ["GB-COH-04325234"];
 const quoting = anOrganisation({ quotes });
 const noSite = { quotes, website: null };
+const quotingOther = { quotes: ["GB-CHC-1089464"], website: null };
+const inBoth = ["GB-SC-SC041666", "GB-CHC-100000"];
+const former = "Imperial Cancer Research Fund";
 const rowers = { quotes, name: "Leeds Rowing Club" };
+const third = anOrganisation({ ...rowers, org_ids: ["GB-CHC-300000"] });
 const site = "same_site_and_name";
 const number = "same_number";
 
@@ -99,38 +103,17 @@ test.each<[ReturnType<typeof sourceOf>, string, Registrations, ...Registrations[
   [null, "a word in brackets", inLondon, scottish({ name: "Cancer Research UK (Scotland)" })],
   [null, "a name that is only near", inLondon, scottish({ name: "Cancer Researchers UK" })],
   [null, "the same register", inLondon, scottish({ org_ids: ["GB-CHC-100000"] })],
-  [
-    null,
-    "one register of two in common",
-    inLondon,
-    scottish({ org_ids: ["GB-SC-SC041666", "GB-CHC-100000"] }),
-  ],
+  [null, "one register of two in common", inLondon, scottish({ org_ids: inBoth })],
   [null, "a host where many have a page", anOrganisation(shared), scottish(shared)],
   [site, "a host with two of one register", anOrganisation(), scottish(), branch(1)],
   [null, "the host of a federation", anOrganisation(), scottish(), branch(1), branch(2)],
   [null, "two of one register that could be it", anOrganisation(), scottish(), twin],
   [null, "a twin in its own register", scottish(), anOrganisation(), twin],
   [number, "a number that both quote, and one name", quoting, scottish(noSite)],
-  [
-    number,
-    "a number that both quote, and one host",
-    quoting,
-    scottish({ quotes, name: "Imperial Cancer Research Fund" }),
-  ],
+  [number, "a number that both quote, and one host", quoting, scottish({ quotes, name: former })],
   [null, "a number that both quote alone", quoting, scottish({ ...rowers, website: null })],
-  [
-    null,
-    "a number that two of one register quote",
-    quoting,
-    scottish(noSite),
-    anOrganisation({ ...rowers, org_ids: ["GB-CHC-300000"] }),
-  ],
-  [
-    number,
-    "a quoted number that is the other's own",
-    anOrganisation(),
-    scottish({ quotes: ["GB-CHC-1089464"], website: null }),
-  ],
+  [null, "a number that two of one register quote", quoting, scottish(noSite), third],
+  [number, "a quoted number that is the other's own", anOrganisation(), scottish(quotingOther)],
 ])("%p makes one organisation of two with %s", (source, _, one, ...others) => {
   expect(sourceOf(one, ...others)).toBe(source);
   const [other, ...more] = others;
@@ -157,15 +140,16 @@ test.each([
 });
 
 test("of two profiles the one of its organisation stays, else the one of the lesser number", () => {
-  const [one, other] = [
-    { org_ids: ["GB-SC-SC000001", "GB-CHC-9"], belongs: false },
-    { org_ids: ["GB-CHC-1000001"], belongs: false },
-  ];
-  expect(inOrderOfStaying(one, other)).toEqual([other, one]);
-  expect(inOrderOfStaying(other, one)).toEqual([other, one]);
+  const one = { org_ids: ["GB-SC-SC000001", "GB-CHC-9"], belongs: false };
+  const other = { org_ids: ["GB-CHC-1000001"], belongs: false };
   const own = { ...one, belongs: true };
-  expect(inOrderOfStaying(own, other)).toEqual([own, other]);
-  expect(inOrderOfStaying(other, own)).toEqual([own, other]);
+  for (const [stays, goes] of [
+    [other, one],
+    [own, other],
+  ] as const) {
+    expect(inOrderOfStaying(goes, stays)).toEqual([stays, goes]);
+    expect(inOrderOfStaying(stays, goes)).toEqual([stays, goes]);
+  }
 });
 
 test("a host is the website's, without www.; a shared one is none", () => {

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { RegisterRecord } from "#content/nonprofit/record.ts";
 import { readOrgId, type RegisterNumber } from "#content/register/org-id.ts";
+import { aRegisterRecord } from "#test/support/records.ts";
 import { organisationAnswer, type ScopesRead } from "#content/register/standing.ts";
 
 const numberOf = (text: string): RegisterNumber => {
@@ -10,17 +11,12 @@ const numberOf = (text: string): RegisterNumber => {
 };
 const ein = numberOf("990305781");
 
-const said = (register: string, parts: Partial<RegisterRecord> = {}): RegisterRecord => ({
-  org_id: ein.org_id,
-  register,
-  name: "Hawaii Foodbank Inc",
-  as_of: "2026-01-10",
-  scope: "HI",
-  finances: [],
-  state: "registered",
-  facts: {},
-  ...parts,
-});
+const said = (register: string, parts: Partial<RegisterRecord> = {}): RegisterRecord =>
+  aRegisterRecord({
+    ...{ org_id: ein.org_id, register, name: "Hawaii Foodbank Inc" },
+    ...{ as_of: "2026-01-10", scope: "HI" },
+    ...parts,
+  });
 const bmf = (parts: Partial<RegisterRecord> = {}) =>
   said("irs-bmf", { facts: { deductibility: "1" }, ...parts });
 const pub78 = (code: string) => said("irs-pub78", { facts: { deductibility: code } });
@@ -40,6 +36,7 @@ const about = (records: RegisterRecord[], read = scopes, number = ein) =>
   organisationAnswer(number, { records, profile: null }, { scopes: read, baseUrl });
 
 describe("the standing is", () => {
+  const [scottish, english] = [numberOf("SC041666"), numberOf("GB-CHC-210183")];
   const reinstated = { state: "reinstated" as const, facts: { reinstated: "2021-01-05" } };
   test.each<[string, RegisterRecord[], object]>([
     ["registered", [bmf()], { register: "irs-bmf", as_of: "2026-04-14", since: null }],
@@ -59,11 +56,7 @@ describe("the standing is", () => {
     // A list that no longer names it as revoked.
     ["not listed", [revocation({ state: "gone" })], { register: "irs-bmf" }],
     ["registered", [bmf(), revocation({ state: "gone" })], { register: "irs-bmf" }],
-    [
-      "removed",
-      [bmf({ state: "removed", facts: { removed: "2019-02-03" } })],
-      { since: "2019-02-03" },
-    ],
+    ["removed", [bmf({ state: "removed", facts: { removed: "2019-02" } })], { since: "2019-02" }],
     ["not listed", [], { register: "irs-bmf", as_of: "2026-04-14", since: null }],
   ])("%s, of %j", (value, records, parts) => {
     expect(about(records).standing).toMatchObject({ value, ...parts });
@@ -74,37 +67,34 @@ describe("the standing is", () => {
     expect(about([]).standing.meaning).toMatch(/churches and subordinates of a group/);
     const revokedOnly = new Map([["irs-revocations", new Map([["", "2026-05-01"]])]]);
     expect(about([], revokedOnly).standing.value).toBe("unknown");
-    expect(about([], new Map(), numberOf("SC041666"))).toMatchObject({
-      found: false,
-      country: "United Kingdom",
+    expect(about([], new Map(), scottish)).toMatchObject({
+      ...{ found: false, country: "United Kingdom", deductibility: null },
       standing: { value: "unknown" },
-      deductibility: null,
     });
   });
 
   test("unknown in Scotland where only the register of England and Wales was read", () => {
-    const english: ScopesRead = new Map([["ukcat", new Map([["GB-CHC", "2026-04-14"]])]]);
-    expect(about([], english, numberOf("SC041666"))).toMatchObject({
+    const as_of = "2026-04-14";
+    const read: ScopesRead = new Map([["ukcat", new Map([["GB-CHC", as_of]])]]);
+    const unread = { state: "not read", as_of: null };
+    expect(about([], read, scottish)).toMatchObject({
       standing: { value: "unknown", register: null, as_of: null },
       registers: [
-        { register: "oscr", state: "not read", as_of: null },
-        { register: "ukcat", state: "not read", as_of: null },
+        { register: "oscr", ...unread },
+        { register: "ukcat", ...unread },
       ],
     });
-    const as_of = "2026-04-14";
-    expect(about([], english, numberOf("GB-CHC-210183"))).toMatchObject({
+    expect(about([], read, english)).toMatchObject({
       standing: { value: "not listed", register: "ukcat", as_of },
       registers: [{ state: "not read" }, { state: "not listed", as_of }],
     });
   });
 
   test("that of the whole register, whatever a selection of it said before", () => {
-    const same = { org_id: "GB-CHC-210183", facts: { removed: "2026-01-02" } };
-    const selected = bmf({ ...same, register: "ukcat", state: "registered" });
-    const whole = bmf({ ...same, register: "ccew", state: "removed" });
-    expect(about([selected, whole], new Map(), numberOf("GB-CHC-210183"))).toMatchObject({
-      standing: { value: "removed", register: "ccew", since: "2026-01-02" },
-    });
+    const same = { org_id: english.org_id, facts: { removed: "2026-01-02" } };
+    const both = [said("ukcat", same), said("ccew", { ...same, state: "removed" })];
+    const standing = { value: "removed", register: "ccew", since: "2026-01-02" };
+    expect(about(both, new Map(), english)).toMatchObject({ standing });
   });
 });
 
@@ -153,13 +143,10 @@ test("an organisation that only filed is not listed, and its filing is shown", (
 
 test("a profile gives its name and its addresses", () => {
   const profile = { slug: "hawaii-foodbank", name: "Hawaii Foodbank", status: "listed" } as const;
-  expect(organisationAnswer(ein, { records: [bmf()], profile }, { scopes, baseUrl })).toMatchObject(
-    {
-      org_id: "US-EIN-990305781",
-      registration_number: "99-0305781",
-      found: true,
-      name: "Hawaii Foodbank",
-      profile: { ...profile, profile_url: `${baseUrl}/nonprofits/hawaii-foodbank` },
-    },
-  );
+  const answer = organisationAnswer(ein, { records: [bmf()], profile }, { scopes, baseUrl });
+  expect(answer).toMatchObject({
+    ...{ org_id: "US-EIN-990305781", registration_number: "99-0305781", found: true },
+    name: profile.name,
+    profile: { ...profile, profile_url: `${baseUrl}/nonprofits/hawaii-foodbank` },
+  });
 });
