@@ -8,115 +8,66 @@ const vote = (agent_id: string, normalised_value = "wells", network: string | nu
   normalised_value,
   network,
 });
-const waits = (id: number, said: ReturnType<typeof vote>, sensitive = false): PendingVote => ({
-  id,
-  ...said,
-  counts: !sensitive,
+const waits = (id: number, said: ReturnType<typeof vote>, counts = true): PendingVote => ({
+  ...{ id, ...said, counts },
 });
 const alone: DraftSituation = {
-  phase: 3,
-  mine: vote("b"),
-  sensitive: false,
-  test_data: false,
-  waiting: [],
-  live: null,
-  refused: false,
-  mode: "agents",
+  ...{ phase: 3, mine: vote("b"), mode: "agents", waiting: [], live: null },
+  ...{ sensitive: false, test_data: false, refused: false },
 };
 const operator = (because: string, confidence = 1) =>
   ({ kind: "operator", because, confidence }) as DraftDecision;
+const awaiting = (confidence: number): DraftDecision => ({ kind: "awaiting", confidence });
+const promoted = (confidence: number, winner: number): DraftDecision => ({
+  ...{ kind: "promoted", confidence, winner },
+});
+const live = (normalised_value: string) => ({ live: { by_consensus: true, normalised_value } });
+const byHand = { live: { by_consensus: false, normalised_value: "wells" } };
+/** One draft of agent a waits. */
+const a1 = (said = vote("a"), counts = true) => ({ waiting: [waits(1, said, counts)] });
+const three = [waits(7, vote("c")), waits(3, vote("a")), waits(1, vote("x", "schools"))];
+const [home, near] = [vote("a", "wells", "n1"), vote("b", "wells", "n1")];
+const strict = { mode: "networks", ...a1(home) } as const;
 
 const cases: [title: string, given: Partial<DraftSituation>, becomes: DraftDecision][] = [
   ["in phase 2 a draft waits for the operator", { phase: 2 }, operator("phase_2")],
-  [
-    "in phase 2 agreement changes nothing",
-    { phase: 2, waiting: [waits(1, vote("a"))] },
-    operator("phase_2", 2),
-  ],
-  ["in phase 3 the first agent waits", {}, { kind: "awaiting", confidence: 1 }],
-  [
-    "a second agent with the same intents promotes, in the earliest one's words",
-    { waiting: [waits(7, vote("c")), waits(3, vote("a")), waits(1, vote("x", "schools"))] },
-    { kind: "promoted", confidence: 3, winner: 3 },
-  ],
-  [
-    "other intents do not agree",
-    { waiting: [waits(1, vote("a", "schools"))] },
-    { kind: "awaiting", confidence: 1 },
-  ],
-  [
-    "the same agent is one vote",
-    { waiting: [waits(1, vote("b"))] },
-    { kind: "awaiting", confidence: 1 },
-  ],
+  ["in phase 2 agreement changes nothing", { phase: 2, ...a1() }, operator("phase_2", 2)],
+  ["in phase 3 the first agent waits", {}, awaiting(1)],
+  ["agents that agree promote the earliest one's words", { waiting: three }, promoted(3, 3)],
+  ["other intents do not agree", a1(vote("a", "schools")), awaiting(1)],
+  ["the same agent is one vote", a1(vote("b")), awaiting(1)],
   [
     "obvious test data waits for the operator, whoever agrees",
-    { test_data: true, waiting: [waits(1, vote("a"))] },
+    { test_data: true, ...a1() },
     operator("test_data", 2),
   ],
   [
     "a sensitive draft waits for the operator, whoever agrees",
-    { sensitive: true, waiting: [waits(1, vote("a"))] },
+    { sensitive: true, ...a1() },
     operator("sensitive_claim", 2),
   ],
-  [
-    "a sensitive draft counts for no other",
-    { waiting: [waits(1, vote("a"), true)] },
-    { kind: "awaiting", confidence: 2 },
-  ],
+  ["a sensitive draft counts for no other", a1(vote("a"), false), awaiting(2)],
   [
     "what is recommended is never replaced by agreement",
-    { waiting: [waits(1, vote("a"))], live: { by_consensus: false, normalised_value: "wells" } },
+    { ...a1(), ...byHand },
     operator("recommended_already", 2),
   ],
-  [
-    "nor is what other agents agreed on",
-    { live: { by_consensus: true, normalised_value: "schools" } },
-    operator("recommended_already"),
-  ],
-  [
-    "one more agent with what was agreed on says so",
-    { live: { by_consensus: true, normalised_value: "wells" } },
-    { kind: "corroborates" },
-  ],
-  [
-    "but not in phase 2",
-    { phase: 2, live: { by_consensus: true, normalised_value: "wells" } },
-    operator("phase_2"),
-  ],
+  ["nor is what other agents agreed on", live("schools"), operator("recommended_already")],
+  ["one more agent with what was agreed on says so", live("wells"), { kind: "corroborates" }],
+  ["but not in phase 2", { phase: 2, ...live("wells") }, operator("phase_2")],
   [
     "nor with a sensitive claim",
-    { sensitive: true, live: { by_consensus: true, normalised_value: "wells" } },
+    { sensitive: true, ...live("wells") },
     operator("sensitive_claim"),
   ],
   [
     "what an operator refused needs an operator",
-    { refused: true, waiting: [waits(1, vote("a"))] },
+    { refused: true, ...a1() },
     operator("refused_before", 2),
   ],
-  [
-    "in the strict mode two agents on one network are one vote",
-    {
-      mode: "networks",
-      mine: vote("b", "wells", "n1"),
-      waiting: [waits(1, vote("a", "wells", "n1"))],
-    },
-    { kind: "awaiting", confidence: 2 },
-  ],
-  [
-    "in the strict mode an unknown network is none",
-    { mode: "networks", mine: vote("b"), waiting: [waits(1, vote("a", "wells", "n1"))] },
-    { kind: "awaiting", confidence: 2 },
-  ],
-  [
-    "in the strict mode two networks agree",
-    {
-      mode: "networks",
-      mine: vote("b", "wells", "n2"),
-      waiting: [waits(1, vote("a", "wells", "n1"))],
-    },
-    { kind: "promoted", confidence: 2, winner: 1 },
-  ],
+  ["strict: two agents on one network are one vote", { ...strict, mine: near }, awaiting(2)],
+  ["strict: an unknown network is none", strict, awaiting(2)],
+  ["strict: two networks agree", { ...strict, mine: vote("b", "wells", "n2") }, promoted(2, 1)],
 ];
 
 test.each(cases)("%s", (_, given, becomes) => {

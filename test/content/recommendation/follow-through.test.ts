@@ -1,7 +1,4 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import type { FollowUp } from "#content/recommendation/follow-through-store.ts";
 import { openStore, type Store } from "#content/store/open.ts";
 import {
@@ -12,41 +9,26 @@ import {
 
 const noonMs = Date.parse("2026-06-01T12:00:00Z");
 const dayMs = 86_400_000;
-let folder = "";
 let store: Store;
 let log: RecommendationLog;
 
 beforeEach(async () => {
-  folder = mkdtempSync(join(tmpdir(), "follow-"));
-  store = await openStore({ url: `file:${join(folder, "store.db")}`, synchronous: "OFF" });
+  store = await openStore({ url: ":memory:" });
   log = logRecommendations(store, () => {}, { keptDays: 30 });
 });
-afterEach(() => {
-  store.close();
-  rmSync(folder, { recursive: true, force: true });
-});
+afterEach(() => store.close());
 
 const aCall = (
   given: Partial<Omit<LoggedRecommendation, "called_at">> & { atMs?: number } = {},
 ): LoggedRecommendation => ({
   query: { cause: null, country: null, q: "wells", intent: "discover" },
-  result_count: 2,
-  top_slug: "wells",
-  slugs: ["wells", "pumps"],
-  ranking_signals: [],
-  phase: 1,
-  client: "today",
-  called_at: new Date(given.atMs ?? noonMs),
+  ...{ result_count: 2, top_slug: "wells", slugs: ["wells", "pumps"], ranking_signals: [] },
+  ...{ phase: 1, client: "today", called_at: new Date(given.atMs ?? noonMs) },
   ...given,
 });
 const aStep = (given: Partial<FollowUp> = {}): FollowUp => ({
-  slug: "wells",
-  action: "profile",
-  form: "page",
-  intent_id: null,
-  clients: ["today"],
-  atMs: noonMs + 1_000,
-  withinMs: 0,
+  ...{ slug: "wells", action: "profile", form: "page", intent_id: null },
+  ...{ clients: ["today"], atMs: noonMs + 1_000, withinMs: 0 },
   ...given,
 });
 const stored = async () =>
@@ -56,28 +38,24 @@ const stored = async () =>
     )
   ).rows.map((row): Record<string, unknown> => ({ ...row }));
 
+/** What is stored once all is written. */
+const written = async () => {
+  await log.flush();
+  return stored();
+};
+
 describe("a profile that is opened", () => {
   test.each([
-    [0, 1],
-    [59_900, 1],
-    [60_000, 1],
-    [60_001, 0],
-    [60_100, 0],
-    [-1, 0],
-    [-3_600_000, 0],
-    [3_600_000, 0],
-  ])("%p ms after a recommendation follows it %p times", async (afterMs, times) => {
+    [0, "today", 1],
+    [60_000, "today", 1],
+    [60_001, "today", 0],
+    [-1, "today", 0],
+    [3_600_000, "today", 0],
+    [0, "other", 0],
+  ])("%p ms after a recommendation, by %p, follows it %p times", async (afterMs, client, times) => {
     log.add(aCall());
-    log.follow(aStep({ atMs: noonMs + afterMs }), { elsewhere: true });
-    await log.flush();
-    expect(await stored()).toHaveLength(times);
-  });
-
-  test("by another user agent follows nothing", async () => {
-    log.add(aCall());
-    log.follow(aStep({ clients: ["other"] }), { elsewhere: true });
-    await log.flush();
-    expect(await stored()).toEqual([]);
+    log.follow(aStep({ atMs: noonMs + afterMs, clients: [client] }), { elsewhere: true });
+    expect(await written()).toHaveLength(times);
   });
 
   test.each([
@@ -87,18 +65,8 @@ describe("a profile that is opened", () => {
   ])("is stored with its rank: %s, %p", async (slug, rank) => {
     log.add(aCall());
     log.follow(aStep({ slug }));
-    await log.flush();
-    expect(await stored()).toEqual([
-      {
-        recommendation_id: 1,
-        slug,
-        action: "profile",
-        form: "page",
-        rank,
-        intent_id: "",
-        followed_at: noonMs + 1_000,
-      },
-    ]);
+    const step = { action: "profile", form: "page", intent_id: "", followed_at: noonMs + 1_000 };
+    expect(await written()).toEqual([{ recommendation_id: 1, slug, rank, ...step }]);
   });
 
   test("belongs to the newest call that named it, else to the newest", async () => {
@@ -106,12 +74,10 @@ describe("a profile that is opened", () => {
     log.add(aCall({ slugs: ["wells", "camp"], atMs: noonMs + 100 }));
     log.add(aCall({ slugs: ["pumps"], atMs: noonMs + 200 }));
     for (const slug of ["camp", "wells", "school"]) log.follow(aStep({ slug }));
-    await log.flush();
-    const rows = await stored();
-    expect(rows.map((row) => [row["slug"], row["recommendation_id"], row["rank"]])).toEqual([
-      ["camp", 2, 2],
-      ["wells", 2, 1],
-      ["school", 3, null],
+    expect(await written()).toMatchObject([
+      { slug: "camp", recommendation_id: 2, rank: 2 },
+      { slug: "wells", recommendation_id: 2, rank: 1 },
+      { slug: "school", recommendation_id: 3, rank: null },
     ]);
   });
 
@@ -120,19 +86,16 @@ describe("a profile that is opened", () => {
     for (let opened = 0; opened < 5; opened++) log.follow(aStep({ atMs: noonMs + opened }));
     await log.flush();
     log.follow(aStep({ form: "json" }));
-    await log.flush();
-    expect(await stored()).toHaveLength(1);
+    expect(await written()).toHaveLength(1);
   });
 
   test("just after midnight follows a call of the day before", async () => {
     const midnightMs = Date.parse("2026-06-02T00:00:00Z");
     log.add(aCall({ client: "yesterday", atMs: midnightMs - 20_000 }));
-    log.follow(aStep({ clients: ["today", "yesterday"], atMs: midnightMs + 39_000 }));
-    log.follow(
-      aStep({ clients: ["today", "yesterday"], atMs: midnightMs + 41_000, slug: "pumps" }),
-    );
-    await log.flush();
-    expect((await stored()).map((row) => row["slug"])).toEqual(["wells"]);
+    const clients = ["today", "yesterday"];
+    log.follow(aStep({ clients, atMs: midnightMs + 39_000 }));
+    log.follow(aStep({ clients, atMs: midnightMs + 41_000, slug: "pumps" }));
+    expect(await written()).toMatchObject([{ slug: "wells" }]);
   });
 });
 
@@ -140,8 +103,7 @@ test("payment requirements are stored with their memo, each", async () => {
   log.add(aCall());
   const donate = (intent_id: string) => aStep({ action: "donate", form: null, intent_id });
   for (const memo of ["m1", "m2", "m1"]) log.follow(donate(memo));
-  await log.flush();
-  expect((await stored()).map((row) => row["intent_id"])).toEqual(["m1", "m2"]);
+  expect(await written()).toMatchObject([{ intent_id: "m1" }, { intent_id: "m2" }]);
 });
 
 test("what no one here was recommended is looked for only when another process may have done it", async () => {
@@ -150,12 +112,10 @@ test("what no one here was recommended is looked for only when another process m
   log.follow(aStep());
   log.follow(aStep({ slug: "pumps" }), { elsewhere: true });
   // The other process writes its call after this one has looked for it.
-  await log.flush();
-  expect(await stored()).toEqual([]);
+  expect(await written()).toEqual([]);
   other.add(aCall());
   await other.flush();
-  await log.flush();
-  expect((await stored()).map((row) => row["slug"])).toEqual(["pumps"]);
+  expect(await written()).toMatchObject([{ slug: "pumps" }]);
   expect(other.isFollowed(noonMs + 60_000)).toBe(true);
   expect(other.isFollowed(noonMs + 60_001)).toBe(false);
 });

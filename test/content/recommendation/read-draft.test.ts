@@ -9,9 +9,7 @@ const faults = (given: object) => {
   const body = fitted(DraftBody, { ...draftExample, ...given });
   if (!body.ok) return body.failure.map((wrong) => ({ ...wrong, claims: false }));
   const read = readDraft(body.value);
-  return read.ok
-    ? []
-    : read.failure.map(({ path, message, claims }) => ({ path, message, claims }));
+  return read.ok ? [] : read.failure;
 };
 
 test("the example of the description can be used", () => {
@@ -44,6 +42,8 @@ test("texts are cleaned, phrases that say the same are one, and the name is the 
   });
 });
 
+const wallet = "9xQeWvG816bUx9EPjHmaT23yvVM2ZWbrrpZb9PusVFin";
+
 describe("a draft cannot be used", () => {
   test.each([
     [{ slug: undefined }, "slug", "slug is required"],
@@ -62,11 +62,7 @@ describe("a draft cannot be used", () => {
     [{ why_recommended: "See https://evil.example now." }, "why_recommended", "source_url"],
     [{ why_recommended: "Write to me@mail.test." }, "why_recommended", "source_url"],
     [{ why_recommended: "Look at evil.com for more" }, "why_recommended", "source_url"],
-    [
-      { why_recommended: "Pay 9xQeWvG816bUx9EPjHmaT23yvVM2ZWbrrpZb9PusVFin" },
-      "why_recommended",
-      "wallet",
-    ],
+    [{ why_recommended: `Pay ${wallet}` }, "why_recommended", "wallet"],
     [{ source_url: undefined }, "source_url", "required"],
     [{ source_url: null }, "source_url", "required"],
     [{ source_url: "" }, "source_url", "required"],
@@ -76,18 +72,14 @@ describe("a draft cannot be used", () => {
     [{ agent_id: "  " }, "agent_id", "empty"],
     [{ agent_name: "a\u0000b" }, "agent_name", "U+0000"],
   ])("%j: %s, %p", (given, path, says) => {
-    const [first] = faults(given);
-    expect(first).toMatchObject({ path, claims: false });
-    expect(first?.message).toContain(says);
+    const message = expect.stringContaining(says);
+    expect(faults(given)[0]).toMatchObject({ path, claims: false, message });
   });
 
   test("because it claims too much: the phrase and restrained words are named", () => {
-    expect(faults({ why_recommended: "The most effective kitchen." })).toEqual([
-      {
-        path: "why_recommended",
-        message: expect.stringMatching(/"most effective" claims too much: say .+/),
-        claims: true,
-      },
+    const message = expect.stringMatching(/"most effective" claims too much: say .+/);
+    expect(faults({ why_recommended: "The most effective kitchen." })).toMatchObject([
+      { path: "why_recommended", message, claims: true },
     ]);
     expect(faults({ recommended_for: ["the best kitchens"] })[0]).toMatchObject({ claims: true });
   });
@@ -118,10 +110,7 @@ describe("a sensitive claim", () => {
   });
 
   test("is told with the draft, each phrase once", () => {
-    const read = readDraft({
-      ...draftExample,
-      recommended_for: ["impact", "Impact per dollar"],
-    });
+    const read = readDraft({ ...draftExample, recommended_for: ["impact", "Impact per dollar"] });
     expect(read).toMatchObject({ ok: true, value: { sensitive_claims: ["impact", "per dollar"] } });
   });
 });
