@@ -15,23 +15,17 @@ const record = (
 
 describe("what a register says of its latest period", () => {
   const bmf = { filing: "01", tax_period: "2024-02", income: 9, revenue: 7, assets: 5 };
+  const accounts = { accounts_to: "2019-03-31", income: 67_013, spending: 65_380 };
+  const unnamed = ["2024-02-29", "annual return", "USD", 7, null, 5] as const;
   test.each([
     ["irs-bmf", bmf, ["2024-02-29", "990 or 990-EZ", "USD", 7, null, 5]],
     ["irs-bmf", { ...bmf, revenue: -7 }, ["2024-02-29", "990 or 990-EZ", "USD", -7, null, 5]],
-    ["irs-bmf", { ...bmf, filing: "06" }, ["2024-02-29", "annual return", "USD", 7, null, 5]],
-    [
-      "irs-bmf",
-      { ...bmf, filing: "constructor" },
-      ["2024-02-29", "annual return", "USD", 7, null, 5],
-    ],
+    ["irs-bmf", { ...bmf, filing: "06" }, unnamed],
+    ["irs-bmf", { ...bmf, filing: "constructor" }, unnamed],
     // Gross receipts are no revenue.
     ["irs-bmf", { tax_period: "2024-12", income: 9 }, null],
     ["irs-bmf", { revenue: 9 }, null],
-    [
-      "ukcat",
-      { accounts_to: "2019-03-31", income: 67_013, spending: 65_380 },
-      ["2019-03-31", "accounts", "GBP", 67_013, 65_380, null],
-    ],
+    ["ukcat", accounts, ["2019-03-31", "accounts", "GBP", 67_013, 65_380, null]],
     ["ukcat", { accounts_to: "2019-03-31" }, null],
     ["acnc", { income: 5 }, null],
     ["a-register-of-later", { income: 5 }, null],
@@ -48,30 +42,20 @@ describe("what a register says of its latest period", () => {
 describe("of one period", () => {
   const own = filed("2023-12-31", { revenue: 1 });
   const column = filed("2023-12-31", { revenue: 2, prior_year: true });
-  const bmf = { tax_period: "2023-12", revenue: 3 };
+  const bmf = record("irs-bmf", { tax_period: "2023-12", revenue: 3 });
+  const returns = (...finances: StoredPeriod[]) => record("x", {}, finances);
+  const dayBefore = { ...own, period_end: "2023-12-30" };
   test.each([
-    ["a return counts before a register", [record("irs-bmf", bmf), record("x", {}, [own])], [1]],
+    ["a return counts before a register", [bmf, returns(own)], [1]],
     [
-      "a return counts before a column of the next year's, in another register, too",
-      [record("a", {}, [column]), record("x", {}, [own])],
+      "a return counts before the next year's column",
+      [record("a", {}, [column]), returns(own)],
       [1],
     ],
-    ["a column counts before a register", [record("irs-bmf", bmf), record("x", {}, [column])], [2]],
-    [
-      "a return that ends a day before its month counts before a register, which has the month",
-      [record("irs-bmf", bmf), record("x", {}, [{ ...own, period_end: "2023-12-30" }])],
-      [1],
-    ],
-    [
-      "a register's own stands beside a return in another currency",
-      [record("irs-bmf", bmf), record("x", {}, [{ ...own, currency: "GBP" }])],
-      [1, 3],
-    ],
-    [
-      "two returns of one register both stand",
-      [record("x", {}, [own, filed("2023-12-15", { revenue: 4 })])],
-      [1, 4],
-    ],
+    ["a column counts before a register", [bmf, returns(column)], [2]],
+    ["a return of a day before the month's end counts, too", [bmf, returns(dayBefore)], [1]],
+    ["another currency stands beside it", [bmf, returns({ ...own, currency: "GBP" })], [1, 3]],
+    ["two returns both stand", [returns(own, filed("2023-12-15", { revenue: 4 }))], [1, 4]],
   ])("%s", (_, records, revenues) => {
     expect(financesOf(records).map(({ revenue }) => revenue)).toEqual(revenues);
   });
@@ -87,16 +71,10 @@ test("periods stand newest first, the newest 20 of them, without when the return
 });
 
 test("real returns stand beside the newer row of a register, and for a year without one the column of the next", () => {
-  const found = financesOf(redCross().register_records);
-  expect(
-    found.map((one) => [
-      one.period_end,
-      one.source,
-      one.form,
-      one.expenses,
-      one.prior_year ?? false,
-    ]),
-  ).toEqual([
+  const found = financesOf(redCross().register_records).map((one) => [
+    ...[one.period_end, one.source, one.form, one.expenses, one.prior_year ?? false],
+  ]);
+  expect(found).toEqual([
     ["2025-06-30", "irs-bmf", "990 or 990-EZ", null, false],
     ["2023-06-30", "irs-990-xml", "990", 2_971_106_889, false],
     ["2022-06-30", "irs-990-xml", "990", 3_048_182_336, false],

@@ -5,10 +5,7 @@ import { aNonprofit, aRegisterRecord } from "#test/support/records.ts";
 
 const at = new Date("2026-06-01T12:00:00Z");
 const registered = (org_id: string) => ({
-  country_code: "GB",
-  type: "Charity number",
-  registration_number: org_id,
-  org_id,
+  ...{ country_code: "GB", type: "Charity number", registration_number: org_id, org_id },
 });
 const scopeOf = (org_id: string) => org_id.split("-", 2).join("-");
 const said = (org_id: string) =>
@@ -23,15 +20,8 @@ const profile = (org_id: string, parts: Partial<NonprofitRecord> = {}) =>
   });
 const into = profile("GB-CHC-1000001", { id: 1, city: null, causes: ["education"] });
 const gone = profile("GB-SC-SC000001", {
-  id: 2,
-  mission: "Lanterns",
-  city: "Leith",
-  region: "Scotland",
-  causes: ["health"],
-  provenance: {
-    mission: sourceFrom("register", 1),
-    registrations: sourceFrom("register", 1),
-  },
+  ...{ id: 2, mission: "Lanterns", city: "Leith", region: "Scotland", causes: ["health"] },
+  provenance: { mission: sourceFrom("register", 1), registrations: sourceFrom("register", 1) },
 });
 
 describe("a link of two registers", () => {
@@ -39,19 +29,13 @@ describe("a link of two registers", () => {
 
   test("moves registrations, records and what is lacking, but no place and no causes beside others", () => {
     expect(link.into).toMatchObject({
-      mission: "Lanterns",
-      city: null,
-      region: null,
-      causes: ["education"],
+      ...{ mission: "Lanterns", city: null, region: null, causes: ["education"] },
       register_scope: "GB-CHC",
+      registrations: [{}, { linked_by: "same_number" }],
+      register_records: [{}, {}],
     });
-    expect(link.into.registrations[1]).toMatchObject({ linked_by: "same_number" });
-    expect(link.into.register_records).toHaveLength(2);
-    expect(link.gone).toMatchObject({
-      status: "withdrawn",
-      merged_into: into.slug,
-      registrations: [],
-    });
+    const withdrawn = { status: "withdrawn", merged_into: into.slug, registrations: [] };
+    expect(link.gone).toMatchObject(withdrawn);
     expect(link.gone.provenance["status"]).toBeUndefined();
   });
 
@@ -66,26 +50,23 @@ describe("a link of two registers", () => {
     expect(back.gone).toMatchObject({ registrations: [], register_records: [] });
   });
 
-  test("lists nothing that its register has taken out since, whatever others say", () => {
-    const since = (states: [string, "gone" | "removed" | "reinstated"][]) => {
-      const records = states.map(([register, state]) => ({
-        ...said("GB-SC-SC000001"),
-        register,
-        state,
-      }));
-      return unmerged(link.gone, { ...link.into, register_records: records }, link.given).gone
-        .status;
-    };
-    expect(since([["ukcat", "removed"]])).toBe("withdrawn");
-    expect(since([["ukcat", "reinstated"]])).toBe("listed");
-    expect(
-      since([
+  test.each<[string, [register: string, state: "gone" | "removed" | "reinstated"][]]>([
+    ["withdrawn", [["ukcat", "removed"]]],
+    ["listed", [["ukcat", "reinstated"]]],
+    [
+      "withdrawn",
+      [
         ["ukcat", "gone"],
         ["other", "reinstated"],
-      ]),
-    ).toBe("withdrawn");
-    expect(since([["other", "gone"]])).toBe("withdrawn");
-    expect(since([])).toBe("listed");
+      ],
+    ],
+    ["withdrawn", [["other", "gone"]]],
+    ["listed", []],
+  ])("undone, it is %s where registers say since: %j", (status, states) => {
+    const of = said("GB-SC-SC000001");
+    const register_records = states.map(([register, state]) => ({ ...of, register, state }));
+    const back = unmerged(link.gone, { ...link.into, register_records }, link.given);
+    expect(back.gone.status).toBe(status as NonprofitRecord["status"]);
   });
 
   test("is undone without what others changed since", () => {
@@ -109,10 +90,12 @@ test("a merge by an operator moves causes, too, and is undone as well", () => {
   );
 });
 
-test("says why a profile cannot be merged", () => {
+test.each<[string, NonprofitRecord, NonprofitRecord]>([
+  ["into itself", into, into],
+  ["is withdrawn", gone, { ...into, status: "withdrawn" }],
+  ["into other before", { ...gone, merged_into: "other" }, into],
+  ["belongs to its organisation", { ...gone, verified: 1 }, into],
+])("says why a profile cannot be merged: %s", (why, one, other) => {
+  expect(whyNotMerged(one, other)).toContain(why);
   expect(whyNotMerged(gone, into)).toBeNull();
-  expect(whyNotMerged(into, into)).toContain("into itself");
-  expect(whyNotMerged(gone, { ...into, status: "withdrawn" })).toContain("is withdrawn");
-  expect(whyNotMerged({ ...gone, merged_into: "other" }, into)).toContain("into other before");
-  expect(whyNotMerged({ ...gone, verified: 1 }, into)).toContain("belongs to its organisation");
 });

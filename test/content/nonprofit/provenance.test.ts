@@ -72,11 +72,11 @@ test("the form of a filed value is that of its period, or else the name of what 
       register_records: redCross().register_records.map((one) => ({ ...one, register: "irs-990" })),
       provenance: { website: sourceFrom("register", at, { source }) },
     });
-  const period_end = "2023-06-30";
-  expect(filedOn(of("irs-990"), "website")).toEqual({ source: "irs-990", form: "990", period_end });
-  expect(filedOn(of("irs-1023ez"), "website")).toEqual({
-    ...{ source: "irs-1023ez", form: "IRS Form 1023-EZ", period_end },
-  });
+  for (const [source, form] of [
+    ["irs-990", "990"],
+    ["irs-1023ez", "IRS Form 1023-EZ"],
+  ] as const)
+    expect(filedOn(of(source), "website")).toEqual({ source, form, period_end: "2023-06-30" });
   expect(filedOn(of("irs-bmf"), "website")).toBeNull();
   expect(filedOn(of("irs-990"), "mission")).toBeNull();
 });

@@ -1,4 +1,4 @@
-import { describe, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import * as fc from "fast-check";
 import { numberedSlug, slugCandidates, slugIn, slugOf } from "#content/nonprofit/slug.ts";
 
@@ -47,35 +47,32 @@ test("a long name is cut at a word, at 80 characters at most", () => {
   expect(slugOf("a".repeat(200)).length).toBeLessThanOrEqual(80);
 });
 
-describe("the slugs that a nonprofit may take", () => {
-  const place = { city: "Easthaven", region: "Nevada" };
+const nowhere = { city: null, region: null };
+const inNevada = { city: "Easthaven", region: "Nevada" };
 
-  test("are its name, then with its town, then with its region", () => {
-    expect(slugCandidates("Grace Chapel", place, "x")).toEqual([
-      "grace-chapel",
-      "grace-chapel-easthaven",
-      "grace-chapel-easthaven-nevada",
-    ]);
-  });
+test.each([
+  [
+    "Grace Chapel",
+    inNevada,
+    ["", "-easthaven", "-easthaven-nevada"].map((end) => `grace-chapel${end}`),
+  ],
+  // A town that ends the name is not repeated.
+  ["Grace Chapel Easthaven", { ...inNevada, region: null }, ["grace-chapel-easthaven"]],
+  // A name without a letter.
+  ["★", nowhere, ["us-ein-1"]],
+  // Names of the bundle's own files.
+  ["Index", nowhere, ["index-nonprofit"]],
+  ["Pages", inNevada, ["pages-easthaven", "pages-easthaven-nevada"]],
+])(
+  "%s may take the slugs of its name, with its town, with its region: %j",
+  (name, place, slugs) => {
+    expect(slugCandidates(name, place, "US-EIN-1")).toEqual(slugs);
+  },
+);
 
-  test("do not repeat a town that ends the name", () => {
-    expect(slugCandidates("Grace Chapel Easthaven", { ...place, region: null }, "x")).toEqual([
-      "grace-chapel-easthaven",
-    ]);
-  });
-
-  test("come from the org-id when a name has no letter", () => {
-    expect(slugCandidates("★", { city: null, region: null }, "US-EIN-1")).toEqual(["us-ein-1"]);
-    expect(slugCandidates("★", { city: null, region: null }, "?")).toEqual(["nonprofit"]);
-  });
-
-  test("are never names of the bundle's own files", () => {
-    expect(slugCandidates("Index", { city: null, region: null }, "x")).toEqual(["index-nonprofit"]);
-    expect(slugCandidates("Pages", place, "x")[0]).toBe("pages-easthaven");
-  });
-
-  test("get a number in the end", () =>
-    expect(numberedSlug("grace-chapel", 2)).toBe("grace-chapel-2"));
+test("who has neither name nor number in letters is a nonprofit, and numbers end a slug", () => {
+  expect(slugCandidates("★", nowhere, "?")).toEqual(["nonprofit"]);
+  expect(numberedSlug("grace-chapel", 2)).toBe("grace-chapel-2");
 });
 
 test.each([

@@ -49,29 +49,22 @@ test("the organisation's own page is first, its website stands for a missing one
   const own = sourceFrom("organisation", at);
   const usdc_wallet = "4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T";
   const provenance = { donation_url: own, website: own };
-  expect(kindsOf({ donation_url: page, website: site, usdc_wallet, provenance })).toEqual([
-    "donation_page",
-    "usdc",
-  ]);
-  expect(kindsOf({ website: site, usdc_wallet, provenance })).toEqual(["website", "usdc"]);
-  const doubted = {
-    website: own,
-    donation_url: sourceFrom("operator", at, { source: "correction" }),
-  };
+  const both = { donation_url: page, website: site, usdc_wallet, provenance };
+  expect(kindsOf(both)).toEqual(["donation_page", "usdc"]);
+  expect(kindsOf({ ...both, donation_url: null })).toEqual(["website", "usdc"]);
+  const corrected = sourceFrom("operator", at, { source: "correction" });
+  const doubted = { website: own, donation_url: corrected };
   expect(kindsOf({ donation_url: page, website: site, provenance: doubted })).toEqual(["website"]);
 });
 
 test("a service stands for those whose number it knows", () => {
-  const link = {
-    scheme: "US-EIN",
-    label: "Give by card",
-    url: "https://giving.example/us/{number}",
-  };
+  const url = "https://giving.example/us/{number}";
+  const link = { scheme: "US-EIN", label: "Give by card", url, fee: "3 %" };
   const registration = { country_code: "US", type: "EIN", registration_number: "53-0196605" };
   const ways = (org_id: string) =>
     waysToGive(aNonprofit({ registrations: [{ ...registration, org_id }] }), {
       baseUrl,
-      givingLinks: [{ ...link, fee: "3 %" }],
+      givingLinks: [link],
     });
   expect(ways("US-EIN-530196605")).toEqual([
     { kind: "service", label: link.label, url: "https://giving.example/us/530196605", fee: "3 %" },
