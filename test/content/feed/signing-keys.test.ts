@@ -72,12 +72,8 @@ describe("the id that a signature names", () => {
     expect(keyIdOf(`${jws}\n`)).toBe(signer.publicKey.kid);
   });
 
-  test.each([
-    [""],
-    ["no jws"],
-    ["..."],
-    [naming("\u001b[2Jall fine")],
-    [naming("short")],
-    [naming(undefined)],
-  ])("%j names no key", (jws) => expect(keyIdOf(jws)).toBeNull());
+  const hostile = ["\u001b[2Jall fine", "short", undefined].map(naming);
+  test.each(["", "no jws", "...", ...hostile])("%j names no key", (jws) =>
+    expect(keyIdOf(jws)).toBeNull(),
+  );
 });

@@ -1,31 +1,26 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { checkpointCounters, countActivity } from "#content/operation/activity-store.ts";
 import { changesAfter } from "#content/nonprofit/changes-store.ts";
 import { openStore, type Store } from "#content/store/open.ts";
 import { storedCounters } from "#content/operation/directory-facts-store.ts";
 
-let folder: string;
 let store: Store;
 let now: Date;
-
-beforeEach(async () => {
-  folder = mkdtempSync(join(tmpdir(), "almoner-activity-"));
-  store = await openStore({ url: `file:${join(folder, "store.db")}`, synchronous: "OFF" });
-  now = new Date("2026-06-01T12:30:00Z");
-});
-afterEach(() => {
-  store.close();
-  rmSync(folder, { recursive: true, force: true });
-});
+let activity: ReturnType<typeof countActivity>;
 
 const clock = () => now;
+beforeEach(async () => {
+  store = await openStore({ url: ":memory:" });
+  now = new Date("2026-06-01T12:30:00Z");
+  activity = countActivity(store, clock);
+});
+afterEach(() => store.close());
+
+/** What another process reads. */
+const stored = () => countActivity(store, clock).counters();
 
 describe("counters", () => {
   test("show what was counted before and after it is stored", async () => {
-    const activity = countActivity(store, clock);
     activity.count("query:search");
     activity.count("query:recommend");
     activity.count("hit:llms_txt");
@@ -38,11 +33,10 @@ describe("counters", () => {
     expect(await activity.counters()).toEqual(expected);
     await activity.flush();
     expect(await activity.counters()).toEqual(expected);
-    expect(await countActivity(store, clock).counters()).toEqual(expected);
+    expect(await stored()).toEqual(expected);
   });
 
   test("lose nothing to a flush in the middle of counting", async () => {
-    const activity = countActivity(store, clock);
     const flushes: Promise<void>[] = [];
     for (let at = 0; at < 500; at++) {
       activity.count("query:search");
@@ -51,11 +45,10 @@ describe("counters", () => {
     }
     await Promise.all(flushes);
     await activity.flush();
-    expect((await countActivity(store, clock).counters()).total_queries).toBe(500);
+    expect((await stored()).total_queries).toBe(500);
   });
 
   test("of a week leave out what is older", async () => {
-    const activity = countActivity(store, clock);
     activity.count("query:mcp");
     await activity.flush();
     now = new Date(now.getTime() + 8 * 24 * 3_600_000);
@@ -65,17 +58,15 @@ describe("counters", () => {
   });
 
   test("stay in memory when the store refuses, and are written later", async () => {
-    const activity = countActivity(store, clock);
     activity.count("query:search");
     await store.write((tx) => tx.raw.execute("ALTER TABLE activity_counts RENAME TO away"));
-    expect(activity.flush()).rejects.toThrow();
+    expect(await activity.flush().catch(() => "refused")).toBe("refused");
     await store.write((tx) => tx.raw.execute("ALTER TABLE away RENAME TO activity_counts"));
     await activity.flush();
-    expect((await countActivity(store, clock).counters()).total_queries).toBe(1);
+    expect((await stored()).total_queries).toBe(1);
   });
 
   test("are the same object as long as nothing is counted", async () => {
-    const activity = countActivity(store, clock);
     activity.count("query:search");
     expect(await activity.counters()).toBe(await activity.counters());
   });
@@ -83,7 +74,6 @@ describe("counters", () => {
 
 describe("a checkpoint", () => {
   test("makes the counters a fact of the directory, once", async () => {
-    const activity = countActivity(store, clock);
     activity.count("hit:agents_md");
     await activity.flush();
     await checkpointCounters(store, now);

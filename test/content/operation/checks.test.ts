@@ -11,30 +11,17 @@ import {
 type Health = Parameters<typeof healthWarnings>[0];
 
 const publication: NonNullable<Health["publication"]> = {
-  release: 7,
-  held: false,
-  profiles_behind: 0,
-  lists_behind: 0,
-  oldest_waiting_s: null,
-  failures: 0,
+  ...{ release: 7, held: false, profiles_behind: 0, lists_behind: 0 },
+  ...{ oldest_waiting_s: null, failures: 0 },
 };
 
 const chain: NonNullable<Health["chain"]> = {
-  cluster: "devnet",
-  answers: true,
-  took_ms: 12,
-  why: null,
-  nodes: 2,
-  disagreements: 0,
+  ...{ cluster: "devnet", answers: true, took_ms: 12, why: null, nodes: 2, disagreements: 0 },
 };
 
 const sponsor: NonNullable<Health["sponsor"]> = {
-  address: "Sponsor",
-  balance_lamports: 1_000_000_000,
-  spent_lamports: 20_000,
-  budget_lamports: 50_000_000,
-  runway_days: null,
-  refuses: null,
+  ...{ address: "Sponsor", balance_lamports: 1_000_000_000, spent_lamports: 20_000 },
+  ...{ budget_lamports: 50_000_000, runway_days: null, refuses: null },
 };
 
 const well: Health = {
@@ -119,10 +106,7 @@ describe("warnings of a directory's health", () => {
 });
 
 const published: NonNullable<Vitals["publication"]> = {
-  release: 7,
-  held: false,
-  oldest_waiting_s: null,
-  silent_s: 1,
+  ...{ release: 7, held: false, oldest_waiting_s: null, silent_s: 1 },
 };
 const vitals: Vitals = { chain, free_bytes: 5e10, publication: published };
 
@@ -136,35 +120,33 @@ describe("why a service should be sent no requests", () => {
   const publishes = (part: Partial<typeof published>) => ({
     publication: { ...published, ...part },
   });
-  test.each<[string, Partial<Vitals>, string[]]>([
-    ["all is well", {}, []],
-    ["nothing publishes beside this process", { publication: null }, []],
-    [
-      "no publisher runs, and nothing is published: the first reason of the part",
-      publishes({ release: 0, silent_s: null }),
-      ["publisher: the publisher does not run"],
-    ],
-    ["the publisher was silent up to the bound", publishes({ silent_s: 30 }), []],
+  const none = publishes({ release: 0 });
+  const neither = publishes({ release: 0, silent_s: null });
+  const late = publishes({ oldest_waiting_s: 61 });
+  const held = publishes({ held: true, oldest_waiting_s: 61 });
+  const silentChain = chained({ answers: false, why: "timed out" });
+  test.each<[string, Partial<Vitals>, ...reasons: string[]]>([
+    ["all is well", {}],
+    ["nothing publishes beside this process", { publication: null }],
+    ["no publisher runs, the first reason", neither, "publisher: the publisher does not run"],
+    ["the publisher was silent up to the bound", publishes({ silent_s: 30 })],
     [
       "the publisher hangs",
       publishes({ silent_s: 31 }),
-      ["publisher: the publisher has given no sign of life for 31 s"],
+      "publisher: the publisher has given no sign of life for 31 s",
     ],
-    ["nothing is published", publishes({ release: 0 }), ["publisher: nothing is published yet"]],
-    [
-      "publishing is behind",
-      publishes({ oldest_waiting_s: 61 }),
-      ["publisher: a change has waited for 61 s to be published"],
-    ],
-    ["an operator holds publishing", publishes({ held: true, oldest_waiting_s: 61 }), []],
-    ["no node is named", chained({ answers: false, nodes: 0 }), []],
+    ["nothing is published", none, "publisher: nothing is published yet"],
+    ["publishing is behind", late, "publisher: a change has waited for 61 s to be published"],
+    ["an operator holds publishing", held],
+    ["no node is named", chained({ answers: false, nodes: 0 })],
     [
       "chain and disk at once",
-      { ...chained({ answers: false, why: "timed out" }), free_bytes: 63_999_999 },
-      ["chain: the chain does not answer: timed out", "store: the disk is full: 63 MB are left"],
+      { ...silentChain, free_bytes: 63_999_999 },
+      "chain: the chain does not answer: timed out",
+      "store: the disk is full: 63 MB are left",
     ],
-    ["the disk tells nothing", { free_bytes: null }, []],
-  ])("%s", (_, change, reasons) => {
+    ["the disk tells nothing", { free_bytes: null }],
+  ])("%s", (_, change, ...reasons) => {
     const parts = unreadyParts({ ...vitals, ...change });
     expect(parts.map(({ part, why }) => `${part}: ${why}`)).toEqual(reasons);
   });
