@@ -31,11 +31,9 @@ test("a correction is cleaned, and what is empty is absent", () => {
 
 test.each([
   ["field", { ...sent, field: "contact_email" }],
-  ["what_is_wrong", { field: "city" }],
-  ["what_is_wrong", { ...sent, what_is_wrong: " \u200B" }],
-  ["what_is_wrong", { ...sent, what_is_wrong: "x".repeat(1_001) }],
-  ["what_is_wrong", { ...sent, what_is_wrong: "x".repeat(20_001) }],
-  ["what_is_wrong", { ...sent, what_is_wrong: "moved\u202E" }],
+  ...[undefined, " \u200B", "x".repeat(1_001), "x".repeat(20_001), "moved\u202E"].map(
+    (what_is_wrong) => ["what_is_wrong", { ...sent, what_is_wrong }] as const,
+  ),
   ["suggested_value", { ...sent, field: "other", suggested_value: "x".repeat(5_001) }],
   ["suggested_value", { ...sent, field: "founded_year", suggested_value: "long ago" }],
   ["suggested_value", { ...sent, field: "website", suggested_value: "http://127.0.0.1" }],
@@ -44,7 +42,7 @@ test.each([
   ["source_url", { ...sent, source_url: `https://a.example/${"x".repeat(2_100)}` }],
   ["contact_email", { ...sent, contact_email: "nobody" }],
   ["", null],
-])("what cannot be used is named: %s", (path, body) => {
+] as const)("what cannot be used is named: %s", (path, body) => {
   expect(read(body)).toMatchObject({ failure: [{ path }] });
 });
 
@@ -62,12 +60,9 @@ test.each<[SettableByCorrection, string | null, Partial<NonprofitRecord> | null]
   ["mission", null, { mission: null }],
   ["name", null, null],
   ["name", " Hope  Kitchen", { name: "Hope Kitchen" }],
-  ["team_size", "many", null],
-  ["team_size", " , ", null],
-  ["team_size", "1,5", null],
-  ["team_size", "0x7d0", null],
-  ["team_size", "1e6", null],
-  ["team_size", "-1", null],
+  ...["many", " , ", "1,5", "0x7d0", "1e6", "-1"].map(
+    (text): [SettableByCorrection, string, null] => ["team_size", text, null],
+  ),
 ])("%s set to %j is %j", (field, text, values) => {
   const outcome = correctedValue(field, text, { thisYear });
   expect(outcome.ok ? outcome.value : null).toEqual(values);

@@ -1,37 +1,19 @@
-import { describe, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import countries from "#content/editorial/countries.json";
 import { countryCode } from "#content/nonprofit/country.ts";
 
-describe("a country", () => {
-  test.each([
-    ["Kenya", "KE"],
-    ["kEnYa", "KE"],
-    ["  kenya ", "KE"],
-    ["ke", "KE"],
-    ["KEN", "KE"],
-    ["404", "KE"],
-    ["004", "AF"],
-    ["Cote d'Ivoire", "CI"],
-    ["Côte d’Ivoire", "CI"],
-    ["Ivory Coast", "CI"],
-    ["U.S.A.", "US"],
-    ["uk", "GB"],
-    ["Great Britain", "GB"],
-    ["Trinidad and Tobago", "TT"],
-    ["Trinidad & Tobago", "TT"],
-    ["Türkiye", "TR"],
-    ["turkey", "TR"],
-    ["xkx", "XK"],
-  ])("%p is %s", (text, code) => {
-    expect(countryCode(text)).toBe(code);
-  });
-
-  test.each(["", "   ", "Atlantis", "Kenya, Uganda", "zz", "1", "constructor"])(
-    "%p is none",
-    (text) => {
-      expect(countryCode(text)).toBeNull();
-    },
-  );
+test.each([
+  ["KE", ["Kenya", "kEnYa", "  kenya ", "ke", "KEN", "404"]],
+  ["AF", ["004"]],
+  ["CI", ["Cote d'Ivoire", "Côte d’Ivoire", "Ivory Coast"]],
+  ["US", ["U.S.A."]],
+  ["GB", ["uk", "Great Britain"]],
+  ["TT", ["Trinidad and Tobago", "Trinidad & Tobago"]],
+  ["TR", ["Türkiye", "turkey"]],
+  ["XK", ["xkx"]],
+  [null, ["", "   ", "Atlantis", "Kenya, Uganda", "zz", "1", "constructor"]],
+])("the country %s is written as %j", (code, texts) => {
+  expect(texts.filter((text) => countryCode(text) !== code)).toEqual([]);
 });
 
 test("every name, code and alias finds its own country", () => {

@@ -74,25 +74,19 @@ describe("the signals of the spec's table", () => {
 
 describe("editorial curation", () => {
   test.each([
-    [0, 50],
-    [0.0999, 50],
-    [0.1, 40],
-    [0.2499, 40],
-    [0.25, 30],
-    [0.4999, 30],
-    [0.5, 20],
-    [0.7499, 20],
-    [0.75, 10],
-    [0.8999, 10],
-    [0.9, 0],
-    [1, 0],
-    [-1, 50],
-    [Number.NaN, 50],
-  ])("is worth, at a share of consensus of %p, %p points", (consensus_share, points) => {
-    expect(editorialPoints(consensus_share, now)).toBe(points);
-    const curated = { ...bare, editorial_curated: true, consensus_share };
-    expect(explainScore(curated, "discover", now).score).toBe(points);
-    expect(explainScore({ ...curated, editorial_curated: false }, "verify", now).score).toBe(0);
+    [50, [-1, Number.NaN, 0, 0.0999]],
+    [40, [0.1, 0.2499]],
+    [30, [0.25, 0.4999]],
+    [20, [0.5, 0.7499]],
+    [10, [0.75, 0.8999]],
+    [0, [0.9, 1]],
+  ])("is worth %p points at shares of consensus of %j", (points, shares) => {
+    for (const consensus_share of shares) {
+      expect(editorialPoints(consensus_share, now)).toBe(points);
+      const curated = { ...bare, editorial_curated: true, consensus_share };
+      expect(explainScore(curated, "discover", now).score).toBe(points);
+      expect(explainScore({ ...curated, editorial_curated: false }, "verify", now).score).toBe(0);
+    }
   });
 
   test("steps down only, and never below 0", () => {

@@ -11,42 +11,25 @@ const orgIdOf = (text: string, country?: string) => {
   return read.ok ? read.value.org_id : read.failure.kind;
 };
 
+const ein = "99-0305781";
+
 test.each([
-  ["US-EIN-990305781", "US-EIN-990305781"],
-  ["US-EIN-99-0305781", "US-EIN-990305781"],
-  ["us-ein-990305781", "US-EIN-990305781"],
-  ["99-0305781", "US-EIN-990305781"],
-  ["990305781", "US-EIN-990305781"],
-  ["９９０３０５７８１", "US-EIN-990305781"],
-  ["99\u20130305781", "US-EIN-990305781"],
-  ["EIN 99-0305781", "US-EIN-990305781"],
-  ["EIN: 990305781", "US-EIN-990305781"],
-  ["Tax ID #99-0305781", "US-EIN-990305781"],
-  ["GB-CHC-210183", "GB-CHC-210183"],
-  ["UK-CHC-210183", "GB-CHC-210183"],
-  ["GB 210183", "GB-CHC-210183"],
-  ["210183", "GB-CHC-210183"],
-  ["1089464", "GB-CHC-1089464"],
-  ["Registered charity no. 1089464", "GB-CHC-1089464"],
-  ["GB-CHC-210183-1", "GB-CHC-210183-1"],
-  ["210183-1", "GB-CHC-210183-1"],
-  ["GB-SC-SC041666", "GB-SC-SC041666"],
-  ["SC041666", "GB-SC-SC041666"],
-  ["sc 041666", "GB-SC-SC041666"],
-  ["Scottish charity SC041666", "GB-SC-SC041666"],
-  ["Charity number SC041666", "GB-SC-SC041666"],
-  ["GB-NIC-100012", "GB-NIC-100012"],
-  ["NIC100012", "GB-NIC-100012"],
-  ["100012", "GB-NIC-100012"],
-  ["AU-ABN-51824753556", "AU-ABN-51824753556"],
-  ["51 824 753 556", "AU-ABN-51824753556"],
-  ["ABN: 51 824 753 556", "AU-ABN-51824753556"],
-  ["XS-SAMPLE-0000007", "XS-SAMPLE-0000007"],
-  ["SAMPLE-0000007", "XS-SAMPLE-0000007"],
-  ["XS-SAMPLE-2-0000007", "XS-SAMPLE-2-0000007"],
-])("%s is %s", (text, org_id) => {
-  expect(orgIdOf(text)).toBe(org_id);
-  expect(orgIdOf(org_id)).toBe(org_id);
+  [
+    "US-EIN-990305781",
+    ["us-ein-990305781", `US-EIN-${ein}`, ein, "990305781", "９９０３０５７８１"],
+  ],
+  ["US-EIN-990305781", ["99\u20130305781", `EIN ${ein}`, "EIN: 990305781", `Tax ID #${ein}`]],
+  ["GB-CHC-210183", ["UK-CHC-210183", "GB 210183", "210183"]],
+  ["GB-CHC-1089464", ["1089464", "Registered charity no. 1089464"]],
+  ["GB-CHC-210183-1", ["210183-1"]],
+  ["GB-SC-SC041666", ["SC041666", "sc 041666", "Scottish charity SC041666"]],
+  ["GB-SC-SC041666", ["Charity number SC041666"]],
+  ["GB-NIC-100012", ["NIC100012", "100012"]],
+  ["AU-ABN-51824753556", ["51 824 753 556", "ABN: 51 824 753 556"]],
+  ["XS-SAMPLE-0000007", ["SAMPLE-0000007"]],
+  ["XS-SAMPLE-2-0000007", []],
+])("%s is written so, and as %j", (org_id, texts) => {
+  expect([org_id, ...texts].filter((text) => orgIdOf(text) !== org_id)).toEqual([]);
 });
 
 test.each([
@@ -66,15 +49,13 @@ test.each([
 
 describe("a text that is no number", () => {
   test.each([
-    ["EIN 99-030578", ["an EIN (United States) has nine digits, such as 53-0196605"]],
-    ["EIN 99-03057811", ["an EIN (United States) has nine digits, such as 53-0196605"]],
-    [
-      "51 824 753 557",
-      ["an ABN (Australia) has eleven digits that check each other, such as 51 824 753 556"],
-    ],
-    ["SC4166", ["a Scottish charity number has SC and six digits, such as SC041666"]],
-  ])("%s: of its register", (text, looks) => {
-    expect(readOrgId(text)).toEqual({ ok: false, failure: { kind: "number_not_valid", looks } });
+    ["EIN 99-030578", "an EIN (United States) has nine digits"],
+    ["EIN 99-03057811", "an EIN (United States) has nine digits"],
+    ["51 824 753 557", "an ABN (Australia) has eleven digits that check each other"],
+    ["SC4166", "a Scottish charity number has SC and six digits"],
+  ])("%s: of its register", (text, look) => {
+    const failure = { kind: "number_not_valid", looks: [expect.stringContaining(look)] };
+    expect<unknown>(readOrgId(text)).toEqual({ ok: false, failure });
   });
 
   test.each(["12345", "", "-", "food bank", "12/a", "<1234567>", `${"0".repeat(60)}12345`])(
@@ -94,10 +75,8 @@ describe("a text that is no number", () => {
     ["US-CHC-210183", "US-CHC"],
     ["USCHC210183", "USCHC"],
   ])("%s: of the unknown register %s", (text, prefix) => {
-    expect(readOrgId(text)).toEqual({
-      ok: false,
-      failure: { kind: "register_not_known", prefix, known: [...knownSchemes] },
-    });
+    const failure = { kind: "register_not_known", prefix, known: [...knownSchemes] };
+    expect<unknown>(readOrgId(text)).toEqual({ ok: false, failure });
   });
 });
 
