@@ -56,13 +56,10 @@ describe("words that must match", () => {
 
   test("are joined with their neighbours", () => {
     const words = searchWords('food bank "of hawaii"');
-    const [pair] = joinedPairs(words);
-    expect(joinedPairs(words)).toEqual([{ at: 0, text: "foodbank" }]);
-    expect(withPair(words, pair ?? { at: 9, text: "" }).map(({ also }) => also)).toEqual([
-      ['"foodbank"'],
-      ['"foodbank"'],
-      undefined,
-    ]);
+    const pair = { at: 0, text: "foodbank" };
+    expect(joinedPairs(words)).toEqual([pair]);
+    const joined = ['"foodbank"'];
+    expect(withPair(words, pair).map(({ also }) => also)).toEqual([joined, joined, undefined]);
   });
 
   test.each([
@@ -70,16 +67,12 @@ describe("words that must match", () => {
     ["food banks", "food-security"],
     ["Adventure & Travel", "adventure-travel"],
     ["animal rescue", "animals"],
-  ])("%p name the cause %p", (typed, id) => {
-    expect(causeOf(needed(searchWords(typed)))).toBe(id);
-  });
-
-  test.each([
+    // Beside other things.
     ["animal robots", "animals"],
     ["animals food bank", "food-security"],
     ["robots", null],
-  ])("%p may name a cause beside other things", (typed, cause) => {
-    expect(causeOf(needed(searchWords(typed)))).toBe(cause);
+  ])("%p name the cause %p", (typed, id) => {
+    expect(causeOf(needed(searchWords(typed)))).toBe(id);
   });
 });
 
@@ -98,11 +91,8 @@ describe("words that may be a place", () => {
 
   test("beside a place stand before and after it", () => {
     const words = searchWords("library portland maine usa");
-    expect(placesBeside(words, { from: 2, to: 3 }).map(({ text }) => text)).toEqual([
-      "library portland",
-      "portland",
-      "usa",
-    ]);
+    const beside = placesBeside(words, { from: 2, to: 3 }).map(({ text }) => text);
+    expect(beside).toEqual(["library portland", "portland", "usa"]);
   });
 
   test.each([
@@ -113,6 +103,8 @@ describe("words that may be a place", () => {
     expect(placeSpellings(text)).toEqual(spellings);
   });
 
+  const fife = { city: "Fife", region: "Scotland", country_code: "GB" };
+  const nairobi = { city: "Nairobi", region: null, country_code: null };
   const hilo = { city: "Hilo", region: "Hawaii", country_code: "US" };
   test.each([
     ["hilo", hilo, "Hilo", ["Hawaii", "United States"], false],
@@ -120,14 +112,8 @@ describe("words that may be a place", () => {
     ["nebraska", null, "Nebraska", ["United States"], true],
     ["kenya", null, "Kenya", [], true],
     ["scotland", null, "United Kingdom", [], true],
-    [
-      "scotland",
-      { city: "Fife", region: "Scotland", country_code: "GB" },
-      "Scotland",
-      ["United Kingdom"],
-      false,
-    ],
-    ["Nairobi", { city: "Nairobi", region: null, country_code: null }, "Nairobi", [], false],
+    ["scotland", fife, "Scotland", ["United Kingdom"], false],
+    ["Nairobi", nairobi, "Nairobi", [], false],
   ])("%p is %p", (text, located, name, around, isSure) => {
     const place = placeOf(text, located);
     expect(place).toMatchObject({ name, isSure });
@@ -164,11 +150,8 @@ describe("a word with a mistake", () => {
   });
 
   test("is nearest to what differs least and begins alike", () => {
-    expect(nearestWords("watr", ["eatr", "water", "watt", "waiter", "watr"])).toEqual([
-      "watt",
-      "water",
-      "eatr",
-    ]);
+    const words = ["eatr", "water", "watt", "waiter", "watr"];
+    expect(nearestWords("watr", words)).toEqual(["watt", "water", "eatr"]);
   });
 
   test("is looked for by its beginning, swapped, missing and wrong letters", () => {

@@ -24,58 +24,51 @@ describe("a text in capitals", () => {
     ],
   ])("%s becomes %s", (raw, readable) => expect(readableProse(raw)).toBe(readable));
 
-  test("writes common words small, though the organisation's name has them", () => {
-    const text = "ZEBRA MEETS ITS HUMAN NEEDS AND CONTINUES ITS MISSION";
-    expect(readableProse(text, "ZEBRA HUMAN NEEDS AND ITS BRANCHES")).toBe(
+  test.each([
+    // Common words are written small, though the organisation's name has them.
+    [
+      "ZEBRA HUMAN NEEDS AND ITS BRANCHES",
+      "ZEBRA MEETS ITS HUMAN NEEDS AND CONTINUES ITS MISSION",
       "Zebra meets its human needs and continues its mission",
-    );
-  });
-
-  test("writes the organisation's name as the name is written", () => {
-    const text = "ZEBRA VALLEY TRUST OF QUINLAN HELPS QUINLAN. ZVTQ LIKES THE VALLEY";
-    expect(readableProse(text, "ZEBRA VALLEY TRUST OF QUINLAN INC")).toBe(
+    ],
+    [
+      "ZEBRA VALLEY TRUST OF QUINLAN INC",
+      "ZEBRA VALLEY TRUST OF QUINLAN HELPS QUINLAN. ZVTQ LIKES THE VALLEY",
       "Zebra Valley Trust of Quinlan helps Quinlan. ZVTQ likes the valley",
-    );
-    expect(readableProse("A SCHOOL NAMED “ZEBRA ST JAMES”", "ZEBRA ST JAMES LIMITED")).toBe(
+    ],
+    [
+      "ZEBRA ST JAMES LIMITED",
+      "A SCHOOL NAMED “ZEBRA ST JAMES”",
       "A school named “Zebra St James”",
-    );
+    ],
+  ])("writes the organisation's name %s as the name is written", (name, raw, readable) => {
+    expect(readableProse(raw, name)).toBe(readable);
   });
-});
-
-test("an ampersand that was written for HTML is one", () => {
-  expect(readableProse("20th &amp; 21st century art")).toBe("20th & 21st century art");
-});
-
-test("a text in mixed case only loses repeated spaces and control characters", () => {
-  expect(readableProse(" Aid\u0000  for the\nSEA, by NGOs ")).toBe("Aid for the SEA, by NGOs");
 });
 
 test.each([
-  "SEE SCHEDULE O",
-  "See Part I, Line 1",
-  "N/A",
-  "none.",
-  "To be inserted",
-  "See attached statement",
-  "-",
-  "",
-  "Other programs as described in Schedule O",
-])("%p says nothing", (raw) => expect(readableProse(raw)).toBe(""));
+  // An ampersand that was written for HTML is one; in mixed case spaces and control characters go.
+  ["20th &amp; 21st century art", "20th & 21st century art"],
+  [" Aid\u0000  for the\nSEA, by NGOs ", "Aid for the SEA, by NGOs"],
+  ...["None of our guests pays.", "Seeing is believing", "Various kinds of aid"].map(
+    (text) => [text, text] as const,
+  ),
+])("%j says %p", (raw, readable) => expect(readableProse(raw)).toBe(readable));
 
-test.each(["None of our guests pays.", "Seeing is believing", "Various kinds of aid"])(
-  "%p says something",
-  (raw) => expect(readableProse(raw)).toBe(raw),
-);
+test.each([
+  ["elsewhere", ["SEE SCHEDULE O", "See Part I, Line 1", "See attached statement"]],
+  ["elsewhere", ["Other programs as described in Schedule O"]],
+  ["nothing", ["N/A", "none.", "To be inserted", "-", ""]],
+])("what says %s is left out", (_, texts) => {
+  expect(texts.filter((raw) => readableProse(raw) !== "")).toEqual([]);
+});
 
-describe("a text that is too long", () => {
-  test("ends with a sentence when one ends in its second half", () => {
-    expect(shortened("We feed people. We teach them too.", 20)).toBe("We feed people.");
-  });
-  test("ends with a word otherwise", () => {
-    expect(shortened("We feed, house and teach people", 16)).toBe("We feed, house…");
-    expect(shortened("abcdefghij", 5)).toBe("abcd…");
-  });
-  test("stays when it fits, counted in characters", () => {
-    expect(shortened("𝔘𝔫𝔦", 3)).toBe("𝔘𝔫𝔦");
-  });
+test.each([
+  ["We feed people. We teach them too.", 20, "We feed people."],
+  ["We feed, house and teach people", 16, "We feed, house…"],
+  ["abcdefghij", 5, "abcd…"],
+  // Counted in characters.
+  ["𝔘𝔫𝔦", 3, "𝔘𝔫𝔦"],
+])("%j in %d characters ends with a sentence, or else with a word: %j", (text, max, short) => {
+  expect(shortened(text, max)).toBe(short);
 });

@@ -100,14 +100,6 @@ describe("the standing is", () => {
 
 test.each<[string, RegisterRecord[], object]>([
   ["deductible", [bmf()], { register: "irs-bmf", meaning: "Deductible from US tax" }],
-  ["not deductible", [bmf({ facts: { deductibility: "2" } })], { register: "irs-bmf" }],
-  ["by treaty", [bmf({ facts: { deductibility: "4" } })], { as_of: "2026-04-14" }],
-  // The list that is made for this question counts first.
-  [
-    "deductible",
-    [bmf({ facts: { deductibility: "2" } }), pub78("PF")],
-    { register: "irs-pub78", meaning: expect.stringContaining("30 %") },
-  ],
   ["deductible", [pub78("FED")], { register: "irs-pub78" }],
   ["not deductible", [revocation()], { register: "irs-revocations" }],
   ["unknown", [], { register: "irs-bmf" }],

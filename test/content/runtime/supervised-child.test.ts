@@ -1,14 +1,19 @@
-import { expect, test } from "bun:test";
+import { afterAll, expect, test } from "bun:test";
 import { join } from "node:path";
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { constants, getPriority, tmpdir } from "node:os";
 import { startChild, superviseChild } from "#content/runtime/supervised-child.ts";
 
+const folder = mkdtempSync(join(tmpdir(), "almoner-child-"));
+afterAll(() => rmSync(folder, { recursive: true }));
+const aScript = (text: string) => {
+  const path = join(folder, `${Bun.hash(text)}.ts`);
+  writeFileSync(path, text);
+  return path;
+};
+
 test("a child that has closed its channel, or has ended, is sent nothing", async () => {
-  const folder = mkdtempSync(join(tmpdir(), "almoner-child-"));
-  const script = join(folder, "child.ts");
-  writeFileSync(
-    script,
+  const script = aScript(
     'process.send("here"); process.on("message", () => process.disconnect()); setInterval(() => {}, 1_000);',
   );
   const here = Promise.withResolvers<void>();
@@ -21,14 +26,11 @@ test("a child that has closed its channel, or has ended, is sent nothing", async
   }
   await child.stop();
   child.send("anyone?");
-  rmSync(folder, { recursive: true });
   expect(child.pid).toBeGreaterThan(0);
 });
 
 test("a child of low priority gives way, with the session that it has to itself", async () => {
-  const folder = mkdtempSync(join(tmpdir(), "almoner-child-"));
-  const script = join(folder, "child.ts");
-  writeFileSync(script, "setInterval(() => {}, 1_000);");
+  const script = aScript("setInterval(() => {}, 1_000);");
   // Without rights of its own a process may say this of a session once in a tenth of a second.
   for (const last of [false, false, true]) {
     const child = startChild({ script, nice: 19 });
@@ -42,15 +44,11 @@ test("a child of low priority gives way, with the session that it has to itself"
     if (last) expect(shared).toEndWith(`nice ${own}`);
     await Bun.sleep(150);
   }
-  rmSync(folder, { recursive: true });
 });
 
 test("a child that has given signs of life and gives none any more is killed and started again", async () => {
-  const folder = mkdtempSync(join(tmpdir(), "almoner-child-"));
-  const script = join(folder, "child.ts");
   // Stopped like this it cannot even hear that it shall end.
-  writeFileSync(
-    script,
+  const script = aScript(
     'process.send("heartbeat"); process.send({ pid: process.pid }); setInterval(() => process.kill(process.pid, "SIGSTOP"), 10);',
   );
   const ended: string[] = [];
@@ -67,6 +65,5 @@ test("a child that has given signs of life and gives none any more is killed and
   expect((await child.ready).pid).toBe(child.pid());
   await twice.promise;
   await child.stop();
-  rmSync(folder, { recursive: true });
   expect(ended).toEqual(Array.from({ length: 2 }, () => "it hung: no sign of life in 0.08 s"));
 });

@@ -35,11 +35,7 @@ const writeFact = (name: string) =>
   store.write((tx) =>
     tx.db.insert(directoryFacts).values({ name, value: "x", updated_at: 0 }).execute(),
   );
-const refusedWrite = () =>
-  writeFact("too late").then(
-    () => null,
-    (error: unknown) => error,
-  );
+const refusedWrite = () => writeFact("too late").catch((error: unknown) => error);
 const factsIn = async (file: string): Promise<number> => {
   using opened = await openStore({ url: `file:${file}`, migrated: true });
   return await opened.db.$count(directoryFacts);
@@ -87,18 +83,13 @@ test("a plain copy of a store that was closed is whole", async () => {
 test("the service answers 503 to a write, and goes on answering reads", async () => {
   const service = await aService({ records: [aNonprofit({ slug: "well" })] });
   unlinkSync(join(service.context.config.dataDir, "store.db-wal"));
-  const answer = await service.post("/api/enrich/well", {
-    agent_id: "bot-a",
-    agent_name: "Bot A",
-    field: "city",
-    value: "Oslo",
-    source_url: "https://well.example",
-  });
+  const city = { agent_id: "bot-a", field: "city", value: "Oslo" };
+  const answer = await service.post("/api/enrich/well", city);
   expect([answer.status, answer.headers.get("retry-after")]).toEqual([503, "60"]);
   expect(await answer.json()).toMatchObject({ code: "store_lost" });
   expect((await service.get("/api/nonprofits/well")).status).toBe(200);
-  const { reasons } = (await (await service.get("/readyz")).json()) as { reasons: unknown };
-  expect(reasons).toEqual([{ part: "store", why: "the store was removed or replaced" }]);
+  const reasons = [{ part: "store", why: "the store was removed or replaced" }];
+  expect(await service.json("/readyz")).toMatchObject({ reasons });
   const metrics = await service.app.handle(new Request("http://localhost/metrics"), "127.0.0.1");
   expect(await metrics.text()).toContain('almoner_unready{part="store"} 1\n');
   service.close();
