@@ -1,5 +1,5 @@
 import { base58Bytes } from "#content/contract/wallet.ts";
-import { describe, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import * as fc from "fast-check";
 import {
   type DonationMemo,
@@ -14,10 +14,7 @@ const key = new Uint8Array(32).fill(7);
 const seal = { key, network: "solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp" };
 const wallet = "4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T";
 const asked: DonationMemo = {
-  nonprofit_id: 12,
-  amount: micro(2_500_000n),
-  issued_at_s: 1_780_000_000,
-  nonce: 42,
+  ...{ nonprofit_id: 12, amount: micro(2_500_000n), issued_at_s: 1_780_000_000, nonce: 42 },
 };
 const memo = writeMemo(asked, wallet, seal);
 
@@ -42,43 +39,34 @@ test("whatever is asked for can be read from it", () => {
   );
 });
 
-describe("is no memo of ours", () => {
-  const other = Buffer.from(memo, "base64url");
-  const changed = (at: number) => {
-    const bytes = Buffer.from(other);
-    bytes[at] = (bytes[at] ?? 0) ^ 1;
-    return bytes.toString("base64url");
-  };
-  test.each([
-    ["another text", "thanks for the fish"],
-    ["nothing", ""],
-    ["a shorter one", memo.slice(1)],
-    ["a longer one", `${memo}A`],
-    ["one with a space", ` ${memo.slice(1)}`],
-    ["a random one, as x402 clients make", "0123456789abcdef0123456789abcdef"],
-    ...Array.from({ length: 20 }, (_, at) => [`one whose byte ${at} was changed`, changed(at)]),
-  ])("%s", (_, text) => {
-    expect(readMemo(text ?? "", seal)).toBeNull();
-  });
+/** The memo with one bit of this byte turned. */
+const changed = (at: number) => {
+  const bytes = Buffer.from(memo, "base64url");
+  bytes[at] = (bytes[at] ?? 0) ^ 1;
+  return bytes.toString("base64url");
+};
 
-  test("one of another network, or of another directory", () => {
-    expect(readMemo(memo, { ...seal, network: "solana:devnet" })).toBeNull();
-    expect(readMemo(memo, { ...seal, key: new Uint8Array(32) })).toBeNull();
-  });
+test.each<[string, string, Partial<typeof seal>?]>([
+  ["another text", "thanks for the fish"],
+  ["nothing", ""],
+  ["a shorter one", memo.slice(1)],
+  ["a longer one", `${memo}A`],
+  ["one with a space", ` ${memo.slice(1)}`],
+  ["a random one, as x402 clients make", "0123456789abcdef0123456789abcdef"],
+  ["one of another network", memo, { network: "solana:devnet" }],
+  ["one of another directory", memo, { key: new Uint8Array(32) }],
+  ...Array.from({ length: 20 }, (_, at): [string, string] => [`byte ${at} changed`, changed(at)]),
+])("is no memo of ours: %s", (_, text, other = {}) => {
+  expect(readMemo(text, { ...seal, ...other })).toBeNull();
 });
 
-describe("asks to pay one wallet alone", () => {
-  test("another wallet was not asked for", () => {
-    expect(asksToPay(memo, "9aE476sH92Vz7DMPyq5WLPkrKWivxeuTKEFKd2sZZcde", seal)).toBe(false);
-    expect(asksToPay(memo, "", seal)).toBe(false);
-    expect(asksToPay("no memo", wallet, seal)).toBe(false);
-  });
-
-  test("a changed seal of the wallet asks for none", () => {
-    const bytes = Buffer.from(memo, "base64url");
-    bytes[23] = (bytes[23] ?? 0) ^ 1;
-    expect(asksToPay(bytes.toString("base64url"), wallet, seal)).toBe(false);
-  });
+test.each([
+  ["another wallet", memo, "9aE476sH92Vz7DMPyq5WLPkrKWivxeuTKEFKd2sZZcde"],
+  ["no wallet", memo, ""],
+  ["what is no memo", "no memo", wallet],
+  ["a changed seal of the wallet", changed(23), wallet],
+])("asks to pay one wallet alone, and not %s", (_, text, to) => {
+  expect(asksToPay(text, to, seal)).toBe(false);
 });
 
 test("the reference is 32 bytes of the memo, another for another", () => {

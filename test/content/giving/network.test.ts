@@ -10,10 +10,9 @@ import {
 } from "#content/giving/store.ts";
 import { nothingGiven } from "#content/giving/answers.ts";
 import { caip2Of, clusterOfChain, nameOf, networks } from "#content/giving/network.ts";
-import { saveNonprofits } from "#content/nonprofit/save.ts";
 import { openStore, type Store } from "#content/store/open.ts";
 import { liveCounters } from "#content/operation/directory-facts-store.ts";
-import { aNonprofit } from "#test/support/records.ts";
+import { aNonprofit, saveNew } from "#test/support/records.ts";
 
 const now = new Date("2026-06-01T12:00:00Z");
 const [devnet, mainnet] = ["solana:devnet", "solana:mainnet"];
@@ -22,8 +21,7 @@ let store: Store;
 let ids: string[];
 beforeAll(async () => {
   store = await openStore({ url: ":memory:" });
-  const saves = [{ before: null, after: aNonprofit() }];
-  await store.write((tx) => saveNonprofits(tx, saves, { origin: "test", now }));
+  await saveNew(store, aNonprofit());
   ids = [await give(devnet, 5), await give(devnet, 7), await give(mainnet, 2)];
 });
 afterAll(() => store.close());
@@ -31,24 +29,14 @@ afterAll(() => store.close());
 let given = 0;
 const give = (network: string, usdc: number) =>
   store.write(async (tx) => {
-    const at = now.getTime();
-    const donation = await recordDonation(tx, {
-      nonprofit_id: 1,
+    const { id } = await recordDonation(tx, {
+      ...{ nonprofit_id: 1, network, tx_signature: `sig-${given++}`, donor: `donor-${given}` },
       amount_micro_usdc: micro(BigInt(usdc * 1_000_000)),
-      network,
-      tx_signature: `sig-${given++}`,
-      slot: 1,
-      commitment: "confirmed",
-      source: null,
-      recipient: "r",
-      destination: "d",
-      mint: "m",
-      donor: `donor-${given}`,
-      memo: null,
-      settled_at: at,
-      recorded_at: at,
+      ...{ slot: 1, commitment: "confirmed", source: null, memo: null },
+      ...{ recipient: "r", destination: "d", mint: "m" },
+      ...{ settled_at: now.getTime(), recorded_at: now.getTime() },
     });
-    return donation.id;
+    return id;
   });
 
 test("a transfer that was voided is recorded again, each time under another id, and once", async () => {
@@ -72,17 +60,11 @@ test("a transfer that was voided is recorded again, each time under another id, 
 /** All that says how much was given. */
 async function told() {
   const [{ count, total, recent } = nothingGiven] = await donationsTo(store, [1], 50);
-  const ranked = await donorCounts(store, [1]);
+  const ranked = (await donorCounts(store, [1])).get(1) ?? 0;
   const { total_donations } = await liveCounters(store, now);
-  const daily = await donationsByDay(store, 0);
-  return [
-    count,
-    Number(total),
-    recent.length,
-    ranked.get(1) ?? 0,
-    total_donations,
-    daily.flatMap(({ name, number }) => (name === "donations" ? [number] : [])),
-  ];
+  const daily = (await donationsByDay(store, 0)).filter(({ name }) => name === "donations");
+  const perDay = daily.map(({ number }) => number);
+  return [count, Number(total), recent.length, ranked, total_donations, perDay];
 }
 
 test("what was given on a test network counts nowhere once the directory settles on another, and stays", async () => {

@@ -10,48 +10,36 @@ import {
 import { ok } from "#content/contract/base/result.ts";
 
 const due: PaymentDue = {
-  amount: micro(2_500_000n),
-  mint: "Usdc",
-  recipient: "Wallet",
-  destination: "Wallet.account",
-  sponsor: "Sponsor",
-  sponsorTokenAccount: "Sponsor.account",
-  sponsoredMin: micro(100_000n),
+  ...{ amount: micro(2_500_000n), mint: "Usdc" },
+  ...{ recipient: "Wallet", destination: "Wallet.account" },
+  ...{ sponsor: "Sponsor", sponsorTokenAccount: "Sponsor.account", sponsoredMin: micro(100_000n) },
 };
+const unsponsored = { ...due, sponsor: null, sponsorTokenAccount: null };
 const transfer = {
-  source: "Donor.account",
-  destination: "Wallet.account",
-  mint: "Usdc",
-  authority: "Donor",
-  amount: 2_500_000n,
-  decimals: 6,
+  ...{ source: "Donor.account", destination: "Wallet.account", mint: "Usdc" },
+  ...{ authority: "Donor", amount: 2_500_000n, decimals: 6 },
 };
 
 const sponsored = (parts: Partial<PaymentFacts> = {}): PaymentFacts => ({
-  fee_payer: "Sponsor",
-  signers: ["Sponsor", "Donor"],
-  unsigned: ["Sponsor"],
-  badly_signed: [],
-  compute_units: 20_000,
-  compute_unit_price: 1n,
-  transfer,
-  other_programs: [],
-  uses_lookup_tables: false,
+  ...{ fee_payer: "Sponsor", signers: ["Sponsor", "Donor"], unsigned: ["Sponsor"] },
+  ...{ badly_signed: [], compute_units: 20_000, compute_unit_price: 1n, transfer },
+  ...{ other_programs: [], uses_lookup_tables: false },
   ...parts,
 });
 const selfPaid = (parts: Partial<PaymentFacts> = {}): PaymentFacts =>
   sponsored({ fee_payer: "Donor", signers: ["Donor"], unsigned: [], ...parts });
+/** A sponsored payment of another transfer. */
+const paying = (parts: Partial<typeof transfer>, more: Partial<PaymentFacts> = {}) =>
+  sponsored({ transfer: { ...transfer, ...parts }, ...more });
+const byWallet = { signers: ["Sponsor", "Wallet"] };
+const bySponsor = { signers: ["Sponsor"], unsigned: ["Sponsor"] };
 
 describe("is taken", () => {
   const taken: [string, PaymentFacts, PaymentDue?][] = [
     ["a sponsored payment", sponsored()],
     ["one that the sponsor has signed already", sponsored({ unsigned: [] })],
     ["one that the donor pays for", selfPaid()],
-    [
-      "one that the donor pays for, where there is no sponsor",
-      selfPaid(),
-      { ...due, sponsor: null, sponsorTokenAccount: null },
-    ],
+    ["one that the donor pays for, where there is no sponsor", selfPaid(), unsponsored],
     [
       "a plain transfer, whose account says the token",
       sponsored({ transfer: { ...transfer, mint: null, decimals: null } }),
@@ -80,26 +68,16 @@ describe("every check refuses what it names", () => {
   const cases: Record<keyof typeof paymentChecks, [PaymentFacts, PaymentDue?][]> = {
     hidden_accounts: [[sponsored({ uses_lookup_tables: true })]],
     no_transfer: [[sponsored({ transfer: null })]],
-    wrong_token: [
-      [sponsored({ transfer: { ...transfer, mint: "Fake" } })],
-      [sponsored({ transfer: { ...transfer, decimals: 9 } })],
-    ],
-    wrong_recipient: [[sponsored({ transfer: { ...transfer, destination: "Other.account" } })]],
+    wrong_token: [[paying({ mint: "Fake" })], [paying({ decimals: 9 })]],
+    wrong_recipient: [[paying({ destination: "Other.account" })]],
     wrong_amount: [
-      [sponsored({ transfer: { ...transfer, amount: 2_499_999n } })],
+      [paying({ amount: 2_499_999n })],
       [selfPaid({ transfer: { ...transfer, amount: 2_500_001n } })],
     ],
-    self_donation: [
-      [
-        sponsored({
-          transfer: { ...transfer, authority: "Wallet" },
-          signers: ["Sponsor", "Wallet"],
-        }),
-      ],
-    ],
+    self_donation: [[paying({ authority: "Wallet" }, byWallet)]],
     wrong_fee_payer: [
       [selfPaid({ fee_payer: "Relay", signers: ["Relay", "Donor"] })],
-      [sponsored(), { ...due, sponsor: null, sponsorTokenAccount: null }],
+      [sponsored(), unsponsored],
     ],
     extra_signer: [
       [sponsored({ signers: ["Sponsor", "Donor", "Third"] })],
@@ -115,17 +93,10 @@ describe("every check refuses what it names", () => {
       [sponsored({ other_programs: ["Token"] })],
     ],
     sponsor_spends: [
-      [
-        selfPaid({
-          fee_payer: "Sponsor",
-          signers: ["Sponsor"],
-          unsigned: ["Sponsor"],
-          transfer: { ...transfer, authority: "Sponsor" },
-        }),
-      ],
-      [sponsored({ transfer: { ...transfer, source: "Sponsor.account" } })],
+      [paying({ authority: "Sponsor" }, bySponsor)],
+      [paying({ source: "Sponsor.account" })],
     ],
-    sponsored_too_little: [[sponsored({ transfer: { ...transfer, amount: 99_999n } }), large]],
+    sponsored_too_little: [[paying({ amount: 99_999n }), large]],
     fee_too_high: [
       [sponsored({ compute_units: 200_001 })],
       [sponsored({ compute_units: 200_000, compute_unit_price: 50_010n })],

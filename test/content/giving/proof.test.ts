@@ -9,57 +9,34 @@ const now = Date.UTC(2026, 5, 1, 12);
 const usdc = (amount: number) => micro(BigInt(Math.round(amount * 1e6)));
 
 const due: Due = {
-  nonprofit_id: 1,
-  wallet: "Wallet",
-  wallet_then: "Wallet",
-  amount: usdc(1),
-  named_at: now,
-  windowMs: 3_600_000,
-  commitment: "confirmed",
-  finalized_above: usdc(100),
-  mint: "Usdc",
+  ...{ nonprofit_id: 1, wallet: "Wallet", wallet_then: "Wallet", amount: usdc(1), mint: "Usdc" },
+  ...{ named_at: now, windowMs: 3_600_000, seal },
+  ...{ commitment: "confirmed", finalized_above: usdc(100) },
   tokenAccountOf: (wallet) => `${wallet}.account`,
-  seal,
 };
 
 const aCredit = (parts: Partial<Credit> = {}): Credit => {
   const owner = parts.owner ?? "Wallet";
   return {
-    destination: `${owner}.account`,
-    owner,
-    mint: "Usdc",
-    amount_micro_usdc: usdc(1),
-    donor: "Donor",
-    source: "Donor.account",
+    ...{ destination: `${owner}.account`, owner, mint: "Usdc", amount_micro_usdc: usdc(1) },
+    ...{ donor: "Donor", source: "Donor.account" },
     ...parts,
   };
 };
 
 const aTransfer = (parts: Partial<TransactionFacts> = {}): TransactionFacts => ({
-  tx_signature: "sig",
-  slot: 7,
-  block_time: now / 1_000 - 60,
-  commitment: "confirmed",
-  failed: false,
-  credits: [aCredit()],
-  signers: ["Donor"],
-  memos: [],
+  ...{ tx_signature: "sig", slot: 7, block_time: now / 1_000 - 60 },
+  ...{ commitment: "confirmed", failed: false },
+  ...{ credits: [aCredit()], signers: ["Donor"], memos: [] },
   ...parts,
 });
 
-const memoFor = (
-  parts: { nonprofit_id?: number; wallet?: string; amount?: number; ageMs?: number } = {},
-) =>
-  writeMemo(
-    {
-      nonprofit_id: parts.nonprofit_id ?? 1,
-      amount: usdc(parts.amount ?? 1),
-      issued_at_s: Math.floor((now - (parts.ageMs ?? 120_000)) / 1_000),
-      nonce: 5,
-    },
-    parts.wallet ?? "Wallet",
-    seal,
-  );
+type Named = { nonprofit_id?: number; wallet?: string; amount?: number; ageMs?: number };
+const memoFor = ({ wallet = "Wallet", amount = 1, ageMs = 120_000, ...named }: Named = {}) => {
+  const issued_at_s = Math.floor((now - ageMs) / 1_000);
+  const memo = { nonprofit_id: 1, amount: usdc(amount), issued_at_s, nonce: 5, ...named };
+  return writeMemo(memo, wallet, seal);
+};
 
 /** A gift of the credit, or why it is none. */
 const judged = (landed: TransactionFacts, against: Due = due) => {
@@ -148,6 +125,7 @@ describe("a wallet that changed while the payment was under way", () => {
   const credit = aCredit({ owner: "Former" });
   const own = aCredit({ owner: "Former", donor: "Former" });
   const former = (ageMs: number) => [memoFor({ wallet: "Former", ageMs })];
+  const another = memoFor({ nonprofit_id: 2, wallet: "Former" });
   const then = { ...due, wallet_then: "Former" };
   const later = now / 1_000 + 86_401;
 
@@ -164,11 +142,7 @@ describe("a wallet that changed while the payment was under way", () => {
     ["a day after the proof came", "wrong_recipient", { block_time: later }, then],
     ["proven, landed no one knows when", "wrong_recipient", { block_time: null }, then],
     ["without the memo", "wrong_recipient", {}],
-    [
-      "by a memo of another nonprofit",
-      "wrong_recipient",
-      { memos: [memoFor({ nonprofit_id: 2, wallet: "Former" })] },
-    ],
+    ["by a memo of another nonprofit", "wrong_recipient", { memos: [another] }],
     ["by itself, with the memo", "self_donation", { credits: [own], memos: former(0) }],
     ["by itself, proven in time", "self_donation", { credits: [own] }, then],
   ])("is not %s: %s", (_, kind, parts, against = due) => {

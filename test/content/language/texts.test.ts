@@ -120,14 +120,9 @@ describe.each(catalogues)("the catalogue %s", (language, { name, texts, words = 
 });
 
 describe("a language of which little is translated", () => {
-  const arabic = openTexts("ar", {
-    name: "العربية",
-    texts: {
-      "frame.search": "بحث",
-      "count.people": { few: "{count} أشخاص", other: "{count} شخص" },
-    },
-    words: { Health: "الصحة" },
-  });
+  const people = { few: "{count} أشخاص", other: "{count} شخص" };
+  const texts = { "frame.search": "بحث", "count.people": people };
+  const arabic = openTexts("ar", { name: "العربية", texts, words: { Health: "الصحة" } });
 
   test("is in English where it has no text", () => {
     expect([arabic.text("frame.search"), arabic.text("frame.causes")]).toEqual(["بحث", "Causes"]);
@@ -138,11 +133,8 @@ describe("a language of which little is translated", () => {
     expect(arabic.text("count.people", { count: 3 })).toEndWith("أشخاص");
     expect(arabic.text("count.people", { count: 100 })).toEndWith("شخص");
     expect([arabic.direction, english.direction]).toEqual(["rtl", "ltr"]);
-    expect([arabic.path("/"), arabic.path("/about"), english.path("/about")]).toEqual([
-      "/ar",
-      "/ar/about",
-      "/about",
-    ]);
+    expect(["/", "/about"].map((path) => arabic.path(path))).toEqual(["/ar", "/ar/about"]);
+    expect(english.path("/about")).toBe("/about");
   });
 });
 

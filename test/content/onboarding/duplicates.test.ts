@@ -1,15 +1,13 @@
 import { expect, test } from "bun:test";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
-import { saveNonprofits } from "#content/nonprofit/save.ts";
 import { findDuplicates } from "#content/onboarding/duplicate-store.ts";
 import { openStore } from "#content/store/open.ts";
-import { aNonprofit } from "#test/support/records.ts";
+import { aNonprofit, saveNew } from "#test/support/records.ts";
 
 /** The slugs of the stored profiles that may be the one sought. */
 async function duplicatesAmong(records: Partial<NonprofitRecord>[], sought: object) {
   using store = await openStore({ url: ":memory:" });
-  const saves = records.map((values) => ({ before: null, after: aNonprofit(values) }));
-  await store.write((tx) => saveNonprofits(tx, saves, { origin: "test", now: new Date() }));
+  await saveNew(store, ...records.map((values) => aNonprofit(values)));
   const unknown = { id: null, city: null, website: null, country_code: null, registration: null };
   const found = await findDuplicates(store, { name: "Quite Else", ...unknown, ...sought });
   return found.map(({ slug }) => slug);
