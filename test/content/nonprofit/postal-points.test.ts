@@ -1,4 +1,4 @@
-import { describe, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import {
   areaNamed,
   cellOf,
@@ -12,23 +12,21 @@ import {
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { aNonprofit, aRegisterRecord } from "#test/support/records.ts";
 
-describe("of a postal code", () => {
-  test.each([
-    ["US", "02903-1234", "02903"],
-    ["US", "029031234", "02903"],
-    ["GB", "EH1 1AA", "EH1"],
-    ["GB", "ec1y2bj", "EC1Y"],
-    ["GB", "EH11", "EH11"],
-    ["CA", "K1A 0B1", "K1A"],
-    ["AU", "0801", "0801"],
-    ["IE", "D02 X285", "D02"],
-    ["GB", "Swindon", null],
-    ["US", "0290", null],
-    ["KE", "00100", null],
-  ])("of %s, %p, only %p is stored", (country, text, stored) => {
-    expect(postalCode(country, text)).toBe(stored);
-    if (stored !== null) expect(postalCode(country, stored)).toBe(stored);
-  });
+test.each([
+  ["US", "02903-1234", "02903"],
+  ["US", "029031234", "02903"],
+  ["GB", "EH1 1AA", "EH1"],
+  ["GB", "ec1y2bj", "EC1Y"],
+  ["GB", "EH11", "EH11"],
+  ["CA", "K1A 0B1", "K1A"],
+  ["AU", "0801", "0801"],
+  ["IE", "D02 X285", "D02"],
+  ["GB", "Swindon", null],
+  ["US", "0290", null],
+  ["KE", "00100", null],
+])("of the postal code of %s, %p, only %p is stored", (country, text, stored) => {
+  expect(postalCode(country, text)).toBe(stored);
+  if (stored !== null) expect(postalCode(country, stored)).toBe(stored);
 });
 
 test.each([
@@ -45,8 +43,7 @@ test.each([
 });
 
 test("codes far apart that bear one name are different towns", () => {
-  const towns = townsNamed("portland");
-  const counts = new Map(towns.map((town) => [town.region, town.codes]));
+  const counts = new Map(townsNamed("portland").map(({ region, codes }) => [region, codes]));
   expect(counts.get("Oregon")).toBeGreaterThan(20);
   expect(counts.get("Maine")).toBeGreaterThan(5);
   expect(townsNamed("St. Louis").map(({ region }) => region)).toContain("Missouri");

@@ -14,20 +14,17 @@ beforeAll(async () => {
 afterAll(() => service.close());
 
 const charts = async () =>
-  Charts.parse(Stats.parse(await (await service.get("/api/stats?include=charts")).json()).charts);
+  Charts.parse(Stats.parse(await service.json("/api/stats?include=charts")).charts);
 
 test("charts are counted from the rows, kept, and answered as they were kept", async () => {
   const { store, clock } = service.context;
   const month = clock().toISOString().slice(0, 7);
-  const register = sourceFrom("register", 0, { source: "sample" });
+  const name = sourceFrom("register", 0, { source: "sample" });
+  const provenance = { name, causes: { ...name, rule: "by its code" } };
   const [{ slug, id } = { slug: "", id: 0 }] = await service.add(
-    aNonprofit({
-      country_code: "KE",
-      mission: "m",
-      provenance: { name: register, causes: { ...register, rule: "by its code" } },
-    }),
-    aNonprofit({ country_code: "KE", city: "Kisumu", provenance: { name: register } }),
-    aNonprofit({ country_code: "NO", status: "withdrawn", provenance: { name: register } }),
+    aNonprofit({ country_code: "KE", mission: "m", provenance }),
+    aNonprofit({ country_code: "KE", city: "Kisumu", provenance: { name } }),
+    aNonprofit({ country_code: "NO", status: "withdrawn", provenance: { name } }),
   );
   const before = await charts();
   expect(before.countries).toEqual([{ country_code: "KE", country: "Kenya", nonprofits: 2 }]);
