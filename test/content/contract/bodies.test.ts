@@ -36,19 +36,16 @@ test("a member that is empty, absent or no text is said to be so", () => {
   const required = "agent_id: agent_id is required: a stable text that names your agent.";
   const value = 'value: value is a text; send a year as "1998", an object as JSON in a string.';
   expect(faults(EnrichmentBody, nameless)).toEqual([required]);
-  expect(faults(EnrichmentBody, { ...nameless, agent_id: "" })).toEqual([
-    "agent_id: value is required",
-  ]);
-  expect(faults(EnrichmentBody, { ...enrichmentExample, value: 1998 })).toEqual([value]);
-  expect(faults(EnrichmentBody, { ...enrichmentExample, value: "" })).toEqual([
-    "value: value is required",
-  ]);
-  for (const given of [undefined, 7, ""]) {
+  for (const [given, said] of [
+    [{ agent_id: "" }, "agent_id: value is required"],
+    [{ value: "" }, "value: value is required"],
+    [{ value: 1998 }, value],
+  ] as const)
+    expect(faults(EnrichmentBody, { ...enrichmentExample, ...given })).toEqual([said]);
+  for (const given of [undefined, 7, ""])
     expect(faults(DraftBody, { ...draftExample, agent_id: given })).toEqual([required]);
-  }
-  expect(faults(OnboardingBody, { ...registrationExample, mission: 7 })).toEqual([
-    "mission: This is a text.",
-  ]);
+  const noText = faults(OnboardingBody, { ...registrationExample, mission: 7 });
+  expect(noText).toEqual(["mission: This is a text."]);
 });
 
 test("whatever the fault, it is said in words and not in those of the validator", () => {

@@ -1,7 +1,4 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import {
   closeFeedFiles,
   feedEntries,
@@ -12,20 +9,18 @@ import {
 import { openStore, type Store } from "#content/store/open.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { saveNonprofits } from "#content/nonprofit/save.ts";
+import { aDataFolder, type DataFolder } from "#test/support/data-folder.ts";
 import { aNonprofit, saveNew } from "#test/support/records.ts";
 
 const now = new Date("2026-11-01T10:00:00Z");
-let folder: string;
+let folder: DataFolder;
 let store: Store;
 
 beforeEach(async () => {
-  folder = mkdtempSync(join(tmpdir(), "almoner-feed-"));
-  store = await openStore({ url: `file:${join(folder, "store.db")}`, synchronous: "OFF" });
+  folder = await aDataFolder();
+  ({ store } = folder);
 });
-afterEach(() => {
-  store.close();
-  rmSync(folder, { recursive: true, force: true });
-});
+afterEach(() => folder.close());
 
 const add = (count: number) => saveNew(store, ...Array.from({ length: count }, () => aNonprofit()));
 
@@ -43,10 +38,8 @@ describe("closing feed files", () => {
   test("puts at most 1,000 changes into each, without a gap", async () => {
     await add(2_300);
     expect(await closeFeedFiles(store, { after: 0, upTo: 2_300, now })).toEqual([1, 2, 3]);
-    expect(await feedFile(store, 2)).toMatchObject({
-      first_sequence: 1_001,
-      last_sequence: 2_000,
-    });
+    const second = { first_sequence: 1_001, last_sequence: 2_000 };
+    expect(await feedFile(store, 2)).toMatchObject(second);
     expect(await newestFeedFile(store)).toMatchObject({ number: 3, last_sequence: 2_300 });
   });
   test("leaves later changes for later files and never touches a closed one", async () => {
@@ -64,14 +57,11 @@ describe("closing feed files", () => {
     expect(await closeFeedFiles(store, { ...closing, after: 5 })).toEqual([]);
   });
   test("by two processes at once closes each change once", async () => {
-    const other = await openStore({ url: `file:${join(folder, "store.db")}`, migrated: true });
+    const other = await openStore({ url: folder.databaseUrl, migrated: true });
     await add(1_500);
     const closing = { after: 0, upTo: 1_500, now };
     const both = [closeFeedFiles(store, closing), closeFeedFiles(other, closing)];
-    expect(await Promise.all(both)).toEqual([
-      [1, 2],
-      [1, 2],
-    ]);
+    for (const numbers of await Promise.all(both)) expect(numbers).toEqual([1, 2]);
     expect(await newestFeedFile(store)).toMatchObject({ number: 2 });
     other.close();
   });

@@ -141,6 +141,9 @@ describe("a language of which little is translated", () => {
 const spanish = languages.get("es") ?? english;
 const french = languages.get("fr") ?? english;
 const income = { name: "income", label: "Income", value: 3_312_400, currency: "USD" };
+const of2024 = { ...income, period: "year to December 2024" };
+const ofMarch = { ...income, period: "year to 31 March 2025" };
+const ofDebt = { ...income, value: -312_400_000_000, period: "a while" };
 
 test.each([
   [english.date("2026-11-22"), "22 November 2026"],
@@ -157,31 +160,13 @@ test.each([
   [spanish.exactly(250_000, "CHF"), "250.000 CHF"],
   [english.either(["mission", "city", "region"]), "mission, city or region"],
   [french.either(["mission", "ville"]), "mission ou ville"],
-  [
-    english.fact({ ...income, period: "year to December 2024" }),
-    "US$ 3.3 million, year to December 2024",
-  ],
-  [
-    spanish.fact({ ...income, period: "year to December 2024" }),
-    "3,3 millones de US$, ejercicio cerrado en diciembre de 2024",
-  ],
-  [
-    french.fact({ ...income, period: "year to 31 March 2025" }),
-    "3,3 millions de $ US, exercice clos le 31 mars 2025",
-  ],
+  [english.fact(of2024), "US$ 3.3 million, year to December 2024"],
+  [spanish.fact(of2024), "3,3 millones de US$, ejercicio cerrado en diciembre de 2024"],
+  [french.fact(ofMarch), "3,3 millions de $ US, exercice clos le 31 mars 2025"],
   [french.fact({ ...income, value: 1_000_000 }), "1 million de $ US"],
-  [
-    spanish.fact({ ...income, value: -312_400_000_000, period: "a while" }),
-    "-312 mil millones de US$, ejercicio cerrado en a while",
-  ],
-  [
-    spanish.fact({ name: "purposes", label: "Purposes", value: "Animals; Recreation" }),
-    "Animales; Recreo",
-  ],
-  [
-    spanish.fact({ name: "registered", label: "Registered since", value: "1990-08-02" }),
-    "2 de agosto de 1990",
-  ],
+  [spanish.fact(ofDebt), "-312 mil millones de US$, ejercicio cerrado en a while"],
+  [spanish.fact({ name: "purposes", label: "", value: "Animals; Recreation" }), "Animales; Recreo"],
+  [spanish.fact({ name: "registered", label: "", value: "1990-08-02" }), "2 de agosto de 1990"],
   [english.named("field", "team_size"), "team size"],
   [english.named("field", "nothing"), "nothing"],
   [String(english.html("profile.instead", { slug: "<b>" })), "The profile in its place: &lt;b&gt;"],

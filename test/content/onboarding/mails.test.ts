@@ -67,10 +67,10 @@ describe("a claimant who gave an address", () => {
     isTaken = false;
     await run();
     isTaken = true;
-    await later(300_000);
-    expect(mails).toEqual([]);
-    await later(300_000);
-    expect(mails).toHaveLength(1);
+    for (const count of [0, 1]) {
+      await later(300_000);
+      expect(mails).toHaveLength(count);
+    }
   });
 
   test("gets nothing of a request that was withdrawn before", async () => {

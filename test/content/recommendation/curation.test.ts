@@ -34,20 +34,16 @@ let index: CuratedIndex;
 let whole: Database;
 beforeEach(() => {
   index = openCuratedIndex();
-  index.update(
-    records.map((record) => picked(record)),
-    [],
-  );
+  const picks = records.map((record) => picked(record));
+  index.update(picks, []);
   whole = new Database(":memory:");
   whole.run(`CREATE VIRTUAL TABLE whole USING fts5(name, tagline, mission, description, facets, pick,
     tokenize = "porter unicode61 remove_diacritics 2")`);
-  for (const r of records) {
-    whole
-      .query(
-        "INSERT INTO whole (rowid, name, tagline, mission, description, facets, pick) VALUES (?, ?, ?, ?, ?, ?, ?)",
-      )
-      .run(r.id, r.name, r.tagline, r.mission, r.description, indexWords(r), ". ");
-  }
+  const insert =
+    whole.query(`INSERT INTO whole (rowid, name, tagline, mission, description, facets, pick)
+    VALUES (?, ?, ?, ?, ?, ?, ?)`);
+  for (const r of records)
+    insert.run(r.id, r.name, r.tagline, r.mission, r.description, indexWords(r), ". ");
 });
 afterEach(() => {
   index.close();
@@ -76,9 +72,8 @@ test("finds and weighs as FTS5 does when it is asked for everything at once", ()
       const words = matchesOf(text);
       const any = asked(text, anyOf);
       expect(ascending(index.matching(words, "any"))).toEqual(any.map(({ id }) => id));
-      expect(ascending(index.matching(words, "all"))).toEqual(
-        asked(text, allOf).map(({ id }) => id),
-      );
+      const all = asked(text, allOf).map(({ id }) => id);
+      expect(ascending(index.matching(words, "all"))).toEqual(all);
       const strengths = index.strengths(words);
       expect(strengths.size).toBe(any.length);
       for (const { id, strength } of any) expect(strengths.get(id)).toBeCloseTo(strength, 9);

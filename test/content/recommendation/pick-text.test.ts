@@ -30,19 +30,12 @@ describe("a text that claims too much", () => {
 describe("a claim in disguise", () => {
   test.each([
     ["Cyrillic and Greek letters", "the bеst and tοp‑ratеd one", ["bеst", "tοp‑ratеd"]],
-    [
-      "joiners that nobody sees",
-      "the be\u200Dst, mo\u200Cst eff\u200Dective",
-      ["be\u200Dst", "mo\u200Cst eff\u200Dective"],
-    ],
+    ["joiners that nobody sees", "the be\u200Dst, bes\u200Ct", ["be\u200Dst", "bes\u200Ct"]],
     ["accents", "the be\u0301st, the bést", ["be\u0301st", "bést"]],
     ["styled and full-width letters", "𝐛𝐞𝐬𝐭 ｂｅｓｔ ＃１", ["𝐛𝐞𝐬𝐭", "ｂｅｓｔ", "＃１"]],
     ["a ligature", "ﬁrst-rate", ["ﬁrst-rate"]],
-    [
-      "marks between words",
-      "most *effective*, top_rated, “highest” impact",
-      ["most *effective", "top_rated", "highest” impact"],
-    ],
+    ["marks between words", "most *effective*, top_rated", ["most *effective", "top_rated"]],
+    ["quotes between words", "“highest” impact", ["highest” impact"]],
   ])("of %s is read as what it looks like, and shown as it was written", (_, text, phrases) => {
     expect(phrasesIn(text)).toEqual(phrases);
     for (const { phrase, at } of wordingFaults(text))

@@ -83,10 +83,8 @@ test("a query of the draft is read by its conditions", () => {
 });
 
 test("every property says its value, or nothing", () => {
-  const one = toDetail(
-    aNonprofit({ founded_year: 1998, annual_budget_usd: 1.5, city: "Hilo" }),
-    "https://a.example",
-  );
+  const record = aNonprofit({ founded_year: 1998, annual_budget_usd: 1.5, city: "Hilo" });
+  const one = toDetail(record, "https://a.example");
   expect(properties.flatMap(({ id }) => cellsOf(one, id))).toEqual([
     { str: "Kenya" },
     { str: "Hilo" },

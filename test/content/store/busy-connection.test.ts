@@ -1,8 +1,9 @@
 import { expect, test } from "bun:test";
-import { mkdtempSync, readdirSync, readlinkSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readdirSync, readlinkSync } from "node:fs";
 import { join } from "node:path";
-import { openStore } from "#content/store/open.ts";
+import { openStore, type Store } from "#content/store/open.ts";
+import { directoryFacts } from "#content/store/tables/publishing.ts";
+import { aDataFolder } from "#test/support/data-folder.ts";
 
 /** How many descriptors of this process are open on a file. */
 const descriptorsOn = (path: string): number =>
@@ -15,18 +16,13 @@ const descriptorsOn = (path: string): number =>
   }).length;
 
 test("a writer that finds the store locked again and again keeps one connection", async () => {
-  const folder = mkdtempSync(join(tmpdir(), "almoner-busy-"));
-  const path = join(folder, "store.db");
-  const [mine, other] = [
-    await openStore({ url: `file:${path}` }),
-    await openStore({ url: `file:${path}` }),
-  ];
-  const note = (store: typeof mine, key: string) =>
-    store.write(({ raw }) =>
-      raw.execute({
-        sql: "INSERT INTO directory_facts (name, value, updated_at) VALUES (?, '1', 1)",
-        args: [key],
-      }),
+  const folder = await aDataFolder();
+  const path = join(folder.dataDir, "store.db");
+  const mine = folder.store;
+  const other = await openStore({ url: folder.databaseUrl });
+  const note = (store: Store, name: string) =>
+    store.write((tx) =>
+      tx.db.insert(directoryFacts).values({ name, value: "1", updated_at: 1 }).execute(),
     );
   await note(mine, "first");
   const before = descriptorsOn(path);
@@ -38,11 +34,8 @@ test("a writer that finds the store locked again and again keeps one connection"
   await Promise.all([held, writing]);
   await note(mine, "third");
   expect(descriptorsOn(path)).toBe(before);
-  const { rows } = await other.raw.execute(
-    "SELECT count(*) AS n FROM directory_facts WHERE name IN ('first', 'second', 'third')",
-  );
-  expect(rows[0]?.["n"]).toBe(3);
-  mine.close();
+  const names = (await other.db.select().from(directoryFacts)).map(({ name }) => name);
+  expect(names).toEqual(expect.arrayContaining(["first", "second", "third"]));
   other.close();
-  rmSync(folder, { recursive: true });
+  folder.close();
 });
