@@ -3,6 +3,9 @@ import { csvLine } from "#content/contract/base/csv.ts";
 
 test.each([
   ["=1+1", "'=1+1"],
+  [" @x", " '@x"],
+  ["+44 20", "'+44 20"],
+  ["=1;2", `"'=1;2"`],
   ["+SUM(A1)", "'+SUM(A1)"],
   ["-cmd", "'-cmd"],
   ["@x", "'@x"],

@@ -182,21 +182,6 @@ describe("test data", () => {
   });
 });
 
-test.each([
-  [
-    "programme",
-    '{"name":"Soup","beneficiaries_per_year":"120","location":""}',
-    { name: "Soup", description: null, beneficiaries_per_year: 120, location: null },
-  ],
-  [
-    "impact_metric",
-    '{"name":"Meals","value":12,"period":"annual"}',
-    { name: "Meals", value: "12", unit: null, period: "annual" },
-  ],
-] as const)("an accepted %s becomes a row: %s", (field, text, row) => {
-  expect(rowFrom(field, text)).toEqual({ kind: field, row } as ReturnType<typeof rowFrom>);
-});
-
 test.each(["programme", "impact_metric"] as const)("a %s that is broken JSON is none", (field) => {
   expect(rowFrom(field, "{not json")).toBeNull();
   const message = expect.stringContaining("is a quote missing?");

@@ -5,6 +5,9 @@ import { fail, ok } from "#content/contract/base/result.ts";
 
 const read = (values: ProfileValues) => readProfileValues(values, { thisYear: 2026 });
 
+const numbers = { founded_year: 1998, team_size: 4 };
+const unknown = { description: null, beneficiaries_per_year: null, location: null };
+
 describe("what an operator sets", () => {
   test.each<[ProfileValues, object]>([
     [{ name: "Hope   Kitchen" }, { name: "Hope Kitchen" }],
@@ -12,13 +15,10 @@ describe("what an operator sets", () => {
     [{ country: "" }, { country_code: null }],
     [{ city: null, region: undefined }, { city: null }],
     [
-      { donation_url: " https://hope.example.net/give " },
-      { donation_url: "https://hope.example.net/give" },
+      { donation_url: " https://hope.example/give " },
+      { donation_url: "https://hope.example/give" },
     ],
-    [
-      { founded_year: 1998, team_size: 4 },
-      { founded_year: 1998, team_size: 4 },
-    ],
+    [numbers, numbers],
     [{ causes: ["education", "education"] }, { causes: ["education"] }],
   ])("%j is saved as %j", (values, saved) => {
     expect(read(values)).toEqual(ok(saved));
@@ -31,19 +31,7 @@ describe("what an operator sets", () => {
     [{ founded_year: 2040 }, "values.founded_year"],
     [{ website: "https://bit.ly/3XYZabc" }, "values.website"],
     [{ donation_url: "https://bit.ly/3XYZabc" }, "values.donation_url"],
-    [
-      {
-        programs: [
-          {
-            name: "A\u202Eschool",
-            description: null,
-            beneficiaries_per_year: null,
-            location: null,
-          },
-        ],
-      },
-      "values.programs",
-    ],
+    [{ programs: [{ name: "A\u202Eschool", ...unknown }] }, "values.programs"],
   ])("%j is refused, and %s named", (values, path) => {
     const outcome = read({ ...values, city: "Oslo" });
     expect(outcome).toEqual(fail([{ path, message: expect.any(String) }]));

@@ -29,30 +29,17 @@ describe("a row in words", () => {
     return row === null ? null : rowInWords(row);
   };
 
+  const lessons = { name: "Night school", description: "Evening lessons" };
+  const whole = { ...lessons, beneficiaries_per_year: "1200", location: "Nairobi" };
+  const trees = { name: "Trees", value: 12 };
   test.each([
-    [
-      "programme",
-      "Night school. Evening lessons for all.",
-      "Night school · Night school. Evening lessons for all.",
-    ],
+    ["programme", "Night school. For all.", "Night school · Night school. For all."],
     ["programme", "Night school", "Night school"],
-    [
-      "programme",
-      {
-        name: "Night school",
-        description: "Evening lessons",
-        beneficiaries_per_year: "1200",
-        location: "Nairobi",
-      },
-      "Night school · Evening lessons · 1,200 people a year · Nairobi",
-    ],
+    ["programme", whole, "Night school · Evening lessons · 1,200 people a year · Nairobi"],
+    ["programme", { name: "Night school", location: "" }, "Night school"],
     ["programme", { name: "Night school", description: "" }, "Night school"],
     ["programme", { name: "Night school", beneficiaries_per_year: "many" }, null],
-    [
-      "impact_metric",
-      { name: "Trees", value: 12, unit: "thousand", period: "2025" },
-      "Trees: 12 thousand · 2025",
-    ],
+    ["impact_metric", { ...trees, unit: "thousand", period: "2025" }, "Trees: 12 thousand · 2025"],
     ["impact_metric", { name: "Trees", value: "a few" }, "Trees: a few"],
     ["impact_metric", "Twelve thousand trees", null],
   ] as const)("%s %p: %p", (field, value, words) => expect(inWords(field, value)).toBe(words));

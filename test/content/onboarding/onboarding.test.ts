@@ -102,15 +102,10 @@ describe("a request", () => {
   });
 });
 
-test.each([
-  ["hope-kitchen", "hope-kitchen"],
-  [" hope-kitchen ", "hope-kitchen"],
-  ["https://almoner.example/nonprofits/hope-kitchen", "hope-kitchen"],
-  ["almoner.example/nonprofits/hope-kitchen/?utm_source=x#give", "hope-kitchen"],
-  ["/nonprofits/hope-kitchen", "hope-kitchen"],
-])("the slug in %j is %s", (claim_slug, slug) => {
-  expect(read({ ...claim, claim_slug }).request.claim_slug).toBe(slug);
-});
+test.each([" hope-kitchen ", "almoner.example/nonprofits/hope-kitchen/?utm_source=x#give"])(
+  "the slug in %j is hope-kitchen",
+  (claim_slug) => expect(read({ ...claim, claim_slug }).request.claim_slug).toBe("hope-kitchen"),
+);
 
 const unproven: HostControl = { state: "not_proven", host: "b.example" };
 const proven = {
@@ -135,8 +130,8 @@ describe("an approval", () => {
     const before = { ...live, city: null, country_code: "KE" };
     const filled = outcome("claim", sent, before);
     expect(filled.kept).toEqual(["mission", "website"]);
-    const verified = { verified: 1, status: "claimed" };
-    expect(filled.after).toMatchObject({ ...live, ...verified, city: "Kisumu" });
+    const verified = { verified: 1, status: "claimed", city: "Kisumu" };
+    expect(filled.after).toMatchObject({ ...live, ...verified });
     const replaced = outcome("change", sent, before);
     expect(replaced.kept).toEqual([]);
     expect(replaced.after).toMatchObject({ ...places, mission: "New." });
@@ -181,16 +176,17 @@ describe("an approval", () => {
       expect([after.usdc_wallet, wallet?.held]).toEqual([null, expect.stringContaining(why)]);
     }
     const shown = { wallet_challenge: "c", wallet_signature: "s" };
-    expect(held({ host: proven, proof })).toMatchObject({
-      after: { usdc_wallet: address, ...shown },
-      wallet: { address, held: null },
-    });
-    expect(held({ host: proven, proof }, { usdc_wallet: "old" })).toMatchObject({
-      after: { usdc_wallet: "old" },
-      wallet: { address, held: "it replaces another wallet" },
-    });
-    const same = { after: shown, wallet: { held: null } };
-    expect(held({ proof }, { usdc_wallet: address })).toMatchObject(same);
+    for (const [more, before, after, why] of [
+      [{ host: proven }, {}, { usdc_wallet: address, ...shown }, null],
+      [{}, { usdc_wallet: address }, shown, null],
+      [
+        { host: proven },
+        { usdc_wallet: "old" },
+        { usdc_wallet: "old" },
+        "it replaces another wallet",
+      ],
+    ] as const)
+      expect(held({ ...more, proof }, before)).toMatchObject({ after, wallet: { held: why } });
   });
 
   test("of a registration makes a profile", () => {
