@@ -88,10 +88,8 @@ describe("a repeated word", () => {
     expect((await find("new york club")).names[0]).toBe("New York Club");
   });
 
-  test("is corrected once", async () => {
-    const { note } = await find("hugnry hugnry");
-    expect(note?.split("instead of")).toHaveLength(2);
-  });
+  test("is corrected once", async () =>
+    expect((await find("hugnry hugnry")).note?.split("instead of")).toHaveLength(2));
 });
 
 describe("an unknown word", () => {

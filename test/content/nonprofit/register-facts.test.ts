@@ -48,14 +48,11 @@ describe("what a register says, in words a donor knows:", () => {
 
   const uk = { registered: "1990-08-02", income: 75_186, accounts_to: "2019-10-31" };
   test.each<[string, RegisterRecord["facts"], string[]]>([
+    ["irs-990-xml", { year_formed: 1900 }, ["Year formed: 1900"]],
     [
       "irs-990-xml",
-      { employees: 17_420, period_end: "2023-06-30", year_formed: 1900 },
-      [
-        "For the year to: 30 June 2023",
-        "Employees: 17,420, year to 30 June 2023",
-        "Year formed: 1900",
-      ],
+      { employees: 17_420, period_end: "2023-06-30" },
+      ["For the year to: 30 June 2023", "Employees: 17,420, year to 30 June 2023"],
     ],
     [
       "ukcat",
@@ -144,21 +141,12 @@ describe("public facts", () => {
   test("name register, licence, date and the public record", () => {
     expect(publicFacts([record({ facts: { deductibility: "1" } })])).toEqual([
       {
-        register: "irs-bmf",
-        register_name: "IRS Business Master File",
-        org_id: "US-EIN-000000101",
-        name: "Sample Trust",
-        state: "registered",
-        as_of: "2026-04-14",
+        ...{ register: "irs-bmf", register_name: "IRS Business Master File" },
+        ...{ org_id: "US-EIN-000000101", name: "Sample Trust" },
+        ...{ state: "registered", as_of: "2026-04-14" },
         licence: registerById("irs-bmf")?.licence ?? { name: "", url: "" },
         attribution: expect.stringContaining("Internal Revenue Service"),
-        fields: [
-          {
-            name: "deductibility",
-            label: "Gifts",
-            value: "Deductible from US tax",
-          },
-        ],
+        fields: [{ name: "deductibility", label: "Gifts", value: "Deductible from US tax" }],
         record_url: "https://apps.irs.gov/app/eos/detailsPage?ein=000000101",
       },
     ]);
@@ -177,12 +165,9 @@ describe("public facts", () => {
   });
 
   test("are the same when only the part of the register differs", () => {
-    const [a, b] = ["NV", "HI"].map((scope) =>
-      aNonprofit({ register_records: [record({ scope })] }),
-    );
-    if (a === undefined || b === undefined) throw new Error("there are two");
-    expect(samePublicFacts(a, b)).toBe(true);
-    expect(samePublicFacts(a, aNonprofit())).toBe(false);
+    const inPart = (scope: string) => aNonprofit({ register_records: [record({ scope })] });
+    expect(samePublicFacts(inPart("NV"), inPart("HI"))).toBe(true);
+    expect(samePublicFacts(inPart("NV"), aNonprofit())).toBe(false);
   });
 
   test("of one register take the place of its earlier ones, in their order", () => {
@@ -198,6 +183,7 @@ describe("the standing in one word", () => {
   const later = record({ as_of: "2026-06-09" });
   test.each([
     ["nothing without a register", [], null],
+    ["nothing by a filing", [record({ register: "irs-990n", state: "filed" })], null],
     ["a revocation before all else", [record(), revocation], "revoked"],
     ["reinstated, where a later file lists it", [later, revocation], "reinstated"],
     ["registered, where one of its numbers is", [record({ state: "gone" }), later], "registered"],

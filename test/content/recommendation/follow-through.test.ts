@@ -146,8 +146,9 @@ test("flushes that overlap find the calls that are being written", async () => {
 
 test("what is older than the days kept goes, the oldest first, with what followed it", async () => {
   for (const day of [0, 1, 2]) {
-    log.add(aCall({ atMs: noonMs + day * dayMs, client: `day-${day}` }));
-    log.follow(aStep({ atMs: noonMs + day * dayMs, clients: [`day-${day}`] }));
+    const [atMs, client] = [noonMs + day * dayMs, `day-${day}`];
+    log.add(aCall({ atMs, client }));
+    log.follow(aStep({ atMs, clients: [client] }));
     await log.flush();
   }
   log.add(aCall({ atMs: noonMs + 31.5 * dayMs }));

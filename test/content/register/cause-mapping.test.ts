@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { causeMapping } from "#content/register/cause-mapping.ts";
 
 const none = { ntee: [], activity: [], keywords: [], ukcat: [], icnptso: [], purposes: [] };
+const acnc = { register: "ACNC column" };
 const primary = { role: "primary", confidence: "high" };
 const mapping = causeMapping({
   ntee: [
@@ -32,10 +33,13 @@ const mapping = causeMapping({
   icnptso: [{ code: "D32", cause_id: "housing", role: "primary" }],
   purposes: [
     {
-      ...{ register: "ACNC column", code: "Youth", cause_id: "youth-empowerment" },
-      ...{ role: "secondary", confidence: "medium" },
+      ...acnc,
+      code: "Youth",
+      cause_id: "youth-empowerment",
+      role: "secondary",
+      confidence: "medium",
     },
-    { register: "ACNC column", code: "Advancing_Health", cause_id: "health", ...primary },
+    { ...acnc, code: "Advancing_Health", cause_id: "health", ...primary },
     { register: "OSCR purpose", code: "Advancing_Health", cause_id: "religion", ...primary },
   ],
 });

@@ -17,6 +17,7 @@ afterEach(() => store.close());
 
 const bytes = 2 ** 20;
 const needed = 20 * bytes;
+const free = needed - 1;
 
 function fakeStaging(): Staging {
   const rows = new Map<string, Parameters<Staging["put"]>[0] & { readAt: string }>();
@@ -86,6 +87,7 @@ const records = (...texts: string[]): ImportSource => ({
 
 type Options = Partial<ImportWorld> & Partial<ImportInput>;
 
+const nothing = () => {};
 const run = (source: ImportSource, options: Options = {}) =>
   importRegister(
     {
@@ -96,20 +98,12 @@ const run = (source: ImportSource, options: Options = {}) =>
       pace: { size: () => 100, run: (work) => work() },
       mergeIndex: async () => {},
       freeBytes: () => needed,
-      onProgress: () => {},
-      onCovered: () => {},
-      onSkipped: () => {},
+      ...{ onProgress: nothing, onCovered: nothing, onSkipped: nothing },
       ...options,
     },
     {
-      source,
-      format: "registry",
-      files: ["x"],
-      fetched: null,
-      skipBad: false,
-      checkOnly: false,
-      scope: null,
-      allowManyWithdrawals: false,
+      ...{ source, format: "registry", files: ["x"], fetched: null, scope: null },
+      ...{ skipBad: false, checkOnly: false, allowManyWithdrawals: false },
       ...options,
     },
   );
@@ -123,12 +117,7 @@ const link = "website: send an http or https URL";
 const repeated = "US-EIN-100000000 stands on line 2 of x.csv already";
 
 test.each<[kind: string, failure: object, source: ImportSource, options?: Options]>([
-  [
-    "disk_too_small",
-    { needed, free: needed - 1 },
-    rows(organisation(0)),
-    { freeBytes: () => needed - 1 },
-  ],
+  ["disk_too_small", { needed, free }, rows(organisation(0)), { freeBytes: () => free }],
   ["older", isOlder, older],
   ["older", isOlder, older, { scope: "none" }],
   ["older", isOlder, older, { checkOnly: true }],
@@ -180,14 +169,13 @@ test.each<[source: ImportSource, lines: number[]]>([
 });
 
 test("a row that was taken in is known when it comes again, and not looked at", async () => {
-  const source = rows(
-    ...organisations(2).map((outcome): RowOutcome => {
-      if (outcome.kind !== "draft") return outcome;
-      const { org_id } = outcome.draft;
-      const said = { org_id, name: "Sample Trust", state: "registered", facts: {} } as const;
-      return { ...outcome, draft: { ...outcome.draft, record: said } };
-    }),
-  );
+  const withRecord = (outcome: RowOutcome): RowOutcome => {
+    if (outcome.kind !== "draft") return outcome;
+    const { org_id } = outcome.draft;
+    const said = { org_id, name: "Sample Trust", state: "registered", facts: {} } as const;
+    return { ...outcome, draft: { ...outcome.draft, record: said } };
+  };
+  const source = rows(...organisations(2).map(withRecord));
   await run(source);
   const staging = fakeStaging();
   const again = await run(source, { staging });

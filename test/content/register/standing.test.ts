@@ -111,12 +111,12 @@ test.each<[string, RegisterRecord[], object]>([
 test("each register says what it knows, and where to look", () => {
   const { registers, name, found } = about([bmf()]);
   expect([name, found]).toEqual(["Hawaii Foodbank Inc", true]);
-  expect(registers.map(({ register, state, as_of }) => [register, state, as_of])).toEqual([
-    ["irs-bmf", "registered", "2026-04-14"],
-    ["irs-pub78", "not read", null],
-    ["irs-revocations", "not listed", "2026-05-01"],
+  const record_url = expect.stringContaining("990305781");
+  expect(registers).toMatchObject([
+    { register: "irs-bmf", state: "registered", as_of: "2026-04-14", record_url },
+    { register: "irs-pub78", state: "not read", as_of: null },
+    { register: "irs-revocations", state: "not listed", as_of: "2026-05-01" },
   ]);
-  expect(registers[0]?.record_url).toContain("990305781");
 });
 
 test("an organisation that only filed is not listed, and its filing is shown", () => {
