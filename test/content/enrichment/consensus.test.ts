@@ -1,4 +1,4 @@
-import { describe, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { decide, givesWay } from "#content/enrichment/consensus.ts";
 
 type Vote = Parameters<typeof decide>[0]["mine"];

@@ -58,12 +58,12 @@ test("the income is the greatest that a register gives", () => {
 });
 
 test("places in the search index say in SQL what the rank says, and follow the list", async () => {
-  const record = fc.record({
+  const drawing = fc.record({
     beneficiaries_per_year: fc.option(fc.nat({ max: 3_000_000 })),
     website: fc.constantFrom("https://a.example", null),
     verified: fc.constantFrom(0 as const, 1 as const),
   });
-  const records = fc.array(record, { minLength: 1, maxLength: 12 });
+  const records = fc.array(drawing, { minLength: 1, maxLength: 12 });
   await fc.assert(
     fc.asyncProperty(records, async (drawn) => {
       const stored = await saveNew(store, ...drawn.map((parts) => aNonprofit(parts)));

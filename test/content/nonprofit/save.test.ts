@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { and, desc, eq, inArray } from "drizzle-orm";
 import * as fc from "fast-check";
-import { structuredFields } from "#content/contract/enrichment.ts";
+import { type EnrichableField, structuredFields } from "#content/contract/enrichment.ts";
 import { sourceFrom } from "#content/nonprofit/record.ts";
 import { saveDirectoryFact, saveNonprofits } from "#content/nonprofit/save.ts";
 import { wantedFields } from "#content/contract/enrichment.ts";
@@ -29,7 +29,7 @@ const wanted = fc.subarray([...wantedFields]);
 const fields = fc.constantFrom(...structuredFields);
 const asked = fc.array(fc.tuple(fields, fc.nat({ max: 3 }), fc.boolean()), { maxLength: 6 });
 
-type Sent = { field: string; test_data: number; agent_id?: string; network?: string };
+type Sent = { field: EnrichableField; test_data: number; agent_id?: string; network?: string };
 const aSubmission = (nonprofit_id: number, sent: Sent) => ({
   ...{ nonprofit_id, value: "a", normalised_value: "a", agent_name: "a", created_at: 0 },
   ...({ agent_id: `a${sent.test_data}`, field_type: "structured", status: "pending" } as const),
@@ -88,7 +88,7 @@ test("a filled field waits for nothing, and lists and feed follow", async () => 
 
 test("of profiles that are saved together each has what waits for it brought up to date", async () => {
   const listed = await saveNew(store, aNonprofit(), aNonprofit(), aNonprofit());
-  const sent = [
+  const sent: Sent[] = [
     { field: "city", test_data: 0, network: "n" },
     { field: "website", test_data: 0 },
     { field: "website", test_data: 1 },

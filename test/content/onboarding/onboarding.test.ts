@@ -225,8 +225,8 @@ describe("the host to prove", () => {
       provenance: set_by === undefined ? {} : { website: sourceFrom(set_by, 1) },
     }),
   });
-  const notProven = (host: string) => ({ state: "not_proven", host });
-  const none = (words: string) => ({
+  const notProven = (host: string): HostControl => ({ state: "not_proven", host });
+  const none = (words: string): HostControl => ({
     ...{ state: "nothing_to_prove_against", why: expect.stringContaining(words) },
   });
   test.each([

@@ -97,6 +97,6 @@ describe("a draft of agent b", () => {
       { kind: "draft_queue_full" },
     ],
   ])("%s", (_, draft, failure) => {
-    expect<unknown>(planDraft(fromB(draft))).toEqual({ ok: false, failure });
+    expect(planDraft(fromB(draft))).toMatchObject({ ok: false, failure });
   });
 });

@@ -92,7 +92,7 @@ describe("a profile that is opened", () => {
   test("just after midnight follows a call of the day before", async () => {
     const midnightMs = Date.parse("2026-06-02T00:00:00Z");
     log.add(aCall({ client: "yesterday", atMs: midnightMs - 20_000 }));
-    const clients = ["today", "yesterday"];
+    const clients = ["today", "yesterday"] as const;
     log.follow(aStep({ clients, atMs: midnightMs + 39_000 }));
     log.follow(aStep({ clients, atMs: midnightMs + 41_000, slug: "pumps" }));
     expect(await written()).toMatchObject([{ slug: "wells" }]);

@@ -68,9 +68,9 @@ const rows = (...outcomes: Parameters<typeof rowsOf>[0]): ImportSource =>
 const rowsAsOf = (
   day: string,
   outcomes: Parameters<typeof rowsOf>[0],
-  parts: Partial<Register> = {},
+  other: Partial<Register> = {},
 ): ImportSource => ({
-  register: { ...register, ...parts },
+  register: { ...register, ...other },
   read: () => [{ name: "x.csv", day, rows: rowsOf(outcomes) }],
 });
 
@@ -124,7 +124,7 @@ test.each<[kind: string, failure: object, source: ImportSource, options?: Option
   [
     "too_many_bad",
     { file: "x.csv", bad: 11, rows: 41 },
-    rowsAsOf("2026-05-12", [...organisations(30), ...Array(11).fill(unnamed)], {
+    rowsAsOf("2026-05-12", [...organisations(30), ...Array.from({ length: 11 }, () => unnamed)], {
       quarantines: true,
     }),
   ],

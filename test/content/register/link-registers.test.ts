@@ -134,14 +134,14 @@ test("a profile stays while one of its registers has it, and comes back with eit
     return [status, ...register_records.map(({ state }) => state)];
   };
   expect(await states()).toEqual(["listed", "registered", "registered"]);
-  for (const [rows, after] of [
-    [[scotland], ["listed", "gone", "registered"]],
-    [[], ["withdrawn", "gone", "gone"]],
-    [[scotland], ["listed", "gone", "registered"]],
-    [[england], ["listed", "registered", "gone"]],
-  ]) {
-    await run(...(rows as Row[]), ...others);
-    expect(await states()).toEqual(after as string[]);
+  for (const [rows, ...after] of [
+    [[scotland], "listed", "gone", "registered"],
+    [[], "withdrawn", "gone", "gone"],
+    [[scotland], "listed", "gone", "registered"],
+    [[england], "listed", "registered", "gone"],
+  ] as const) {
+    await run(...rows, ...others);
+    expect(await states()).toEqual(after);
   }
   expect(await importing.slugs()).toHaveLength(4);
 });
@@ -213,7 +213,7 @@ describe("an operator", () => {
     await run(northern, scotland);
     await run(england, northern, scotland);
     const kept = await onlyOne();
-    expect(orgIds(kept).toSorted()).toEqual([england.id, northern.id, scotland.id]);
+    expect(new Set(orgIds(kept))).toEqual(new Set([england.id, northern.id, scotland.id]));
     const gone = await withdrawn();
     expect(gone).toMatchObject([{ merged_into: kept.slug }, { merged_into: kept.slug }]);
     // What had been linked last holds the number of the other, too, as it was then.
@@ -244,7 +244,7 @@ describe("an operator", () => {
     expect(await run(england, scotland)).toMatchObject({ linked: 0, links_waiting: 1 });
     expect(await run(england, scotland)).toMatchObject({ linked: 0, links_waiting: 0 });
     expect(await listed()).toHaveLength(2);
-    const queue = { kind: "link", waiting: 1, left_out: 0 };
+    const queue = { kind: "link", waiting: 1, left_out: 0 } as const;
     expect(await reviewQueues(context(), "link")).toEqual([queue]);
     const [review] = await waitingLinks();
     const slug = "lantern-research-uk";

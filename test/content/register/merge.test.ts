@@ -124,9 +124,9 @@ describe("another directory's record", () => {
   test("replaces what registers set here, and keeps id and slug", () => {
     const provenance = { city: setBy("register", "acnc") };
     const before = aNonprofit({ id: 3, city: "Here", provenance });
-    const after = { id: 3, slug: before.slug, city: "There", provenance: {} };
+    const merged = { id: 3, slug: before.slug, city: "There", provenance: {} };
     const theirs = aNonprofit({ slug: "other", city: "There" });
-    expect(mergedWithLine(before, line(theirs))).toMatchObject(after);
+    expect(mergedWithLine(before, line(theirs))).toMatchObject(merged);
   });
 
   test("brings what registers say, and leaves what is newer here", () => {
@@ -208,8 +208,8 @@ describe("what a register says", () => {
     const scopes = new Map([["irs-bmf", new Map([["NV", "2026-06-09"]])]]);
     const told = { ...list, lists: false, scopes };
     const repeated = row({ state: "revoked", facts });
-    const after = mergedWithRegister(revoked, repeated, told, nowMs);
-    expect(after.register_records).toContainEqual(again);
+    const merged = mergedWithRegister(revoked, repeated, told, nowMs);
+    expect(merged.register_records).toContainEqual(again);
   });
 
   test("of an organisation that it gives no profile withdraws the one it gave", () => {
@@ -351,7 +351,7 @@ describe("a form for a year", () => {
     const terms990 = { ...form, register: "irs-990-xml" };
     const facts = factsWithWaiting(undefined, filed("Later", "2023-12-31"), terms990, at);
     const later = { ...record("A", []), facts };
-    const values = (facts: object) => JSON.parse(String(Object.values(facts)[0]));
+    const values = (waiting: object) => JSON.parse(String(Object.values(waiting)[0]));
     expect(values(later.facts)).toMatchObject({ mission: { value: "Later" } });
     const both = factsWithWaiting(later, filed("Earlier", "2022-12-31"), terms990, at);
     expect(values(both)).toMatchObject({ mission: { value: "Later" } });

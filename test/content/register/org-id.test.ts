@@ -55,7 +55,7 @@ describe("a text that is no number", () => {
     ["SC4166", "a Scottish charity number has SC and six digits"],
   ])("%s: of its register", (text, look) => {
     const failure = { kind: "number_not_valid", looks: [expect.stringContaining(look)] };
-    expect<unknown>(readOrgId(text)).toEqual({ ok: false, failure });
+    expect(readOrgId(text)).toMatchObject({ ok: false, failure });
   });
 
   test.each(["12345", "", "-", "food bank", "12/a", "<1234567>", `${"0".repeat(60)}12345`])(
@@ -76,7 +76,7 @@ describe("a text that is no number", () => {
     ["USCHC210183", "USCHC"],
   ])("%s: of the unknown register %s", (text, prefix) => {
     const failure = { kind: "register_not_known", prefix, known: [...knownSchemes] };
-    expect<unknown>(readOrgId(text)).toEqual({ ok: false, failure });
+    expect(readOrgId(text)).toMatchObject({ ok: false, failure });
   });
 });
 
