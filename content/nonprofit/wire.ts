@@ -182,7 +182,7 @@ export const publicFields = (fields: readonly string[]): string[] => [
 ];
 
 /** "jane@example-host.org" → "j…@example-host.org": a second agent must find the address itself. */
-export function maskEmail(address: string): string {
+function maskEmail(address: string): string {
   const at = address.lastIndexOf("@");
   const first = Array.from(address)[0] ?? "";
   return at < 1 ? `${first}…` : `${first}…${address.slice(at)}`;
