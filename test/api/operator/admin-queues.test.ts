@@ -76,6 +76,7 @@ describe("a queue", () => {
       "prose-1-2",
       "-",
       "contested-1-mission",
+      "onboarding-zz",
     ]) {
       expect((await ask(`reviews/${id}`)).status).toBe(404);
       expect((await service.tell(`reviews/${id}/approve`)).status).toBe(404);
@@ -153,15 +154,6 @@ describe("the audit log", () => {
     expect(await read("subject=thing-3&operator=linus")).toMatchObject({ count: 1, next: null });
     expect(await read("subject=' OR 1=1")).toMatchObject({ count: 0 });
   });
-});
-
-test("the store itself keeps the log as it is", async () => {
-  const before = await ask("audit");
-  for (const sql of ["DELETE FROM audit_log", "UPDATE audit_log SET operator = 'nobody'"]) {
-    const told = await service.store.write((tx) => tx.raw.execute(sql)).then(() => null, String);
-    expect(told).toContain("audit log");
-  }
-  expect(await ask("audit")).toEqual(before);
 });
 
 test("undoing stops after this many, and says that there is more", async () => {

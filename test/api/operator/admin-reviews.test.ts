@@ -13,41 +13,16 @@ const decide = (id: string, decision: "approve" | "reject", body: object = {}) =
 const idsIn = async (kind: string) =>
   ReviewList.parse(await service.ask(`reviews?kind=${kind}`)).reviews.map(({ id }) => id);
 
-describe("who is no operator", () => {
-  test("gets 401 on every admin route", async () => {
-    const from = { "x-forwarded-for": "10.200.0.1" };
-    const asked = [
-      await service.get("/api/admin/reviews", from),
-      await service.post("/api/admin/reviews/prose-1/approve", {}, from),
-      await service.post(
-        "/api/admin/reviews/prose-1/reject",
-        { reason: "x" },
-        { ...from, authorization: "Bearer no" },
-      ),
-      await service.get("/api/admin/reviews", {
-        ...from,
-        authorization: bearer.authorization.replace("Bearer", "Basic"),
-      }),
-    ];
-    for (const response of asked) {
-      expect(response.status).toBe(401);
-      expect(response.headers.get("cache-control")).toBe("no-store");
-    }
-  });
-
-  test("is locked out after five failures, even with the right token; others are not", async () => {
-    const from = { "x-forwarded-for": "10.200.0.2" };
-    for (let at = 0; at < 5; at++) {
-      const wrong = { ...from, authorization: `Bearer wrong-${at}` };
-      expect((await service.get("/api/admin/reviews", wrong)).status).toBe(401);
-    }
-    const locked = await service.get("/api/admin/reviews", { ...from, ...bearer });
-    expect(locked.status).toBe(429);
-    expect(Number(locked.headers.get("retry-after"))).toBeGreaterThan(0);
-    expect((await service.get("/api/admin/reviews", { ...bearer, ...service.from() })).status).toBe(
-      200,
-    );
-  });
+test("who is no operator gets 401 on admin routes, kept by no cache", async () => {
+  const basic = bearer.authorization.replace("Bearer", "Basic");
+  for (const authorization of ["", "Bearer no", basic]) {
+    const headers = { ...service.from(), authorization };
+    for (const response of [
+      await service.get("/api/admin/reviews", headers),
+      await service.post("/api/admin/reviews/prose-1/reject", { reason: "x" }, headers),
+    ])
+      expect([response.status, response.headers.get("cache-control")]).toEqual([401, "no-store"]);
+  }
 });
 
 describe("prose", () => {
@@ -80,35 +55,9 @@ describe("prose", () => {
       ],
     });
   });
-
-  test("is rejected with a reason that agents see", async () => {
-    const slug = await aSlug();
-    const { submission_id } = await submit(slug, "bot-a", "tagline", "The best charity");
-    expect((await decide(`prose-${submission_id}`, "reject")).status).toBe(400);
-    expect((await decide(`prose-${submission_id}`, "reject", { reason: "a claim" })).status).toBe(
-      200,
-    );
-    const again = await submit(slug, "bot-a", "tagline", "Food for all");
-    expect(again.prior_rejections).toMatchObject([{ reason: "a claim", winning_value: null }]);
-    expect((await live(slug)).tagline).toBeNull();
-  });
 });
 
 describe("a contested field", () => {
-  test("can be settled by an operator", async () => {
-    const slug = await aSlug();
-    const { id } = await live(slug);
-    await submit(slug, "bot-a", "city", "Oslo");
-    await submit(slug, "bot-b", "city", "Bergen");
-    const name = `contested-${id}-city`;
-    expect(await idsIn("contested")).toContain(name);
-    expect((await decide(name, "approve")).status).toBe(400);
-    expect((await decide(name, "approve", { value: "Bergen" })).status).toBe(200);
-    const record = await live(slug);
-    expect(record.city).toBe("Bergen");
-    expect(record.provenance["city"]).toMatchObject({ set_by: "operator", agents: ["bot-b"] });
-    expect(await idsIn("contested")).not.toContain(name);
-  });
   test("can be cleared", async () => {
     const slug = await aSlug();
     const { id } = await live(slug);

@@ -163,7 +163,7 @@ describe("recommendations", () => {
       .last()
       .attr("href") ?? "";
 
-  test("a draft is approved in the operator's words, or rejected", async () => {
+  test("a draft is approved in the operator's words", async () => {
     const slug = await aSlug();
     await draft(slug, "drafter-1");
     const page = await ada.get(await waiting());
@@ -182,12 +182,6 @@ describe("recommendations", () => {
     const picks = await ada.get("/desk/picks");
     expect(picks.$("table").text()).toContain("It lends books to four schools.");
     expect(textsOf(picks, "td li")).toEqual(["reading", "books in Oslo"]);
-    const other = await aSlug();
-    await draft(other, "drafter-2");
-    const next = await ada.send(await ada.get(await waiting()), "Reject", {
-      reason: "No evidence",
-    });
-    expect(alerts(next)).toMatch(/was rejected by ada, .* UTC: No evidence/);
   });
 
   test("a draft that is approved as it stands is not called edited, and an object with a quote too few is refused", async () => {

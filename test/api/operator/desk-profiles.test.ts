@@ -48,16 +48,6 @@ describe("a profile at the desk", () => {
     expect((await live(slug)).status).toBe("listed");
   });
 
-  test("is merged into another", async () => {
-    const [slug, into] = [await aSlug({ city: "Bergen" }), await aSlug()];
-    const page = await ada.get(`/desk/profiles/${slug}`);
-    const refused = await ada.send(page, "Merge it", { into: "nobody", reason: "A double." });
-    expect(refused.status).toBe(404);
-    const merged = await ada.send(page, "Merge it", { into, reason: "A double." });
-    expect(merged.$("main").text()).toContain(`merged into ${into}`);
-    expect(await live(into)).toMatchObject({ city: "Bergen" });
-  });
-
   test("of another register is linked by a merge, which restoring undoes", async () => {
     const registered = (org_id: string, type: string) => ({
       registrations: [{ country_code: "GB", type, registration_number: org_id.slice(7), org_id }],

@@ -105,6 +105,9 @@ describe("prose", () => {
     expect(alerts(refused)).toContain("Say why");
     await ada.send(refused, "Reject", { reason: "Not a mission" });
     expect((await live(slug)).mission).toBeNull();
+    const again = await service.submit(slug, "bot-a", "mission", "We cook.");
+    const told = [{ reason: "Not a mission", winning_value: null }];
+    expect(again.prior_rejections).toMatchObject(told);
     const late = shown((await ada.send(page, "Reject", { reason: "" })).$("main").text());
     expect(late).toContain("Nothing waits under this id any more.");
     expect(late).not.toContain("Send");
@@ -153,52 +156,43 @@ test("two operators decide the same: the first wins, the second reads who it was
   expect(alerts(late[0] as DeskPage)).toContain(`by ${entries[0].operator}`);
 });
 
-describe("a contested value", () => {
-  test("is chosen, or typed", async () => {
-    const [chosen, typed] = [await aSlug(), await aSlug()];
-    for (const slug of [chosen, typed]) {
-      await submit(slug, "bot-a", "city", "Oslo");
-      await submit(slug, "bot-b", "city", "Bergen");
-    }
-    const page = await ada.get(`/desk/reviews/contested-${(await live(chosen)).id}-city`);
-    const said = page.$("table.rows").first();
-    expect(
-      said
-        .find("tbody tr")
-        .map((_, one) => shown(page.$(one).text()))
-        .get(),
-    ).toEqual([
-      expect.stringMatching(/^Oslo ?bot-a ?https:\/\/a\.example\/about/),
-      expect.stringMatching(/^Bergen ?bot-b/),
-    ]);
-    const none = await ada.send(page, "Approve");
-    expect(none.status).toBe(400);
-    expect(alerts(none)).toContain("Send value: the correct value");
-    await ada.send(page, "Approve", { choice: "Bergen" });
-    expect((await live(chosen)).city).toBe("Bergen");
-    const other = await ada.get(`/desk/reviews/contested-${(await live(typed)).id}-city`);
-    await ada.send(other, "Approve", { choice: "Oslo", value: "Tromsø" });
-    expect((await live(typed)).city).toBe("Tromsø");
-  });
+test("a contested value is chosen, or typed", async () => {
+  const [chosen, typed] = [await aSlug(), await aSlug()];
+  for (const slug of [chosen, typed]) {
+    await submit(slug, "bot-a", "city", "Oslo");
+    await submit(slug, "bot-b", "city", "Bergen");
+  }
+  const page = await ada.get(`/desk/reviews/contested-${(await live(chosen)).id}-city`);
+  const said = page.$("table.rows").first();
+  expect(
+    said
+      .find("tbody tr")
+      .map((_, one) => shown(page.$(one).text()))
+      .get(),
+  ).toEqual([
+    expect.stringMatching(/^Oslo ?bot-a ?https:\/\/a\.example\/about/),
+    expect.stringMatching(/^Bergen ?bot-b/),
+  ]);
+  const none = await ada.send(page, "Approve");
+  expect(none.status).toBe(400);
+  expect(alerts(none)).toContain("Send value: the correct value");
+  await ada.send(page, "Approve", { choice: "Bergen" });
+  const provenance = { city: { set_by: "operator", agents: ["bot-b"] } };
+  expect(await live(chosen)).toMatchObject({ city: "Bergen", provenance });
+  const other = await ada.get(`/desk/reviews/contested-${(await live(typed)).id}-city`);
+  await ada.send(other, "Approve", { choice: "Oslo", value: "Tromsø" });
+  expect((await live(typed)).city).toBe("Tromsø");
 });
 
-describe("a contradicted value", () => {
-  test("is emptied, or kept", async () => {
-    const slugs = [await aSlug(), await aSlug()] as const;
-    for (const slug of slugs) {
-      for (const agent of ["bot-a", "bot-b"]) await submit(slug, agent, "city", "Oslo");
-      for (const agent of ["bot-c", "bot-d"]) await submit(slug, agent, "city", "Bergen");
-    }
-    const [emptied, kept] = slugs;
-    const page = await ada.get(`/desk/reviews/revert-${(await live(emptied)).id}-city`);
-    expect(textsOf(page, ".compare td")).toEqual(["Oslo", "nothing"]);
-    expect(shown(page.$("table.rows").eq(1).text())).toContain("Bergen");
-    await ada.send(page, "Approve", { reason: "it moved" });
-    expect((await live(emptied)).city).toBeNull();
-    const other = await ada.get(`/desk/reviews/revert-${(await live(kept)).id}-city`);
-    await ada.send(other, "Reject", { reason: "Oslo is right" });
-    expect((await live(kept)).city).toBe("Oslo");
-  });
+test("a contradicted value is shown beside what contradicts it, and may be kept", async () => {
+  const slug = await aSlug();
+  for (const agent of ["bot-a", "bot-b"]) await submit(slug, agent, "city", "Oslo");
+  for (const agent of ["bot-c", "bot-d"]) await submit(slug, agent, "city", "Bergen");
+  const page = await ada.get(`/desk/reviews/revert-${(await live(slug)).id}-city`);
+  expect(textsOf(page, ".compare td")).toEqual(["Oslo", "nothing"]);
+  expect(shown(page.$("table.rows").eq(1).text())).toContain("Bergen");
+  await ada.send(page, "Reject", { reason: "Oslo is right" });
+  expect((await live(slug)).city).toBe("Oslo");
 });
 
 describe("a queue", () => {
