@@ -108,13 +108,6 @@ describe("a structured field", () => {
     expect(profile.enriched_by[0]?.reviewed_at).toBe(profile.provenance["website"]?.applied_at);
   });
 
-  test("one agent twice, in any spelling of its id, is one agent", async () => {
-    const { submission_id } = (await submit("Bot-A", "city", "Oslo")).submission;
-    const again = await submit(" ｂｏｔ-ａ ", "city", "Oslo,");
-    expect(again.submission).toMatchObject({ submission_id, confidence: 1 });
-    expect((await live()).city).toBeNull();
-  });
-
   test("two values stay pending until a third agent breaks the tie; the loser learns the winner", async () => {
     await submit("bot-a", "city", "Oslo");
     const rival = await submit("bot-b", "city", "Bergen");
@@ -125,15 +118,6 @@ describe("a structured field", () => {
     const lost = { agent: "bot-a", ...values, reason: "another value won consensus" };
     expect(third.submission).toMatchObject({ status: "applied", prior_rejections: [lost] });
     expect((await live()).city).toBe("Bergen");
-  });
-
-  test("an agent's later value replaces its earlier one", async () => {
-    await submit("bot-a", "city", "Oslo");
-    const second = await submit("bot-a", "city", "Bergen");
-    const replaced = [{ reason: "replaced by the same agent" }];
-    expect(second.submission.prior_rejections).toMatchObject(replaced);
-    expect((await submit("bot-b", "city", "Oslo")).submission.status).toBe("pending");
-    expect((await submit("bot-c", "city", "Bergen")).submission.status).toBe("applied");
   });
 
   test("a field that holds a value is never overwritten; the same value corroborates it", async () => {
@@ -148,28 +132,6 @@ describe("a structured field", () => {
     const source = { agents: ["bot-a", "bot-b"], corroborations: 1 };
     const provenance = { founded_year: source };
     expect(await live()).toMatchObject({ founded_year: 1998, provenance });
-  });
-
-  test("a value from elsewhere closes the field for pending submissions", async () => {
-    await submit("bot-a", "city", "Oslo");
-    const before = await live();
-    const saves = [{ before, after: { ...before, city: "Hamar" } }];
-    await service.store.write((tx) =>
-      saveNonprofits(tx, saves, { origin: "test", now: new Date() }),
-    );
-    expect((await submit("bot-b", "city", "Oslo")).submission.status).toBe("pending");
-    expect((await live()).city).toBe("Hamar");
-    const pending = "SELECT * FROM pending_fields WHERE nonprofit_id = ?";
-    expect(await service.rows(pending, [before.id])).toEqual([]);
-  });
-
-  test("each application is one change row", async () => {
-    const { id } = await live();
-    const fields = [oslo, { field: "region", value: "Viken" }];
-    for (const agent_id of ["bot-a", "bot-b"]) await sendOk({ agent_id, fields });
-    const changes = (await agreedChanges()).filter(({ nonprofit_id }) => nonprofit_id === id);
-    const changed = ["city", "region"].map((field) => [field, "provenance"]);
-    expect(changes.map((change) => change.fields)).toEqual(changed);
   });
 });
 
@@ -208,7 +170,7 @@ test("contact_email is masked wherever it could be read", async () => {
   expect((await live()).contact_email).toBe("jane@oak.example");
 });
 
-test("prose is queued however many agree; programmes and metrics too, as JSON or text", async () => {
+test("prose is queued however many agree", async () => {
   for (const agent of ["bot-a", "bot-b", "bot-c"]) {
     const { submission } = await submit(agent, "mission", "Food for all.");
     expect(submission).toMatchObject({ ...waits, field_type: "prose" });
@@ -216,30 +178,20 @@ test("prose is queued however many agree; programmes and metrics too, as JSON or
   expect((await live()).mission).toBeNull();
   const again = await submit("bot-a", "mission", "Food  for all.");
   expect(again.submission).toMatchObject({ confidence: 3, consensus: true, status: "pending" });
-  for (const [field, value] of [
-    ["programme", '{"name":"Soup"}'],
-    ["impact_metric", "12,000 meals"],
-  ] as const) {
-    const { submission } = await submit("bot-a", field, value);
-    expect(submission).toMatchObject({ ...waits, field_type: "prose" });
-  }
 });
 
 describe("a batch", () => {
-  test("was found at the source_url beside it, but for items that name their own", async () => {
+  test("is stored as a whole, with `field` beside `fields`, and the source_url of each or of all", async () => {
     const source_url = "https://a.example/page";
     const own = "https://b.example/page";
     const region = { field: "region", value: "Østlandet", source_url: own };
-    await sendOk({ agent_id: "bot-a", source_url, fields: [oslo, region] });
-    const sources = (await submissions()).map((row) => [row["field"], row["source_url"]]);
-    expect(Object.fromEntries(sources)).toEqual({ city: source_url, region: own });
-  });
-
-  test("is stored as a whole, `field` beside `fields` is one more item", async () => {
-    const region = { field: "region", value: "Viken", source_url: null };
     const mission = { field: "mission", value: "Food." };
-    const answer = await sendOk({ agent_id: "bot-a", ...oslo, fields: [region, mission] });
+    const sent = { agent_id: "bot-a", source_url, ...oslo, fields: [region, mission] };
+    const answer = await sendOk(sent);
     expect(answer.submissions.map(({ field }) => field)).toEqual(["city", "region", "mission"]);
+    const sources = (await submissions()).map((row) => [row["field"], row["source_url"]]);
+    const expected = { city: source_url, region: own, mission: source_url };
+    expect(Object.fromEntries(sources)).toEqual(expected);
   });
 
   const times = (count: number) => Array.from({ length: count }, () => oslo);
@@ -353,11 +305,6 @@ describe("an Idempotency-Key", () => {
     expect((await sendCity("Bergen", "bot-k", key)).status).toBe(200);
     other.close();
   });
-  test("of odd characters is refused", async () => {
-    const refused = await (await send(body, { "idempotency-key": "a b" })).json();
-    expect(refused).toMatchObject({ status: 400, code: "invalid_idempotency_key" });
-    expect(refused).not.toHaveProperty("example");
-  });
 });
 
 test("a clock that jumps an hour, on or back, applies a value once and frees no limit", async () => {
@@ -370,14 +317,4 @@ test("a clock that jumps an hour, on or back, applies a value once and frees no 
   }
   expect(await agreedChanges(other)).toHaveLength(1);
   other.close();
-});
-
-test("hidden addresses and forged headers: nothing is fetched, nothing but text is kept", async () => {
-  let fetched = 0;
-  const server = Bun.serve({ port: 0, fetch: () => (fetched++, new Response("x")) });
-  const url = `http://localhost.localdomain.example:${server.port}/`;
-  const source_url = `http://127.0.0.1:${server.port}/`;
-  for (const agent of ["bot-a", "bot-b"]) await submit(agent, "website", url, { source_url });
-  await server.stop(true);
-  expect(fetched).toBe(0);
 });

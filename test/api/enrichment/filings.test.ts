@@ -68,17 +68,6 @@ const filedIn = (source: string, form: string, period_end: string) => ({
   filed: { source, form, period_end },
 });
 
-test.each([
-  ["2 years ago", 2024, ["audit", "audit"], "https://filed.example"],
-  ["less than 3 years ago", 2023, ["audit", "audit"], "https://filed.example"],
-  ["4 years ago", 2022, ["pending", "applied"], "https://agreed.example"],
-])("agents meet a website that was filed for a year that ended %s", async (_, year, said, live) => {
-  const { slug, ez, record } = await aFiler();
-  await ez(year, "filed.example");
-  expect(await agreeOn(slug, "website", "https://agreed.example")).toEqual(said);
-  expect(await record()).toMatchObject({ website: live });
-});
-
 test("what agents agreed on in the place of an old filing stands, whatever is read later; all of it is in the history", async () => {
   const { slug, ez, record } = await aFiler();
   await ez(2021, "filed.example");
@@ -96,17 +85,6 @@ test("what agents agreed on in the place of an old filing stands, whatever is re
   expect(imported).toMatchObject({ by: "register", values: [first] });
   expect(imported?.values?.[0]).not.toHaveProperty("filed");
 });
-
-test.each(["organisation", "operator", "consensus"] as const)(
-  "what was set by %s stays, whatever form is read",
-  async (set_by) => {
-    const website = "https://own.example";
-    const provenance = { website: sourceFrom(set_by, Date.parse("2020-01-01")) };
-    const { ez, record } = await aFiler({ website, provenance });
-    await ez(2025, "filed.example");
-    expect(await record()).toMatchObject({ website, provenance: { website: { set_by } } });
-  },
-);
 
 test("a newer form replaces an older one of another kind, an older one read later does not, and the history has both", async () => {
   const { slug, ez, form990, record } = await aFiler();
@@ -151,29 +129,6 @@ test("what waits for a second agent stays open while another field is filled, an
   expect(await service.rows(waiting, [slug])).toHaveLength(1);
   await ez(2025, "newer.example");
   expect(await service.rows(waiting, [slug])).toEqual([]);
-});
-
-test("the form of a return is that of its period", async () => {
-  const website = "https://filed.example";
-  const at = Date.parse("2021-12-31");
-  const { slug, ez, record } = await aFiler({
-    website,
-    provenance: { website: sourceFrom("register", at, { source: "irs-990" }) },
-  });
-  const before = await record();
-  if (before === null) throw new Error("it is not there");
-  const line = { org_id: "US-EIN-1", register: "irs-990", name: "X", as_of: "2026-01-01" };
-  const finances = [filed("2021-12-31", { form: "990-EZ" })];
-  const filing = { ...line, scope: "", state: "filed" as const, facts: {}, finances };
-  const after = { ...before, register_records: [filing] };
-  const context = { origin: "import:irs-990", now: testNow };
-  await service.store.write((tx) => saveNonprofits(tx, [{ before, after }], context));
-  await ez(2024, "newer.example");
-  const [newest] = await historyOf(slug);
-  expect(newest?.values?.[0]).toMatchObject({
-    new: "https://newer.example",
-    ...filedIn("irs-990", "990-EZ", "2021-12-31"),
-  });
 });
 
 test("needs-enrichment does not ask for what a form holds", async () => {
