@@ -2,9 +2,9 @@ import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { saveCuratedPicks } from "#content/recommendation/pick-store.ts";
 import type { TestService } from "./service.ts";
 
-/** Stores a nonprofit as new and as one that the operator picked for recommendations. */
-export async function curate(service: TestService, record: NonprofitRecord): Promise<void> {
-  const picks = (await service.add(record)).map(({ id }) => ({
+/** Stores nonprofits as new and as those that the operator picked for recommendations. */
+export async function curate(service: TestService, ...records: NonprofitRecord[]): Promise<void> {
+  const picks = (await service.add(...records)).map(({ id }) => ({
     nonprofit_id: id,
     recommended_for: ["donors interested in health"],
     why_recommended: "It reports what it does.",

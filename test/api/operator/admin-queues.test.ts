@@ -69,15 +69,8 @@ describe("a queue", () => {
   });
 
   test("is empty for a kind of which nothing waits, and names like those of objects are none", async () => {
-    for (const id of [
-      "constructor-1",
-      "toString-1",
-      "prose-",
-      "prose-1-2",
-      "-",
-      "contested-1-mission",
-      "onboarding-zz",
-    ]) {
+    const names = ["constructor-1", "toString-1", "prose-", "prose-1-2", "-"];
+    for (const id of [...names, "contested-1-mission", "onboarding-zz"]) {
       expect((await ask(`reviews/${id}`)).status).toBe(404);
       expect((await service.tell(`reviews/${id}/approve`)).status).toBe(404);
     }
@@ -129,28 +122,21 @@ describe("the audit log", () => {
     await service.store.write(async (tx) => {
       for (let at = 0; at < 7; at++) {
         const operator = at % 2 === 0 ? "grace" : "linus";
-        await logOperator(tx, {
-          operator,
-          action: "test.act",
-          subject: `thing-${at}`,
-          detail: { at },
-          at: at * 1_000,
-        });
+        const entry = { operator, action: "test.act", subject: `thing-${at}` };
+        await logOperator(tx, { ...entry, detail: { at }, at: at * 1_000 });
       }
     });
     const read = async (query: string) => AuditLog.parse(await ask(`audit?${query}`));
-    expect((await read("operator=grace")).entries.map(({ subject }) => subject)).toEqual([
-      "thing-6",
-      "thing-4",
-      "thing-2",
-      "thing-0",
-    ]);
-    const first = await read("action=test.act&limit=3");
-    const second = await read(`action=test.act&limit=3&before=${first.next}`);
-    const third = await read(`action=test.act&limit=3&before=${second.next}`);
-    const walked = [...first.entries, ...second.entries, ...third.entries];
-    expect(walked.map(({ detail }) => detail["at"])).toEqual([6, 5, 4, 3, 2, 1, 0]);
-    expect(third.next).toBeNull();
+    const found = (log: AuditLog) => log.entries.map(({ detail }) => detail["at"]);
+    expect(found(await read("operator=grace"))).toEqual([6, 4, 2, 0]);
+    const walked: unknown[] = [];
+    for (let before = ""; ;) {
+      const page = await read(`action=test.act&limit=3${before}`);
+      walked.push(...found(page));
+      if (page.next === null) break;
+      before = `&before=${page.next}`;
+    }
+    expect(walked).toEqual([6, 5, 4, 3, 2, 1, 0]);
     expect(await read("subject=thing-3&operator=linus")).toMatchObject({ count: 1, next: null });
     expect(await read("subject=' OR 1=1")).toMatchObject({ count: 0 });
   });

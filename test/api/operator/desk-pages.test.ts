@@ -121,14 +121,9 @@ describe("what organisations ask for", () => {
     const slug = await aSlug({ verified: 1, status: "claimed", usdc_wallet: aWallet().address });
     const page = await ada.get(`/desk/undo?slug=${slug}`);
     expect(page.$("#slug").val()).toBe(slug);
-    expect((await ada.send(page, "Take it back", { reason: "" })).status).toBe(400);
-    expect((await ada.send(page, "Take it back", { slug: "nobody", reason: "x" })).status).toBe(
-      404,
-    );
     const done = await ada.send(page, "Take it back", { reason: "The sender lied" });
     expect(alerts(done)).toContain(`${slug} is no longer verified`);
     expect((await live(slug)).verified).toBe(0);
-    expect((await ada.send(page, "Take it back", { reason: "again" })).status).toBe(409);
   });
 });
 

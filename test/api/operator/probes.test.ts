@@ -1,8 +1,9 @@
-import { afterEach, describe, expect, test } from "bun:test";
+import { afterAll, afterEach, describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Context, Publication } from "#api/context.ts";
+import { software } from "#content/store/software.ts";
 import { openManifest } from "#site/bundle/manifest.ts";
 import { openBundleReader, publicationOf } from "#site/delivery/bundle-reader.ts";
 import { startHeartbeat } from "#site/publisher/lock.ts";
@@ -13,6 +14,15 @@ import { aService, type TestService, testNow } from "#test/support/service.ts";
 
 let service: TestService;
 afterEach(() => service.close());
+
+const plain = await aService();
+afterAll(() => plain.close());
+/** A chain that answers. */
+const chain = {
+  ...plain.context.chain,
+  nodes: 1,
+  health: async (): Promise<{ why: string | null; took_ms: number }> => ({ why: null, took_ms: 1 }),
+};
 
 const token = "0123456789abcdef0123456789abcdef";
 const nowMs = testNow.getTime();
@@ -28,18 +38,18 @@ const published: Publication = {
 
 /** A service whose chain answers, with some of it as it should not be. */
 async function watched(changed: Partial<Context> = {}, env: Record<string, string> = {}) {
-  service = await aService();
-  const answering = {
-    ...service.context.chain,
-    nodes: 1,
-    health: async () => ({ why: null, took_ms: 1 }),
-  };
-  service.close();
-  service = await aService({ env, context: { chain: answering, ...changed } });
-  return service;
+  service = await aService({ env, context: { chain, ...changed } });
 }
 
 const at = (part: Partial<Publication>) => ({ publication: () => ({ ...published, ...part }) });
+
+test("GET /healthz says that the service is well, and which version and commit it is", async () => {
+  service = await aService();
+  const answer = await service.get("/healthz");
+  const { status, headers } = answer;
+  expect([status, await answer.json()]).toEqual([200, { status: "ok", ...software() }]);
+  expect([headers.get("cache-control"), headers.get("etag")]).toEqual(["no-store", null]);
+});
 
 describe("GET /readyz", () => {
   test("is 200 when store, chain and publisher work", async () => {
@@ -112,14 +122,8 @@ describe("GET /readyz", () => {
   });
 
   test("is 503 when the chain does not answer, and when the store does not", async () => {
-    const chain = {
-      ...(await watched()).context.chain,
-      nodes: 1,
-      health: async () => ({ why: "no node answered", took_ms: 1 }),
-    };
-    service.close();
-    const store = await anAwayStore();
-    service = await aService({ context: { ...at({}), chain, store } });
+    const health = async () => ({ why: "no node answered", took_ms: 1 });
+    await watched({ ...at({}), chain: { ...chain, health }, store: await anAwayStore() });
     const { reasons } = (await (await service.get("/readyz")).json()) as { reasons: unknown };
     expect(reasons).toEqual([
       { part: "store", why: "the store does not answer: it cannot be read" },
@@ -172,20 +176,18 @@ describe("GET /metrics", () => {
   });
 
   test("tells how long each node took for each kind of question", async () => {
-    const chain = await aChain();
-    const opened = await chain.open();
+    const local = await aChain();
+    const opened = await local.open();
     await watched({ chain: opened });
     await opened.stillValid("1".repeat(32));
     const text = await (await ask("127.0.0.1")).text();
-    const labels = `{host="${new URL(chain.url).host}",method="isBlockhashValid",outcome="clear"}`;
+    const labels = `{host="${new URL(local.url).host}",method="isBlockhashValid",outcome="clear"}`;
     expect(text).toContain("# TYPE almoner_rpc_duration_seconds histogram\n");
     expect(text).toMatch(new RegExp(`^almoner_rpc_duration_seconds_count${labels} [1-9]`, "m"));
-    await chain.stop();
+    await local.stop();
   });
 
   test("does not wait for a chain that is away", async () => {
-    const { chain } = (await watched()).context;
-    service.close();
     await watched({ chain: { ...chain, health: () => new Promise<never>(() => {}) } });
     const text = await (await ask("127.0.0.1")).text();
     expect(text).not.toContain("\nalmoner_rpc_up ");
@@ -193,8 +195,7 @@ describe("GET /metrics", () => {
   });
 
   test("goes on while the store is away", async () => {
-    const store = await anAwayStore();
-    await watched({ store });
+    await watched({ store: await anAwayStore() });
     const answer = await ask("127.0.0.1");
     expect(await answer.text()).toContain('almoner_unready{part="store"} 1\n');
   });
@@ -222,10 +223,7 @@ describe("an error", () => {
   test("and at debug each request is one line, without path or address", async () => {
     const lines: unknown[][] = [];
     const quiet = { info: () => {}, error: () => {}, warn: () => {} };
-    const log = {
-      ...quiet,
-      debug: (...said: unknown[]) => void lines.push(said),
-    };
+    const log = { ...quiet, debug: (...said: unknown[]) => void lines.push(said) };
     service = await aService({ env: { ALMONER_LOG_LEVEL: "debug" }, context: { log } });
     await service.get("/api/nonprofits/ann@oak.example");
     expect(lines).toHaveLength(1);
