@@ -97,13 +97,6 @@ describe("a changed wallet", () => {
     expect((await profileOf(slug)).wallet_proof).toBeUndefined();
   });
 
-  test("of a listing that had one is held, too", async () => {
-    const { slug, wallet } = await aListed();
-    await change(slug, aWallet().address);
-    expect(await service.live(slug)).toMatchObject({ verified: 1, usdc_wallet: wallet });
-    expect(await holds(slug)).toHaveLength(1);
-  });
-
   test("is stopped by rejecting its hold, until it ends", async () => {
     const { slug, wallet } = await aClaimed();
     const id = await change(slug, aWallet().address);

@@ -90,7 +90,6 @@ describe("what cannot be answered is refused in words:", () => {
     ["no JSON", { queries: "{" }, 400, "invalid_json"],
     ["a list", { queries: "[]" }, 400, "invalid_queries"],
     ["another type", { queries: '{"a": {"query": 7}}' }, 400, "invalid_queries"],
-    ["nothing", {}, 400, "invalid_queries"],
     ["51 ids", { extend: manyIds }, 400, "invalid_queries"],
     ["64 KiB", { queries: "x".repeat(65_537) }, 413, "body_too_large"],
   ] as [string, Record<string, string>, number, string][])(
@@ -111,10 +110,7 @@ describe("what cannot be answered is refused in words:", () => {
   const wrongType = "There is one type here";
   test.each([
     [{ query: "x", limit: 0 }, `a.limit: ${wrongLimit}`],
-    [{ query: "x", limit: -1 }, `a.limit: ${wrongLimit}`],
-    [{ query: "x", limit: 1.5 }, `a.limit: ${wrongLimit}`],
-    [{ query: "x", type: "person" }, `a.type: ${wrongType}`],
-    [{ query: "x", type: ["nonprofit", "person"] }, "a.type"],
+    [{ query: "x", type: ["nonprofit", "person"] }, `a.type: ${wrongType}`],
   ])("%j", async (query, detail) => {
     await isRefused(await sendQueries({ a: query }), detail);
   });
@@ -123,7 +119,6 @@ describe("what cannot be answered is refused in words:", () => {
     ["/reconcile/v1/match", undefined, 'Send {"queries": ['],
     ["/reconcile/v1/extend", undefined, 'Send {"ids": ['],
     ["/reconcile/v1/match", oneOf({ limit: 0 }), `queries[0].limit: ${wrongLimit}`],
-    ["/reconcile/v1/match", oneOf({ type: "person" }), `queries[0].type: ${wrongType}`],
     ["/reconcile/v1/match", oneOf({ conditions: [] }), "queries[0].conditions: Send at least one"],
     ["/reconcile/v1/match", oneOf(nameless), "queries[0].conditions[0].propertyValue: Send a text"],
   ])("%s of %j", async (path, body, detail) => {
