@@ -40,7 +40,6 @@ describe("the settings", () => {
   test.each([
     ["ALMONER_PORT", "eighty"],
     ["ALMONER_PORT", "70000"],
-    ["ALMONER_PORT", "-1"],
     ["ALMONER_BASE_URL", "almoner.example"],
     ["ALMONER_BASE_URL", "https://almoner.example/path"],
     ["ALMONER_READS_PER_MINUTE", "many"],

@@ -8,7 +8,7 @@ import { aNonprofit } from "#test/support/records.ts";
 import { aService, type TestService } from "#test/support/service.ts";
 
 const hostile = ["=1+1", "+2", "-x", "@y", '"quoted"', "a, b; c", "line\nfeed", "Ünï — 水"];
-const count = 1_203;
+const count = 203;
 const numbers = ["US-EIN-530196605", "GB-CHC-1089464"].map((org_id) => ({
   ...{ country_code: org_id.slice(0, 2), type: "Number", org_id },
   registration_number: org_id.slice(7),
@@ -22,7 +22,7 @@ beforeAll(async () => {
         name: `Harbour ${at}`,
         tagline: hostile[at % 50] ?? null,
         causes: at % 2 === 0 ? ["health", "education"] : [],
-        country_code: at % 100 === 0 ? "US" : "KE",
+        country_code: at % 20 === 0 ? "US" : "KE",
         beneficiaries_per_year: at,
         registrations: at === 0 ? numbers : [],
       }),
@@ -58,10 +58,8 @@ async function allPages(path: string, shape: typeof NonprofitList | typeof Searc
 
 describe("a whole list as a file", () => {
   test.each([
-    ["/api/nonprofits?limit=100", NonprofitList],
     ["/api/nonprofits?country=us&sort=name&limit=5", NonprofitList],
     ["/api/nonprofits?cause=education&sort=income&limit=100", NonprofitList],
-    ["/api/search?q=harbour&limit=50", SearchAnswer],
     ["/api/search?q=harbour+7&limit=50", SearchAnswer],
     ["/api/search?country=KE&limit=50&offset=30", SearchAnswer],
     ["/api/search?near=02903&limit=50", SearchAnswer],
@@ -86,7 +84,7 @@ describe("a whole list as a file", () => {
     const { headers } = await service.get("/api/nonprofits?format=csv&country=US");
     for (const [name, value] of [
       ["content-disposition", 'attachment; filename="nonprofits.csv"'],
-      ["x-total-count", "13"],
+      ["x-total-count", "11"],
       ["x-truncated", null],
       ["vary", "Accept"],
     ] as const)
@@ -120,7 +118,6 @@ describe("a whole list as a file", () => {
   test("refuses a field that no item has, and names the nearest", async () => {
     for (const path of [
       "/api/nonprofits?format=csv&fields=websit",
-      "/api/search?fields=macth&format=csv",
       "/api/search?q=harbour&fields=slug,nam",
       "/api/nonprofits/harbour-0?fields=cuases",
       "/api/recommend?q=x&fields=rnk",
@@ -144,19 +141,15 @@ describe("a whole list as a file", () => {
 
   test.each([
     ["limit=3", 3],
-    ["limit=900", 900],
+    ["limit=150", 150],
     ["limit=99999999999", count],
     ["", count],
-    ["offset=1200", 3],
+    ["offset=200", 3],
     ["offset=99999", 0],
   ])("counts a limit up to the bound of files: %j gives %d", async (query, rows) => {
     const answer = await service.get(`/api/search?q=harbour&fields=slug&format=ndjson&${query}`);
     expect(linesOf(await answer.text()).length).toBe(rows);
     expect(answer.headers.get("x-total-count")).toBe(String(count));
-  });
-
-  test("leaves the greatest limit of JSON as it is", async () => {
-    expect((await service.json("/api/nonprofits?limit=900&format=json")).count).toBe(100);
   });
 
   test.each([
@@ -296,23 +289,22 @@ describe("an answer in JSON", () => {
     }
   });
 
-  test.each([
-    ["/api/nonprofits?limit=2", "nonprofits"],
-    ["/api/needs-enrichment?limit=2", "nonprofits"],
-    ["/api/compare?orgs=harbour-0", "nonprofits"],
-  ])("of %s has items of these fields alone", async (path, items) => {
-    const { body } = await asked(`${path}&fields=slug,name`);
-    expect(Object.keys(body[items][0])).toEqual(two);
-    const whole = (await asked(path)).body;
-    expect(Object.keys(whole[items][0]).length).toBeGreaterThan(2);
-    const { [items]: _few, next: _next, ...others } = body;
-    expect(whole).toMatchObject(others);
-  });
-
-  test("of one profile has these fields alone", async () => {
-    const { body } = await asked("/api/nonprofits/harbour-0?fields=name,slug");
-    expect(body).toEqual({ name: "Harbour 0", slug: "harbour-0" });
-  });
+  test.each(["nonprofits?limit=2", "needs-enrichment?limit=2", "compare?orgs=harbour-0"])(
+    "of %s has items of these fields alone, as one of a profile has",
+    async (path) => {
+      const {
+        nonprofits,
+        next: _,
+        ...others
+      } = await service.json(`/api/${path}&fields=slug,name`);
+      expect(Object.keys(nonprofits[0])).toEqual(two);
+      const whole = await service.json(`/api/${path}`);
+      expect(Object.keys(whole.nonprofits[0]).length).toBeGreaterThan(2);
+      expect(whole).toMatchObject(others);
+      const one = await service.json("/api/nonprofits/harbour-0?fields=name,slug");
+      expect(one).toEqual({ name: "Harbour 0", slug: "harbour-0" });
+    },
+  );
 
   test("has facets and charts when they are included, and its next page has, too", async () => {
     for (const included of ["", "charts", "facets", "facets,charts"]) {

@@ -147,6 +147,7 @@ describe("no money moves, and 402 asks again, for", () => {
   test.each<[string, string, How]>([
     ["a lower amount", "wrong_amount", () => ({ usdc: "0.999999" })],
     ["a transfer that drains the sponsor's SOL", "other_instructions", () => ({ also: [drain()] })],
+    ["the sponsor as authority and payer", "sponsor_spends", () => ({ authority: sponsor })],
     ["two memos of ours", "foreign_memo", ({ memo }) => ({ memo: [memo, memo] })],
     ["an expired blockhash", "payment_fails", () => ({ blockhash: expired })],
     ["a donor without that much USDC", "payment_fails", () => ({})],
@@ -178,6 +179,18 @@ describe("no money moves, and 402 asks again, for", () => {
     const payload = { transaction: "AAAA" };
     const upto = { x402Version: 1, scheme: "upto", network: "solana-devnet", payload };
     expect((await at.send(path, { "x-payment": btoa(JSON.stringify(upto)) })).status).toBe(400);
+  });
+
+  test("the nonprofit's own wallet, and less than is sponsored", async () => {
+    const nonprofit = at.chain.donor();
+    await at.service.add(aNonprofit({ slug: "self", usdc_wallet: nonprofit.address }));
+    for (const [code, url, donor] of [
+      ["self_donation", "/api/donate/self", nonprofit],
+      ["sponsored_too_little", `${path}?amount=0.005`, at.chain.donor()],
+    ] as const) {
+      const { status, body } = await send(at.payment(await at.demand(url), {}, donor), { url });
+      expect([status, body.code]).toEqual([402, code]);
+    }
   });
 
   test("nothing of all this is left to be swept", async () => {

@@ -349,15 +349,6 @@ describe("the status of a memo", () => {
     expect(await at.donationCount()).toBe(1);
   });
 
-  test("is given up after two hours", async () => {
-    const demand = await at.demand();
-    await status(demand);
-    await sweepFor(20);
-    at.chain.pass(2 * 3_600_000);
-    await sweepFor(30 * 60);
-    expect(await intents()).toMatchObject([{ kind: "watch", status: "lapsed" }]);
-  });
-
   test("is 503 while the chain gives no answer", async () => {
     const url = `${path}/status?memo=${(await at.demand()).memo}`;
     breaks();

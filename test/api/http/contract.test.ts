@@ -146,18 +146,14 @@ test("every parameter and every header has an example that fits, and what must b
   expect(required.map(({ name }) => name)).toEqual(["orgs", "name", "memo", "wallet", "agent_id"]);
 });
 
-describe("every example fits its schema", () => {
-  const named = operations.filter(({ ok }) => ok?.shape !== "text");
-  test.each(named.map((one) => [one.operationId, one] as const))(
-    "%s",
-    (_, { ok, also = [], body }) => {
-      for (const shape of [ok?.shape, body?.shape, ...also.map((one) => one.shape)]) {
-        if (shape === undefined || shape === "text") continue;
-        const schema = `/components/schemas/${idOf(shape)}`;
-        expect(contract.schemaErrors(schema, exampleOf(shape))).toBeNull();
-      }
-    },
-  );
+test("every example fits its schema", () => {
+  for (const { ok, also = [], body } of operations)
+    for (const shape of [ok?.shape, body?.shape, ...also.map((one) => one.shape)]) {
+      if (shape === undefined || shape === "text") continue;
+      const id = idOf(shape);
+      const wrong = contract.schemaErrors(`/components/schemas/${id}`, exampleOf(shape));
+      expect([id, wrong]).toEqual([id, null]);
+    }
 });
 
 describe("answers are as described", () => {
@@ -178,32 +174,21 @@ describe("answers are as described", () => {
       "/api/search",
       "/api/search?q=water",
       "/api/search?q=nothing-like-it",
-      "/api/search?cause=education&country=Kenya&limit=1&offset=0",
-      "/api/search?ghd_aligned=1&limit=999",
-      "/api/search?q=%22rich%20water%22",
-      "/api/search?offset=999999",
       "/api/search?q=water&format=csv&fields=slug,match",
       "/api/search?format=ndjson",
       "/api/nonprofits",
-      "/api/nonprofits?limit=1&offset=1",
       "/api/nonprofits?format=csv",
       "/api/nonprofits/rich",
-      "/api/nonprofits/thin",
       "/api/nonprofits/gone",
       "/api/history/rich",
       "/api/organisations?name=rich&country=404",
       "/api/recommend?cause=education",
       "/api/recommend?cause=health&intent=verify",
-      "/api/recommend?q=water&intent=donate&limit=9",
-      "/api/recommend?country=Kenya",
       "/api/needs-enrichment",
       "/api/needs-enrichment?pending=true",
-      "/api/needs-enrichment?field=mission&limit=1",
-      "/api/needs-enrichment?cause=nobody-knows-it",
       "/api/enrichments/stats",
       "/api/agents/leaderboard",
       "/api/agents/exemplars",
-      "/api/agents/exemplars?field=city&limit=1",
       "/api/donations/rich",
       "/api/donations/gone",
     ]),
@@ -212,30 +197,6 @@ describe("answers are as described", () => {
       .flatMap((path) => [...gets(402, [path]), ...posts(path, [402, undefined], [402, {}])]),
     ...gets(308, ["/api/nonprofits/RICH", "/api/history/1?limit=2", "/api/donate/RICH"]),
     ...posts("/api/enrich/RICH", [308, submission]),
-    ...gets(404, ["/api/donate/nobody", "/api/donations/nobody", "/api/donations/rich/none"]),
-    ...posts("/api/donate/gone", [410, undefined]),
-    ...gets(422, ["/api/donate/thin"]),
-    ...gets(
-      400,
-      ["1e3", "0", "%201", "+1", "10000.000001", "1.0000001"].map(
-        (amount) => `/api/donate/rich?amount=${amount}`,
-      ),
-    ),
-    ...gets(400, [
-      "/api/donate/rich?payer=me",
-      "/api/organisations",
-      "/api/search?limit=0",
-      "/api/search?offset=-1",
-      "/api/nonprofits?limit=x",
-      "/api/nonprofits?offset=1.5",
-      "/api/recommend",
-      "/api/recommend?q=&limit=3",
-      "/api/recommend?cause=education&intent=buy",
-      "/api/needs-enrichment?field=name",
-      "/api/needs-enrichment?limit=-3",
-      "/api/agents/exemplars?field=x",
-    ]),
-    ...gets(404, ["/api/nonprofits/nobody", "/api/nonprofits/%20", "/api/history/nobody"]),
     ...posts(
       "/api/enrich/thin",
       [400, {}],
@@ -258,7 +219,6 @@ describe("answers are as described", () => {
       [404, { ...draft, slug: "nobody" }],
       [410, { ...draft, slug: "gone" }],
     ),
-    ...gets(200, ["/api/recommend?q=rich%20water&limit=5"]),
     ...posts(
       "/api/gaps",
       [200, { looked_for: "Its wells.", slug: "rich" }],
@@ -296,15 +256,11 @@ describe("answers are as described", () => {
         "queues",
         "gaps?limit=1",
         "audit",
-        "audit?operator=ops&action=revert.agent&subject=x&before=9&limit=1",
         "health",
         "numbers",
-        "numbers?days=9999",
       ].map(admin),
       operator,
     ),
-    ...gets(400, ["reviews?kind=x", "audit?before=0", "numbers?days=0"].map(admin), operator),
-    ...gets(404, [admin("reviews/prose-999")], operator),
     ...posts(
       admin("picks"),
       [400, { slug: "thin" }, operator],
@@ -318,9 +274,6 @@ describe("answers are as described", () => {
       [400, { agent_id: "x" }, operator],
       [200, revertion, operator],
     ),
-    ...posts(admin("reviews/prose-999/approve"), [404, {}, operator]),
-    ...posts(admin("reviews/prose-999/reject"), [404, ...removal]),
-    ...posts(admin("reviews/prose-1/reject"), [400, {}, operator]),
   ];
 
   test.each(sent.map(([status, one]) => [status, one.method ?? "GET", one.path, one] as const))(

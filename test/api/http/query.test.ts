@@ -27,13 +27,10 @@ describe("a limit", () => {
     ["", 20],
     ["?limit=", 20],
     ["?limit=1", 1],
-    ["?limit=50", 50],
     ["?limit=51", 50],
-    ["?limit=999999999999999999999999", 50],
     [`?limit=${"9".repeat(100_000)}`, 50],
     ["?limit=7&limit=9", 7],
     ["?limit=%207%20", 7],
-    ["?other=1", 20],
   ])("in %p is %p", (search, expected) => {
     expect(read(search, "limit", limit(20, 50)).data).toBe(expected);
   });
@@ -55,9 +52,6 @@ test.each([
   ["?offset=x", undefined],
 ])("an offset in %p is %p: a whole number from 0", (search, expected) => {
   expect(anOffset(search).data).toBe(expected as number);
-});
-
-test("an offset of any size stays a safe integer", () => {
   expect(Number.isSafeInteger(anOffset(`?offset=${"9".repeat(300)}`).data)).toBe(true);
 });
 

@@ -227,33 +227,6 @@ test("addresses are nowhere in the file", async () => {
   expect(bytes).not.toContain("2001:db8");
 });
 
-test("two real processes let exactly 30 of 100 pass", async () => {
-  const script = `
-    import { rememberAddress } from "#api/http/client.ts";
-    import { readConfig } from "#api/config.ts";
-    import { openLimits } from "#api/http/rate-limit.ts";
-    import { loadSecrets } from "#api/secrets.ts";
-    const config = readConfig(process.env);
-    const limits = openLimits(config.dataDir + "/limits.db", { config, secrets: loadSecrets(config), log: console });
-    let passed = 0;
-    for (let at = 0; at < 50; at++) {
-      const request = new Request("http://localhost/");
-      rememberAddress(request, "192.0.2.1");
-      if ((await limits.request("enrich", request)).allowed) passed += 1;
-    }
-    limits.close();
-    console.log(passed);`;
-  loadSecrets(readConfig({ ALMONER_DATA_DIR: dataDir }));
-  const passed = await Promise.all(
-    [1, 2].map(async () => {
-      const env = { ...process.env, ALMONER_DATA_DIR: dataDir };
-      const child = Bun.spawn([process.execPath, "-e", script], { env, stdout: "pipe" });
-      return Number(await new Response(child.stdout).text());
-    }),
-  );
-  expect(passed.reduce((all, one) => all + one, 0)).toBe(30);
-});
-
 test.each([
   ["192.0.2.7", "192.0.2.7"],
   ["192.0.2.7:4711", "192.0.2.7"],

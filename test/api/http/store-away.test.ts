@@ -42,7 +42,6 @@ const withoutStore = [
   "listAddresses",
   "callReadTool",
   "callTool",
-  "callReadTool",
   "browseNonprofits",
   "compareForPeople",
   "searchForPeople",
@@ -52,7 +51,6 @@ const withoutStore = [
   "getWalletChallenge",
   "historyForPeople",
   "proposeProperties",
-  "searchForPeople",
 ];
 const routes = new Set(service.app.routes.map(({ method, path }) => `${method} ${path}`));
 const asked = operations
