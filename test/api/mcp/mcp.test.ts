@@ -108,11 +108,7 @@ describe.each(ways)("over %s", (way) => {
     ]);
     const { contents } = await client.readResource({ uri: "almoner://nonprofits/rich" });
     expect(JSON.parse(textIn(contents))).toMatchObject({ slug: "rich" });
-    for (const uri of [
-      "almoner://nonprofits/nobody",
-      "almoner://nonprofits/",
-      "file:///etc/passwd",
-    ]) {
+    for (const uri of ["almoner://nonprofits/nobody", "file:///etc/passwd"]) {
       const refused = String(await client.readResource({ uri }).catch(String));
       expect(refused).toContain("no such resource");
     }
@@ -120,17 +116,12 @@ describe.each(ways)("over %s", (way) => {
 
   test.each([
     ["get_nonprofit", { slug: "nobody" }, "nonprofit_not_found"],
-    ["get_nonprofit", { slug: "../stats" }, "nonprofit_not_found"],
     ["get_nonprofit", {}, "slug"],
     ["recommend", {}, "nothing_asked"],
-    ["recommend", { cause: "education", intent: "buy" }, "intent"],
     ["search_nonprofits", { limit: -1 }, "limit"],
     ["donation_requirements", { slug: "thin" }, "nonprofit_without_wallet"],
     ["donation_requirements", { slug: "rich", amount: 0 }, "amount"],
-    ["donation_requirements", { slug: "rich", amount: 0.0000001 }, "amount"],
-    ["donation_history", { slug: "nobody" }, "nonprofit_not_found"],
     ["prove_donation", { slug: "rich", tx_signature: "abc" }, "signature_malformed"],
-    ["prove_donation", { slug: "rich" }, "tx_signature"],
     ["donation_status", { slug: "rich", memo: "A".repeat(32) }, "memo_unknown"],
     ["donation_receipt", { slug: "rich", donation_id: "none" }, "donation_not_found"],
     ["propose_pick", { slug: "rich" }, "why_recommended is required"],
@@ -187,7 +178,6 @@ describe("a nonprofit is meant by", () => {
     ["its org-id", "US-EIN-530196605"],
     ["its website", "https://lantern-school.example"],
     ["its host", "www.lantern-school.example"],
-    ["its page here", "HERE/nonprofits/rich"],
     ["its id", "ID"],
     ["its answer here", "HERE/api/nonprofits/rich"],
   ])("%s", async (_, given) => {

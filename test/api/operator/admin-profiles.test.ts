@@ -1,10 +1,9 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { addToPicks } from "#content/operator/picks.ts";
-import { decideReview, listReviews } from "#api/operator/requests.ts";
 import { AuditLog } from "#content/contract/operator.ts";
 import { NonprofitDetail } from "#content/contract/nonprofit.ts";
 import { changesAfter } from "#content/nonprofit/changes-store.ts";
-import type { NonprofitRecord } from "#content/nonprofit/record.ts";
+import { type NonprofitRecord, sourceFrom } from "#content/nonprofit/record.ts";
 import { goneDraft, mergedWithRegister } from "#content/register/merge.ts";
 import { anOperatedService } from "#test/support/desk.ts";
 
@@ -40,10 +39,8 @@ describe("withdraw and restore", () => {
     expect(back.body).toMatchObject({ change: "restored" });
     expect(await lastChange(id)).toMatchObject({ kind: "restored" });
     expect((await detail(slug)).status).toBe("listed");
-    expect((await audited(slug)).map(({ action }) => action)).toEqual([
-      "profile.restored",
-      "profile.withdrawn",
-    ]);
+    const actions = (await audited(slug)).map(({ action }) => action);
+    expect(actions).toEqual(["profile.restored", "profile.withdrawn"]);
     // The register has its say again.
     expect(mergedWithRegister(await live(slug), left, file, 0).status).toBe("withdrawn");
   });
@@ -74,7 +71,8 @@ describe("withdraw and restore", () => {
   test("need a reason, a token and a slug", async () => {
     const { slug } = await add();
     expect((await change(slug, "withdraw", { reason: " " })).status).toBe(400);
-    expect((await change(slug, "edit", { values: { verified: 1 } })).status).toBe(400);
+    for (const values of [{ verified: 1 }, { usdc_wallet: "1".repeat(32) }])
+      expect((await change(slug, "edit", { values })).status).toBe(400);
     expect((await service.post(`/api/admin/nonprofits/${slug}/withdraw`, {})).status).toBe(401);
     expect((await change("nobody", "withdraw", {})).status).toBe(404);
   });
@@ -100,12 +98,8 @@ describe("edit", () => {
       ["name", "country", "region", "city", "founded_year", "causes", "programs"],
     ]);
     const shown = await detail(slug);
-    expect(shown).toMatchObject({
-      name: "New name",
-      city: "Oslo",
-      region: null,
-      country: "Norway",
-    });
+    const named = { name: "New name", city: "Oslo", region: null, country: "Norway" };
+    expect(shown).toMatchObject(named);
     expect(shown.provenance["city"]?.source).toBe("operator");
     expect(shown.provenance["region"]).toBeUndefined();
     expect(await lastChange(id)).toMatchObject({ kind: "changed", origin: "operator" });
@@ -131,28 +125,14 @@ describe("edit", () => {
 
 describe("merge", () => {
   test("fills what the other lacks, leads there, and moves no wallet, contact or gift", async () => {
+    const [number, org_id] = ["530196605", "US-EIN-530196605"];
     const gone = await add({
       website: "https://oak.example",
       mission: "From the old one",
       contact_email: "old@oak.example",
       causes: ["education", "health"],
-      registrations: [
-        {
-          country_code: "US",
-          type: "EIN",
-          registration_number: "530196605",
-          org_id: "US-EIN-530196605",
-        },
-      ],
-      provenance: {
-        website: {
-          set_by: "register",
-          source: "irs-bmf",
-          source_url: null,
-          agents: [],
-          applied_at: 1,
-        },
-      },
+      registrations: [{ country_code: "US", type: "EIN", registration_number: number, org_id }],
+      provenance: { website: sourceFrom("register", 1, { source: "irs-bmf" }) },
       register: "irs-bmf",
     });
     const into = await add({ mission: "Its own", causes: ["water"] });

@@ -77,6 +77,8 @@ describe("GET /api/recommend", () => {
     });
     const points = { source_provenance_recent: 7.5 };
     expect(pumps).toMatchObject({ slug: "pumps", points });
+    const [given] = (await answer("q=village&intent=donate")).recommendations;
+    expect(given?.explain).toContainEqual({ signal: "donation_wallet_present", points: 40 });
   });
 
   test("gives absolute addresses and ways to donate", async () => {

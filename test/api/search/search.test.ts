@@ -58,6 +58,13 @@ describe("GET /api/search", () => {
     );
   });
 
+  test("holds 20 unless asked, 50 at most, and leads on and back", async () => {
+    for (const [query, count] of Object.entries({ "": 20, "&limit=999": 50 }))
+      expect((await answer(`q=harbour${query}`)).count).toBe(count);
+    const last = await answer("q=harbour&limit=7&offset=56");
+    expect([last.next, last.prev]).toEqual([null, expect.stringContaining("offset=49")]);
+  });
+
   test("answers 304 to a client that has the page", async () => {
     const first = await shared.get("/api/search?q=anchor");
     const etag = first.headers.get("etag") ?? "";
