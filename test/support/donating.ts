@@ -1,38 +1,18 @@
 import type { Context } from "#api/context.ts";
 import type { DonationHistory, PaymentRequirements } from "#content/contract/donation.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
-import type { BuiltTransaction } from "#scripts/chain/instructions.ts";
-import type { Donor } from "./donor.ts";
 import { aChain, type TestChain, type TestChainOptions } from "./local-chain.ts";
 import type { Paying } from "./paying.ts";
 import { aNonprofit } from "./records.ts";
-import { aService, type TestService } from "./service.ts";
+import { aService } from "./service.ts";
 
-/** A service that settles on a local chain, with a nonprofit `well` that has a wallet. */
-export type DonatingService = {
-  chain: TestChain;
-  service: TestService;
-  /** Of `well`. */
-  wallet: string;
-  /** What the service asks for. */
-  demand(path?: string): Promise<PaymentRequirements>;
-  /** A donor's transaction that pays what was asked for, on the chain. Answers its signature. */
-  paid(demand: PaymentRequirements, has?: { donor?: Donor }): string;
-  /** A signed payment of what was asked for, as a stock client makes it: the sponsor pays its fee. */
-  payment(demand: PaymentRequirements, how?: Partial<Paying>, donor?: Donor): BuiltTransaction;
-  /** How many donations the history of a nonprofit has. */
-  donationCount(slug?: string): Promise<number>;
-  /** Hands in a signature. */
-  prove(path: string, tx_signature: unknown): Promise<Response>;
-  /** Sends a signed payment in a header. */
-  send(path: string, header: Record<string, string>, method?: "GET" | "POST"): Promise<Response>;
-  stop(): Promise<void>;
-};
+export type DonatingService = Awaited<ReturnType<typeof aDonatingService>>;
 
 let clients = 0;
 /** Each request comes from a client of its own, so that no limit hides an answer. */
 const client = () => ({ "x-forwarded-for": `10.1.${(clients >> 8) & 255}.${clients++ & 255}` });
 
+/** A service that settles on a local chain, with a nonprofit `well` that has a wallet. */
 export async function aDonatingService(
   options: {
     chain?: TestChainOptions;
@@ -42,7 +22,7 @@ export async function aDonatingService(
     records?: (chain: TestChain) => NonprofitRecord[];
     context?: (chain: TestChain) => Partial<Context>;
   } = {},
-): Promise<DonatingService> {
+) {
   const chain = await aChain(options.chain);
   const wallet = chain.wallet();
   const service = await aService({
@@ -61,29 +41,33 @@ export async function aDonatingService(
   return {
     chain,
     service,
+    /** Of `well`. */
     wallet,
+    /** What the service asks for. */
     demand: async (path = "/api/donate/well") => {
       const response = await service.get(path, client());
       if (response.status !== 402) throw new Error(`${path} answers ${response.status}`);
       return (await response.json()) as PaymentRequirements;
     },
-    paid: ({ recipient, amount, memo }, { donor = chain.donor() } = {}) => {
+    /** A donor's transaction that pays what was asked for, on the chain. Answers its signature. */
+    paid: ({ recipient, amount, memo }: PaymentRequirements, { donor = chain.donor() } = {}) => {
       const payment = donor.pay({ to: recipient, usdc: String(amount), memo });
       chain.land(payment);
       return payment.signature;
     },
-    payment: ({ recipient, amount, memo }, how = {}, donor = chain.donor()) =>
-      donor.pay({
-        to: recipient,
-        usdc: String(amount),
-        memo,
-        feePayer: chain.sponsor.publicKey.toBase58(),
-        ...how,
-      }),
+    /** A signed payment of what was asked for, as a stock client makes it: the sponsor pays its fee. */
+    payment: (demand: PaymentRequirements, how: Partial<Paying> = {}, donor = chain.donor()) => {
+      const { recipient: to, amount, memo } = demand;
+      const feePayer = chain.sponsor.publicKey.toBase58();
+      return donor.pay({ to, usdc: String(amount), memo, feePayer, ...how });
+    },
+    /** How many donations the history of a nonprofit has. */
     donationCount: async (slug = "well") =>
       ((await service.json(`/api/donations/${slug}`)) as DonationHistory).donation_count,
-    prove: (path, tx_signature) => service.post(path, { tx_signature }, client()),
-    send: (path, header, method = "GET") =>
+    /** Hands in a signature. */
+    prove: (path: string, tx_signature: unknown) => service.post(path, { tx_signature }, client()),
+    /** Sends a signed payment in a header. */
+    send: (path: string, header: Record<string, string>, method: "GET" | "POST" = "GET") =>
       service.app.handle(
         new Request(`http://localhost${path}`, { method, headers: { ...header, ...client() } }),
       ),

@@ -5,40 +5,13 @@ import { tokenAccount } from "#api/chain/transfer.ts";
 import type { Clock } from "#content/contract/base/time.ts";
 import { readTokenAccount } from "#scripts/chain/accounts.ts";
 import { give } from "#scripts/chain/instructions.ts";
-import type { Landing, SlotOptions } from "#scripts/chain/ledger.ts";
-import { type LocalChain, openLocalChain, serveLocalChain } from "#scripts/chain/local-chain.ts";
+import type { SlotOptions } from "#scripts/chain/ledger.ts";
+import { openLocalChain, serveLocalChain } from "#scripts/chain/local-chain.ts";
 import { usdcMint } from "#scripts/chain/svm.ts";
 import { aDonor, type Donor } from "./donor.ts";
 import { testNow } from "./service.ts";
 
-/**
- * A local chain that runs in the test's process and answers HTTP. Its time stands still until the test passes some;
- * donors reach its ledger without HTTP, so that chaos hits only who is tested.
- */
-export type TestChain = {
-  /** The RPC's address. */
-  url: string;
-  chain: LocalChain;
-  /** The time of chain and service: hand it to both. */
-  clock: Clock;
-  /** Lets time pass: blockhashes expire after 60 s, blocks are final after 13 s. */
-  pass(milliseconds: number): void;
-  /** For `aService({ env })`: the sponsor's key is `sponsor`. */
-  env: Record<string, string>;
-  /** The chain as donations see it, over HTTP. Opened with the sponsor, unless `sponsorKey` is null. */
-  open(settings?: Partial<ChainSettings>): Promise<OpenChain>;
-  sponsor: Keypair;
-  /** A wallet with SOL and USDC, 1 SOL and 1,000 USDC unless the test says otherwise. */
-  donor(has?: { sol?: number; usdc?: string }): Donor;
-  /** An address of a nonprofit; it can receive USDC unless `account` is false. */
-  wallet(has?: { account?: boolean }): string;
-  /** Puts a transaction on the chain, as another node would. Throws when the chain refuses it. */
-  land(payment: { bytes: Uint8Array }): Landing;
-  /** Micro-USDC in a wallet's account, 0n without one. */
-  usdcOf(wallet: string): bigint;
-  lamportsOf(address: string): number;
-  stop(): Promise<void>;
-};
+export type TestChain = Awaited<ReturnType<typeof aChain>>;
 
 export type TestChainOptions = {
   /** Where its time begins; a function instead of an instant replaces the standing clock. */
@@ -49,8 +22,11 @@ export type TestChainOptions = {
   journal?: string;
 };
 
-/** Starts one on a port of its own. Stop it after the test. */
-export async function aChain(options: TestChainOptions = {}): Promise<TestChain> {
+/**
+ * A local chain that runs in the test's process and answers HTTP. Its time stands still until the test passes some;
+ * donors reach its ledger without HTTP, so that chaos hits only who is tested. Stop it after the test.
+ */
+export async function aChain(options: TestChainOptions = {}) {
   const { now = testNow, slots, chaos = {}, journal = null } = options;
   let passedMs = 0;
   const start = typeof now === "function" ? now : () => now;
@@ -63,18 +39,21 @@ export async function aChain(options: TestChainOptions = {}): Promise<TestChain>
   const sponsorKey = bs58.encode(sponsor.secretKey);
   give(ledger, { wallet: sponsor.publicKey, lamports: lamportsPerSol });
   return {
+    /** The RPC's address. */
     url: served.url,
     chain,
+    /** The time of chain and service: hand it to both. */
     clock,
-    pass: (milliseconds) => {
-      passedMs += milliseconds;
-    },
+    /** Lets time pass: blockhashes expire after 60 s, blocks are final after 13 s. */
+    pass: (milliseconds: number) => void (passedMs += milliseconds),
+    /** For `aService({ env })`: the sponsor's key is `sponsor`. */
     env: {
       ALMONER_NETWORK: "local",
       ALMONER_SOLANA_RPC_URLS: served.url,
       ALMONER_FEE_PAYER_KEY: sponsorKey,
     },
-    open: async (settings = {}) => {
+    /** The chain as donations see it, over HTTP. Opened with the sponsor, unless `sponsorKey` is null. */
+    open: async (settings: Partial<ChainSettings> = {}): Promise<OpenChain> => {
       const opened = await openChain({
         network: "local",
         rpcUrls: [served.url],
@@ -87,22 +66,26 @@ export async function aChain(options: TestChainOptions = {}): Promise<TestChain>
       return opened.value;
     },
     sponsor,
-    donor: (has) => aDonor(ledger, has),
+    /** A wallet with SOL and USDC, 1 SOL and 1,000 USDC unless the test says otherwise. */
+    donor: (has?: { sol?: number; usdc?: string }): Donor => aDonor(ledger, has),
+    /** An address of a nonprofit; it can receive USDC unless `account` is false. */
     wallet: ({ account = true } = {}) => {
       const wallet = Keypair.generate().publicKey;
       if (account) chain.ensure([wallet]);
       return wallet.toBase58();
     },
-    land: ({ bytes }) => {
+    /** Puts a transaction on the chain, as another node would. Throws when the chain refuses it. */
+    land: ({ bytes }: { bytes: Uint8Array }) => {
       const landed = ledger.send(bytes);
       if ("refused" in landed) throw new Error(`refused: ${JSON.stringify(landed.refused)}`);
       return landed;
     },
-    usdcOf: (wallet) => {
+    /** Micro-USDC in a wallet's account, 0n without one. */
+    usdcOf: (wallet: string) => {
       const account = ledger.account(tokenAccount(new PublicKey(wallet), usdcMint).toBase58());
       return account === null ? 0n : (readTokenAccount(account)?.amount ?? 0n);
     },
-    lamportsOf: (address) => ledger.account(address)?.lamports ?? 0,
+    lamportsOf: (address: string) => ledger.account(address)?.lamports ?? 0,
     stop: async () => {
       await served.stop();
       chain.close();

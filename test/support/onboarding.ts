@@ -8,7 +8,7 @@ import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { noteHostProof } from "#content/onboarding/store.ts";
 import { recordBySlug } from "#content/nonprofit/record-store.ts";
 import { doAll } from "#content/store/query.ts";
-import { aService, type TestService, testNow } from "./service.ts";
+import { aService, testNow } from "./service.ts";
 import { aWallet } from "./wallets.ts";
 
 export const operatorTokens = {
@@ -16,37 +16,8 @@ export const operatorTokens = {
   bob: "a-token-of-operator-bob-0123456789",
 };
 
-export type OnboardingService = TestService & {
-  /** Milliseconds of the clock. */
-  now(): number;
-  pass(ms: number): void;
-  /** POST /api/onboard from a network of its own. */
-  send(body: unknown, headers?: Record<string, string>): Promise<Response>;
-  /** The same, and it must be accepted. */
-  submit(body: object): Promise<OnboardingAnswer>;
-  decide(
-    id: string,
-    decision: "approve" | "reject",
-    body?: object,
-    operator?: keyof typeof operatorTokens,
-  ): Promise<Response>;
-  /** Approves a request; answers what the operator reads. */
-  approve(
-    submissionId: string,
-    body?: object,
-  ): Promise<{ status: number; body: Awaited<ReturnType<Response["json"]>> }>;
-  /** A request as operators see it. */
-  review(submissionId: string): Promise<ReviewItem>;
-  /** What the sender of a request reads of it. */
-  status(answer: OnboardingAnswer): Promise<OnboardingStatus>;
-  /** A new wallet, with its signature under the challenge for it. */
-  provenWallet(): Promise<{ address: string; challenge: string; signature: string }>;
-  /** Notes that the sender of a request proved control of a host just now. */
-  prove(submissionId: string, host: string): Promise<void>;
-  live(slug: string): Promise<NonprofitRecord>;
-  /** An operator's GET. */
-  admin(path: string): Promise<Response>;
-};
+type Operator = keyof typeof operatorTokens;
+export type OnboardingService = Awaited<ReturnType<typeof anOnboardingService>>;
 
 /** The secret in the link to a request's status page. */
 export const secretOf = ({ status_url }: OnboardingAnswer): string =>
@@ -56,7 +27,7 @@ export const secretOf = ({ status_url }: OnboardingAnswer): string =>
 export async function anOnboardingService(
   records: NonprofitRecord[] = [],
   env: Record<string, string> = {},
-): Promise<OnboardingService> {
+) {
   let nowMs = testNow.getTime();
   const service = await aService({
     env: {
@@ -74,50 +45,61 @@ export async function anOnboardingService(
   });
   let clients = 0;
   const client = () => ({ "x-forwarded-for": `10.${(clients >> 8) & 255}.${clients++ & 255}.3` });
-  const bearer = (operator: keyof typeof operatorTokens) => ({
+  const bearer = (operator: Operator) => ({
     authorization: `Bearer ${operatorTokens[operator]}`,
     ...client(),
   });
-  const send = (body: unknown, headers = {}) =>
+  /** POST /api/onboard from a network of its own. */
+  const send = (body: unknown, headers: Record<string, string> = {}) =>
     service.post("/api/onboard", body, { ...client(), ...headers });
+  /** An operator's GET. */
   const admin = (path: string) => service.get(path, bearer("ada"));
-  const decide: OnboardingService["decide"] = (id, decision, body = {}, operator = "ada") =>
+  type Decision = "approve" | "reject";
+  const decide = (id: string, decision: Decision, body = {}, operator: Operator = "ada") =>
     service.post(`/api/admin/reviews/${id}/${decision}`, body, bearer(operator));
   return {
     ...service,
+    /** Milliseconds of the clock. */
     now: () => nowMs,
-    pass: (ms) => {
-      nowMs += ms;
-    },
+    pass: (ms: number) => void (nowMs += ms),
     send,
-    submit: async (body) => {
+    /** The same, and it must be accepted. */
+    submit: async (body: object) => {
       const response = await send(body);
       if (response.status !== 200) throw new Error(await response.text());
       return (await response.json()) as OnboardingAnswer;
     },
     decide,
-    approve: async (id, body) => {
+    /** Approves a request; answers what the operator reads. */
+    approve: async (id: string, body?: object) => {
       const response = await decide(`onboarding-${id}`, "approve", body);
       return { status: response.status, body: await response.json() };
     },
-    review: async (id) =>
+    /** Takes the verification of a profile back. */
+    revoke: (slug: string, body: object = { reason: "x" }) =>
+      service.post(`/api/admin/nonprofits/${slug}/revoke`, body, bearer("ada")),
+    /** A request as operators see it. */
+    review: async (id: string) =>
       ReviewItem.parse(await (await admin(`/api/admin/reviews/onboarding-${id}`)).json()),
-    status: async (answer) => {
+    /** What the sender of a request reads of it. */
+    status: async (answer: OnboardingAnswer) => {
       const authorization = `Bearer ${secretOf(answer)}`;
       return OnboardingStatus.parse(await service.json("/api/onboard/status", { authorization }));
     },
+    /** A new wallet, with its signature under the challenge for it. */
     provenWallet: async () => {
       const { address, sign } = aWallet();
       const answer = await service.json(`/api/onboard/challenge?wallet=${address}`);
       const { challenge } = WalletChallenge.parse(answer);
       return { address, challenge, signature: sign(challenge) };
     },
-    prove: (id, host) =>
+    /** Notes that the sender of a request proved control of a host just now. */
+    prove: (id: string, host: string) =>
       service.store.write((tx) => {
         const proof = { proven_host: host, proven_by: "dns", proven_at: nowMs } as const;
         return doAll(tx, [noteHostProof(id, proof)]);
       }),
-    live: async (slug) => {
+    live: async (slug: string) => {
       const record = await recordBySlug(service.store, slug);
       if (record === null) throw new Error(`no ${slug}`);
       return record;

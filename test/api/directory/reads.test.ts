@@ -31,20 +31,14 @@ const request = (path: string, method: string) =>
   service.app.handle(new Request(`http://localhost${path}`, { method }));
 
 describe("GET /api/nonprofits", () => {
-  test("gives 50 unless asked, 100 at most, and pages to the end by its own links", async () => {
-    await service.add(...Array.from({ length: 120 }, () => aNonprofit()));
-    expect(await names()).toHaveLength(50);
-    expect(await names("?limit=1000")).toHaveLength(100);
-    expect(await names("?offset=110")).toHaveLength(10);
-    expect(await names("?offset=99999999999999")).toEqual([]);
-    const seen: string[] = [];
-    for (let query: string | undefined = "?limit=40"; query !== undefined;) {
+  test("gives 50 unless asked, 100 at most, and nothing behind the end", async () => {
+    await service.add(...Array.from({ length: 110 }, () => aNonprofit()));
+    const counts = { "": 50, "?limit=1000": 100, "?offset=100": 10, "?offset=99999999999999": 0 };
+    for (const [query, count] of Object.entries(counts)) {
       const page = await list(query);
-      expect([page.total, page.count]).toEqual([120, page.nonprofits.length]);
-      seen.push(...page.nonprofits.map(({ slug }) => slug));
-      query = page.next?.replace(`${baseUrl}/api/nonprofits`, "");
+      expect([query, page.total, page.count]).toEqual([query, 110, count]);
+      expect(page.nonprofits).toHaveLength(count);
     }
-    expect([seen.length, new Set(seen).size]).toEqual([120, 120]);
   });
 
   test("gives the bytes that the bundle's file holds", async () => {

@@ -3,11 +3,7 @@ import { compactVerify, createLocalJWKSet } from "jose";
 import { WalletAnswer } from "#content/contract/wallet.ts";
 import { keySetOf, openSigner } from "#content/feed/signing-keys.ts";
 import { applyDueWallets } from "#content/onboarding/wallet-hold-store.ts";
-import {
-  anOnboardingService,
-  operatorTokens,
-  type OnboardingService,
-} from "#test/support/onboarding.ts";
+import { anOnboardingService, type OnboardingService } from "#test/support/onboarding.ts";
 import { aNonprofit } from "#test/support/records.ts";
 import { aWallet } from "#test/support/wallets.ts";
 
@@ -26,19 +22,15 @@ const sweep = () => applyDueWallets(service.store, new Date(service.now()));
 
 /** A request that sets a wallet, approved. `sign` is how control of the wallet is proven, `host` which host is. */
 async function approved(slug: string, wallet: ReturnType<typeof aWallet>, proof: Proof = {}) {
-  const sent = { claim_slug: slug, contact_email: `office${made++}@given.example` };
-  const { challenge } = await (
-    await service.get(`/api/onboard/challenge?wallet=${wallet.address}`)
-  ).json();
-  const signed = proof.signed === true ? { wallet_signature: wallet.sign(challenge) } : {};
-  const { submission_id } = await service.submit({
-    ...sent,
-    usdc_wallet: wallet.address,
-    ...signed,
-  });
+  const { address: usdc_wallet, sign } = wallet;
+  const { challenge } = await service.json(`/api/onboard/challenge?wallet=${usdc_wallet}`);
+  const signed = proof.signed === true ? { wallet_signature: sign(challenge) } : {};
+  const contact_email = `office${made++}@given.example`;
+  const claim = { claim_slug: slug, contact_email, usdc_wallet, ...signed };
+  const { submission_id } = await service.submit(claim);
   if (proof.host !== undefined) await service.prove(submission_id, proof.host);
-  const response = await service.decide(`onboarding-${submission_id}`, "approve");
-  if (response.status !== 200) throw new Error(await response.text());
+  const { status, body } = await service.approve(submission_id);
+  if (status !== 200) throw new Error(JSON.stringify(body));
   return `hold-${submission_id}`;
 }
 type Proof = { signed?: boolean; host?: string };
@@ -82,9 +74,7 @@ describe("whose wallet an address is", () => {
     await sweep();
     expect(await ask(first.address)).toMatchObject(replaced);
     service.pass(86_400_000);
-    const authorization = `Bearer ${operatorTokens.ada}`;
-    const path = `/api/admin/nonprofits/${slug}/revoke`;
-    expect((await service.post(path, { reason: "x" }, { authorization })).status).toBe(200);
+    expect((await service.revoke(slug)).status).toBe(200);
     expect(await ask(second.address)).toMatchObject({ status: "revoked", since: "2026-06-08" });
     expect(await ask(first.address)).toMatchObject(replaced);
     // Whoever proves that it is theirs gets it back.
