@@ -1,5 +1,5 @@
 import { listen } from "#api/http/listen.ts";
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, describe, expect, test } from "bun:test";
 import { once } from "node:events";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { connect } from "node:net";
@@ -7,8 +7,6 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 // The service as a process of its own, on a socket.
-let dataDir: string;
-let running: Running;
 type Running = { child: Bun.Subprocess<"ignore", "pipe", "pipe">; port: number; log(): string };
 
 const tokenFile = () => join(dataDir, "secrets/admin-token");
@@ -34,10 +32,8 @@ async function start(): Promise<Running> {
   return { child, port: await listening.promise, log: () => log };
 }
 
-beforeAll(async () => {
-  dataDir = mkdtempSync(join(tmpdir(), "almoner-main-"));
-  running = await start();
-});
+const dataDir = mkdtempSync(join(tmpdir(), "almoner-main-"));
+const running = await start();
 afterAll(async () => {
   running.child.kill();
   await running.child.exited;

@@ -1,9 +1,8 @@
 import { type CheerioAPI, load } from "cheerio";
 import type { Context } from "#api/context.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
-import { recordBySlug } from "#content/nonprofit/record-store.ts";
 import { aNonprofit } from "./records.ts";
-import { aService, type TestService } from "./service.ts";
+import { aClient, aService, type TestService } from "./service.ts";
 
 /** A page of the desk as a browser without scripts got it. */
 export type DeskPage = {
@@ -106,13 +105,10 @@ export async function anOperatedService(
   const env = { ALMONER_ADMIN_TOKENS: pairs.join(), ALMONER_TRUSTED_HOPS: "1", ...options.env };
   const service = await aService({ ...options, env });
   const bearer = { authorization: `Bearer ${tokens.ada}` };
-  let callers = 0;
-  /** The headers of a client of its own. */
-  const from = () => ({ "x-forwarded-for": `10.1.${(callers >> 8) & 255}.${callers++ & 255}` });
   return {
     ...service,
     bearer,
-    from,
+    from: aClient,
     signedIn: async (name: keyof typeof tokens = "ada"): Promise<Visitor> => {
       const visitor = aVisitor(service);
       await visitor.signIn(tokens[name]);
@@ -122,24 +118,19 @@ export async function anOperatedService(
       const [record] = await service.add(aNonprofit(parts));
       return record?.slug ?? "";
     },
-    live: async (slug: string): Promise<NonprofitRecord> => {
-      const record = await recordBySlug(service.store, slug);
-      if (record === null) throw new Error(`no ${slug}`);
-      return record;
-    },
     /** What became of a value that an agent sent. */
     submit: async (slug: string, agent_id: string, field: string, value: string) => {
       const body = { field, value, agent_id, source_url: "https://a.example/about" };
-      const answer = await service.post(`/api/enrich/${slug}`, body, from());
+      const answer = await service.post(`/api/enrich/${slug}`, body, aClient());
       if (answer.status !== 200) throw new Error(await answer.text());
       const { submissions } = (await answer.json()) as { submissions: Submitted[] };
       return submissions[0] as Submitted;
     },
     /** What ada reads over HTTP. */
-    ask: (path: string) => service.json(`/api/admin/${path}`, { ...bearer, ...from() }),
+    ask: (path: string) => service.json(`/api/admin/${path}`, { ...bearer, ...aClient() }),
     /** What ada sends over HTTP. */
     tell: (path: string, body: object = {}) =>
-      service.post(`/api/admin/${path}`, body, { ...bearer, ...from() }),
+      service.post(`/api/admin/${path}`, body, { ...bearer, ...aClient() }),
     /** Lets no submission wait any more. */
     emptyQueues: () =>
       service.store.write((tx) =>

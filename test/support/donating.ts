@@ -4,15 +4,14 @@ import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { aChain, type TestChain, type TestChainOptions } from "./local-chain.ts";
 import type { Paying } from "./paying.ts";
 import { aNonprofit } from "./records.ts";
-import { aService } from "./service.ts";
+import { aClient, aService } from "./service.ts";
 
 export type DonatingService = Awaited<ReturnType<typeof aDonatingService>>;
 
-let clients = 0;
-/** Each request comes from a client of its own, so that no limit hides an answer. */
-const client = () => ({ "x-forwarded-for": `10.1.${(clients >> 8) & 255}.${clients++ & 255}` });
-
-/** A service that settles on a local chain, with a nonprofit `well` that has a wallet. */
+/**
+ * A service that settles on a local chain, with a nonprofit `well` that has a wallet. Each request comes from a client of
+ * its own, so that no limit hides an answer.
+ */
 export async function aDonatingService(
   options: {
     chain?: TestChainOptions;
@@ -45,7 +44,7 @@ export async function aDonatingService(
     wallet,
     /** What the service asks for. */
     demand: async (path = "/api/donate/well") => {
-      const response = await service.get(path, client());
+      const response = await service.get(path, aClient());
       if (response.status !== 402) throw new Error(`${path} answers ${response.status}`);
       return (await response.json()) as PaymentRequirements;
     },
@@ -65,12 +64,10 @@ export async function aDonatingService(
     donationCount: async (slug = "well") =>
       ((await service.json(`/api/donations/${slug}`)) as DonationHistory).donation_count,
     /** Hands in a signature. */
-    prove: (path: string, tx_signature: unknown) => service.post(path, { tx_signature }, client()),
+    prove: (path: string, tx_signature: unknown) => service.post(path, { tx_signature }, aClient()),
     /** Sends a signed payment in a header. */
     send: (path: string, header: Record<string, string>, method: "GET" | "POST" = "GET") =>
-      service.app.handle(
-        new Request(`http://localhost${path}`, { method, headers: { ...header, ...client() } }),
-      ),
+      service.request(path, { method, headers: { ...header, ...aClient() } }),
     stop: async () => {
       service.close();
       await chain.stop();

@@ -6,9 +6,8 @@ import {
 import { ReviewItem } from "#content/contract/review.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { noteHostProof } from "#content/onboarding/store.ts";
-import { recordBySlug } from "#content/nonprofit/record-store.ts";
 import { doAll } from "#content/store/query.ts";
-import { aService, testNow } from "./service.ts";
+import { aClient, aService, testNow } from "./service.ts";
 import { aWallet } from "./wallets.ts";
 
 export const operatorTokens = {
@@ -43,15 +42,13 @@ export async function anOnboardingService(
     },
     records,
   });
-  let clients = 0;
-  const client = () => ({ "x-forwarded-for": `10.${(clients >> 8) & 255}.${clients++ & 255}.3` });
   const bearer = (operator: Operator) => ({
     authorization: `Bearer ${operatorTokens[operator]}`,
-    ...client(),
+    ...aClient(),
   });
   /** POST /api/onboard from a network of its own. */
   const send = (body: unknown, headers: Record<string, string> = {}) =>
-    service.post("/api/onboard", body, { ...client(), ...headers });
+    service.post("/api/onboard", body, { ...aClient(), ...headers });
   /** An operator's GET. */
   const admin = (path: string) => service.get(path, bearer("ada"));
   type Decision = "approve" | "reject";
@@ -99,11 +96,6 @@ export async function anOnboardingService(
         const proof = { proven_host: host, proven_by: "dns", proven_at: nowMs } as const;
         return doAll(tx, [noteHostProof(id, proof)]);
       }),
-    live: async (slug: string) => {
-      const record = await recordBySlug(service.store, slug);
-      if (record === null) throw new Error(`no ${slug}`);
-      return record;
-    },
     admin,
   };
 }

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type App, createApp } from "#api/app.ts";
+import { createApp } from "#api/app.ts";
 import { type Config, readConfig } from "#api/config.ts";
 import { openResponseCache } from "#api/http/response-cache.ts";
 import type { Context } from "#api/context.ts";
@@ -12,30 +12,22 @@ import { openLimits } from "#api/http/rate-limit.ts";
 import { loadSecrets } from "#api/secrets.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { countActivity } from "#content/operation/activity-store.ts";
-import { openStore, type Store } from "#content/store/open.ts";
+import { openStore } from "#content/store/open.ts";
 import { logRecommendations } from "#content/recommendation/log-store.ts";
+import { recordBySlug } from "#content/nonprofit/record-store.ts";
 import { saveNonprofits } from "#content/nonprofit/save.ts";
 import { watchChanges } from "#content/feed/watch.ts";
 
-export type TestService = {
-  app: App;
-  context: Context;
-  store: Store;
-  /** A GET on the service; `path` begins with a slash. */
-  get(path: string, headers?: Record<string, string>): Promise<Response>;
-  /** The JSON that a GET answers. */
-  json: (path: string, headers?: Record<string, string>) => ReturnType<Response["json"]>;
-  /** The rows that a statement answers. */
-  rows: (sql: string, args?: (string | number | null)[]) => Promise<Record<string, unknown>[]>;
-  /** A POST of a JSON body. */
-  post(path: string, body: unknown, headers?: Record<string, string>): Promise<Response>;
-  /** Stores these nonprofits as new. */
-  add(...records: NonprofitRecord[]): Promise<NonprofitRecord[]>;
-  close(): void;
-};
+export type TestService = Awaited<ReturnType<typeof aService>>;
 
 /** The instant at which test services live, unless the test hands in a clock. */
 export const testNow = new Date("2026-06-01T12:00:00Z");
+
+let clients = 0;
+/** The headers of a client on a network of its own, where one proxy is trusted. */
+export const aClient = () => ({
+  "x-forwarded-for": `10.${(clients >> 8) & 255}.${clients++ & 255}.1`,
+});
 
 /** The environment in which a command works on the store of this service. */
 export const beside = ({ context: { config } }: Pick<TestService, "context">) => ({
@@ -50,7 +42,7 @@ export async function aService(
     records?: NonprofitRecord[];
     context?: Partial<Context>;
   } = {},
-): Promise<TestService> {
+) {
   const dataDir = mkdtempSync(join(tmpdir(), "almoner-test-"));
   const config: Config = readConfig({
     ALMONER_DATA_DIR: dataDir,
@@ -93,6 +85,7 @@ export async function aService(
     activity: countActivity(store, clock),
     ...given,
   };
+  /** Stores these nonprofits as new. */
   const add = (...records: NonprofitRecord[]) =>
     store.write((tx) =>
       saveNonprofits(
@@ -102,27 +95,48 @@ export async function aService(
       ),
     );
   if (options.records !== undefined) await add(...options.records);
+  /** A nonprofit as it is stored. */
+  const live = async (slug: string): Promise<NonprofitRecord> => {
+    const record = await recordBySlug(store, slug);
+    if (record === null) throw new Error(`no ${slug}`);
+    return record;
+  };
   const app = createApp(context);
-  const url = (path: string) => `http://localhost${path}`;
-  const get = (path: string, headers: Record<string, string> = {}) =>
-    app.handle(new Request(url(path), { headers }));
+  /** Any request to the service; `path` begins with a slash. */
+  const request = (path: string, init: RequestInit = {}) =>
+    app.handle(new Request(`http://localhost${path}`, init));
+  const get = (path: string, headers: Record<string, string> = {}) => request(path, { headers });
   return {
     app,
     context,
     store,
+    request,
     get,
-    json: async (path, headers) => (await get(path, headers)).json(),
-    rows: async (sql, args = []) =>
+    /** The JSON that a GET answers. */
+    json: async (path: string, headers?: Record<string, string>) =>
+      (await get(path, headers)).json(),
+    /** The rows that a statement answers. */
+    rows: async (
+      sql: string,
+      args: (string | number | null)[] = [],
+    ): Promise<Record<string, unknown>[]> =>
       (await store.raw.execute({ sql, args })).rows.map((row) => ({ ...row })),
-    post: (path, body, headers = {}) =>
-      app.handle(
-        new Request(url(path), {
-          method: "POST",
-          headers: { "content-type": "application/json", ...headers },
-          body: JSON.stringify(body),
-        }),
-      ),
+    /** A POST of a JSON body. */
+    post: (path: string, body: unknown, headers: Record<string, string> = {}) =>
+      request(path, {
+        method: "POST",
+        headers: { "content-type": "application/json", ...headers },
+        body: JSON.stringify(body),
+      }),
     add,
+    live,
+    /** Lets a stored nonprofit be another. */
+    change: async (slug: string, parts: Partial<NonprofitRecord>) => {
+      const before = await live(slug);
+      const saves = [{ before, after: { ...before, ...parts } }];
+      const how = { origin: "test", now: clock() };
+      await store.write((tx) => saveNonprofits(tx, saves, how));
+    },
     close: () => {
       void context.search.close();
       context.limits.close();

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, describe, expect, test } from "bun:test";
 import {
   Keypair,
   PublicKey,
@@ -10,20 +10,14 @@ import { programs, tokenAccount, transferChecked } from "#api/chain/transfer.ts"
 import type { Credit, TransactionFacts } from "#content/contract/transfer.ts";
 import { faucetKeypair, usdcMint } from "#scripts/chain/svm.ts";
 import { mintTo, signedTransaction } from "#scripts/chain/instructions.ts";
-import type { Donor } from "#test/support/donor.ts";
-import { aChain, type TestChain } from "#test/support/local-chain.ts";
+import { aChain } from "#test/support/local-chain.ts";
 import { anotherNode } from "#test/support/node.ts";
 import type { OpenChain } from "#api/chain/open-chain.ts";
 
 // What the chain tells of transactions that real wallets could send.
-let local: TestChain;
-let chain: OpenChain;
-let donor: Donor;
-beforeAll(async () => {
-  local = await aChain();
-  chain = await local.open();
-  donor = local.donor();
-});
+const local = await aChain();
+const chain = await local.open();
+const donor = local.donor();
 afterAll(() => local.stop());
 
 async function landed(payment: { bytes: Uint8Array }): Promise<TransactionFacts> {

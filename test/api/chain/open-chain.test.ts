@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, afterEach, describe, expect, test } from "bun:test";
 import { Keypair } from "@solana/web3.js";
 import bs58 from "bs58";
 import { caip2Of, networks } from "#content/giving/network.ts";
@@ -7,15 +7,12 @@ import { openDonationChain } from "#api/giving/start-giving.ts";
 import { readConfig } from "#api/config.ts";
 import { loadSecrets } from "#api/secrets.ts";
 import { usdcMint } from "#scripts/chain/svm.ts";
-import { aChain, type TestChain } from "#test/support/local-chain.ts";
+import { aChain } from "#test/support/local-chain.ts";
 import { aNode, hang, type Node } from "#test/support/node.ts";
 import { freePort } from "#test/support/processes.ts";
 import { aService } from "#test/support/service.ts";
 
-let local: TestChain;
-beforeAll(async () => {
-  local = await aChain();
-});
+const local = await aChain();
 afterAll(() => local.stop());
 
 const nodes: Node[] = [];

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, describe, expect, test } from "bun:test";
 import {
   AddressLookupTableAccount,
   ComputeBudgetProgram,
@@ -11,23 +11,15 @@ import {
 } from "@solana/web3.js";
 import { programs } from "#api/chain/transfer.ts";
 import { usdcMint } from "#scripts/chain/svm.ts";
-import type { Donor } from "#test/support/donor.ts";
 import type { Paying } from "#test/support/paying.ts";
-import { aChain, type TestChain } from "#test/support/local-chain.ts";
+import { aChain } from "#test/support/local-chain.ts";
 import type { Payment } from "#content/giving/world.ts";
-import type { OpenChain } from "#api/chain/open-chain.ts";
 
 // What a client hands in, taken apart before anybody sends it.
-let local: TestChain;
-let chain: OpenChain;
-let donor: Donor;
-let wallet: string;
-beforeAll(async () => {
-  local = await aChain();
-  chain = await local.open();
-  donor = local.donor();
-  wallet = local.wallet();
-});
+const local = await aChain();
+const chain = await local.open();
+const donor = local.donor();
+const wallet = local.wallet();
 afterAll(() => local.stop());
 
 function read({ base64 }: { base64: string }): Payment {

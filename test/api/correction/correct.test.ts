@@ -1,31 +1,23 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, describe, expect, test } from "bun:test";
 import { eraseContactsOf, eraseOldContacts } from "#content/correction/erase-contacts.ts";
 import { decideReview, expireWaiting, findReview, listReviews } from "#api/operator/requests.ts";
 import { CorrectionAnswer, CorrectionStatus } from "#content/contract/correction.ts";
-import { recordBySlug } from "#content/nonprofit/record-store.ts";
-import { saveNonprofits } from "#content/nonprofit/save.ts";
 import { aNonprofit } from "#test/support/records.ts";
-import { aService, type TestService } from "#test/support/service.ts";
+import { aClient, aService } from "#test/support/service.ts";
 
-let service: TestService;
 let now = new Date("2026-06-01T12:00:00Z");
-beforeAll(async () => {
-  service = await aService({
-    env: { ALMONER_TRUSTED_HOPS: "1", ALMONER_STORED_MB_PER_DAY: "0" },
-    context: { clock: () => now },
-  });
-  await service.add(
-    aNonprofit({ slug: "gone", status: "withdrawn" }),
-    aNonprofit({ slug: "merged", status: "withdrawn", merged_into: "kitchen" }),
-  );
+const service = await aService({
+  env: { ALMONER_TRUSTED_HOPS: "1", ALMONER_STORED_MB_PER_DAY: "0" },
+  context: { clock: () => now },
 });
+await service.add(
+  aNonprofit({ slug: "gone", status: "withdrawn" }),
+  aNonprofit({ slug: "merged", status: "withdrawn", merged_into: "kitchen" }),
+);
 afterAll(() => service.close());
 
-let caller = 0;
-/** Each from a network of its own. */
-const from = () => ({ "x-forwarded-for": `10.${caller >> 8}.${caller++ & 255}.1` });
 const post = async (slug: string, body: unknown, headers = {}) =>
-  (await service.post(`/api/corrections/${slug}`, body, { ...from(), ...headers })).json();
+  (await service.post(`/api/corrections/${slug}`, body, { ...aClient(), ...headers })).json();
 const wrongCity = { field: "city", what_is_wrong: "They moved.", suggested_value: "Kisumu" };
 const addSlug = async (values = {}) => {
   const [record] = await service.add(aNonprofit({ city: "Nairobi", ...values }));
@@ -49,11 +41,6 @@ const decide = (answer: CorrectionAnswer, decision: "approved" | "rejected", mor
 const approve = (answer: CorrectionAnswer, edits: { value?: string } = {}) =>
   decide(answer, "approved", edits);
 const reject = (answer: CorrectionAnswer, reason = "No.") => decide(answer, "rejected", { reason });
-const live = async (slug: string) => {
-  const record = await recordBySlug(service.store, slug);
-  if (record === null) throw new Error(`no ${slug}`);
-  return record;
-};
 const history = async (slug: string) => (await service.json(`/api/history/${slug}`)).changes;
 
 describe("what is sent", () => {
@@ -68,7 +55,7 @@ describe("what is sent", () => {
 
   test("again is the same, with its link under the key of the first only", async () => {
     const slug = await addSlug();
-    const key = { ...from(), "idempotency-key": "k-1" };
+    const key = { ...aClient(), "idempotency-key": "k-1" };
     const first = await send(slug, {}, key);
     expect(await send(slug, {}, key)).toEqual(first);
     const { correction_id } = first;
@@ -101,10 +88,10 @@ describe("what is sent", () => {
     const slug = await addSlug();
     const submit = async (fields: object) => {
       const type = { "content-type": "application/x-www-form-urlencoded" };
-      const headers = { ...type, "sec-fetch-site": "same-origin", ...from() };
+      const headers = { ...type, "sec-fetch-site": "same-origin", ...aClient() };
       const body = new URLSearchParams({ ...wrongCity, ...fields }).toString();
-      const url = `http://localhost/api/corrections/${slug}`;
-      const answer = await service.app.handle(new Request(url, { method: "POST", headers, body }));
+      const sent = { method: "POST", headers, body };
+      const answer = await service.request(`/api/corrections/${slug}`, sent);
       expect(answer.status).toBe(303);
       return answer.headers.get("location");
     };
@@ -134,7 +121,7 @@ describe("an operator", () => {
     const message = "The city is corrected.";
     expect(await approve(answer)).toMatchObject({ ok: true, value: { slug, message } });
     const provenance = { city: { set_by: "operator", source_url: null } };
-    expect(await live(slug)).toMatchObject({ city: "Kisumu", provenance });
+    expect(await service.live(slug)).toMatchObject({ city: "Kisumu", provenance });
     const [change] = await history(slug);
     expect(change).toMatchObject({ origin: "correction", by: "operator" });
     expect(change.fields).toEqual(["city", "provenance"]);
@@ -146,7 +133,7 @@ describe("an operator", () => {
     const slug = await addSlug();
     const emptied = { value: { message: "The city is empty now." } };
     expect(await approve(await doubt(slug, "city"))).toMatchObject(emptied);
-    expect((await live(slug)).city).toBeNull();
+    expect((await service.live(slug)).city).toBeNull();
     const name = await doubt(slug, "name");
     const failure = { kind: "review_value_not_usable" };
     expect(await approve(name)).toMatchObject({ failure });
@@ -193,9 +180,7 @@ describe("an operator", () => {
     const noted = (name: string) => expect.objectContaining({ name, outcome: "noted" });
     expect((await reviewOf(answer))?.checks).toContainEqual(noted("changed"));
     expect((await reviewOf(mission))?.checks).toContainEqual(noted("wording"));
-    const before = await live(slug);
-    const saves = [{ before, after: { ...before, status: "withdrawn" as const } }];
-    await service.store.write((tx) => saveNonprofits(tx, saves, { origin: "test", now }));
+    await service.change(slug, { status: "withdrawn" });
     expect(await approve(answer)).toMatchObject({ failure: { kind: "review_conflict" } });
     expect((await reject(answer, "Withdrawn.")).ok).toBe(true);
   });

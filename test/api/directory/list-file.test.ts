@@ -1,11 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, describe, expect, test } from "bun:test";
 import { parse } from "csv-parse/sync";
 import { listen } from "#api/http/listen.ts";
 import { NonprofitList } from "#content/contract/nonprofit.ts";
 import { fileRowsMax } from "#content/contract/operations/list-file.ts";
 import { SearchAnswer } from "#content/contract/search.ts";
 import { aNonprofit } from "#test/support/records.ts";
-import { aService, type TestService } from "#test/support/service.ts";
+import { aService } from "#test/support/service.ts";
 
 const hostile = ["=1+1", "+2", "-x", "@y", '"quoted"', "a, b; c", "line\nfeed", "Ünï — 水"];
 const count = 203;
@@ -13,21 +13,18 @@ const numbers = ["US-EIN-530196605", "GB-CHC-1089464"].map((org_id) => ({
   ...{ country_code: org_id.slice(0, 2), type: "Number", org_id },
   registration_number: org_id.slice(7),
 }));
-let service: TestService;
-beforeAll(async () => {
-  service = await aService({
-    records: Array.from({ length: count }, (_, at) =>
-      aNonprofit({
-        slug: `harbour-${at}`,
-        name: `Harbour ${at}`,
-        tagline: hostile[at % 50] ?? null,
-        causes: at % 2 === 0 ? ["health", "education"] : [],
-        country_code: at % 20 === 0 ? "US" : "KE",
-        beneficiaries_per_year: at,
-        registrations: at === 0 ? numbers : [],
-      }),
-    ),
-  });
+const service = await aService({
+  records: Array.from({ length: count }, (_, at) =>
+    aNonprofit({
+      slug: `harbour-${at}`,
+      name: `Harbour ${at}`,
+      tagline: hostile[at % 50] ?? null,
+      causes: at % 2 === 0 ? ["health", "education"] : [],
+      country_code: at % 20 === 0 ? "US" : "KE",
+      beneficiaries_per_year: at,
+      registrations: at === 0 ? numbers : [],
+    }),
+  ),
 });
 afterAll(() => service.close());
 
@@ -182,7 +179,7 @@ describe("a whole list as a file", () => {
 test("HEAD of a file says what GET says, and writes no row", async () => {
   const path = "/api/search?q=harbour&format=csv";
   const get = await service.get(path);
-  const head = await service.app.handle(new Request(`http://localhost${path}`, { method: "HEAD" }));
+  const head = await service.request(path, { method: "HEAD" });
   expect([head.status, await head.text()]).toEqual([200, ""]);
   for (const name of ["content-type", "content-disposition", "etag", "x-total-count", "vary"])
     expect(head.headers.get(name)).toBe(get.headers.get(name));

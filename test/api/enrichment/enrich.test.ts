@@ -1,29 +1,23 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { afterAll, beforeEach, describe, expect, test } from "bun:test";
 import { EnrichmentAnswer } from "#content/contract/enrichment-answers.ts";
 import { NonprofitDetail } from "#content/contract/nonprofit.ts";
 import { changesAfter } from "#content/nonprofit/changes-store.ts";
-import { recordBySlug } from "#content/nonprofit/record-store.ts";
 import { aNonprofit } from "#test/support/records.ts";
-import { aService, type TestService } from "#test/support/service.ts";
+import { aClient, aService } from "#test/support/service.ts";
 
-let service: TestService;
 let slug: string;
 
-/** Requests come from this many addresses that the limit per address stays out of these tests. */
-let caller = 0;
 const send = (body: unknown, headers: Record<string, string> = {}, to = slug) =>
   service.post(`/api/enrich/${to}`, body, {
-    "x-forwarded-for": `10.0.${(caller >> 8) & 255}.${caller++ & 255}`,
+    ...aClient(),
     ...headers,
   });
 const sendRaw = (body: string, type = "application/json") =>
-  service.app.handle(
-    new Request(`http://localhost/api/enrich/${slug}`, {
-      method: "POST",
-      headers: { "content-type": type, "x-forwarded-for": "10.99.0.1" },
-      body,
-    }),
-  );
+  service.request(`/api/enrich/${slug}`, {
+    method: "POST",
+    headers: { "content-type": type, ...aClient() },
+    body,
+  });
 
 async function sendOk(body: object) {
   const response = await send(body);
@@ -37,11 +31,7 @@ async function submit(agent_id: string, field: string, value: string, more: obje
   return { answer, submission };
 }
 
-const live = async () => {
-  const record = await recordBySlug(service.store, slug);
-  if (record === null) throw new Error(`no nonprofit ${slug}`);
-  return record;
-};
+const live = () => service.live(slug);
 const submissions = async () =>
   service.rows("SELECT * FROM submissions WHERE nonprofit_id = ?", [(await live()).id]);
 const agreedChanges = async (of = service) =>
@@ -55,11 +45,9 @@ async function aCityService(context: Parameters<typeof aService>[0] & object) {
   return { other, sendCity };
 }
 
-beforeAll(async () => {
-  service = await aService({
-    env: { ALMONER_TRUSTED_HOPS: "1" },
-    context: { waitForPublication: () => Promise.resolve({ release: "r1" }) },
-  });
+const service = await aService({
+  env: { ALMONER_TRUSTED_HOPS: "1" },
+  context: { waitForPublication: () => Promise.resolve({ release: "r1" }) },
 });
 afterAll(() => service.close());
 beforeEach(async () => {
@@ -285,7 +273,7 @@ describe("a bad request says what to send instead", () => {
 });
 
 describe("an Idempotency-Key", () => {
-  const key = { "idempotency-key": "6e1c8c3e" };
+  const key = { "idempotency-key": "6e1c8c3e", ...aClient() };
   const body = { ...oslo, agent_id: "bot-k" };
   test("answers the same request the same, refuses another one, and is each agent's own", async () => {
     const first = await (await send(body, key)).json();

@@ -1,21 +1,16 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { afterAll, expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { History, Needs } from "#content/contract/enrichment-answers.ts";
-import { recordBySlug } from "#content/nonprofit/record-store.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { runImport } from "#scripts/import/run-import.ts";
 import { importRequest } from "#test/support/importing.ts";
 import { aNonprofit } from "#test/support/records.ts";
-import { aService, type TestService, testNow } from "#test/support/service.ts";
+import { aClient, aService, testNow } from "#test/support/service.ts";
 
-let service: TestService;
-let folder: string;
-beforeAll(async () => {
-  service = await aService({ env: { ALMONER_TRUSTED_HOPS: "1" } });
-  folder = mkdtempSync(join(tmpdir(), "almoner-filings-"));
-});
+const service = await aService({ env: { ALMONER_TRUSTED_HOPS: "1" } });
+const folder = mkdtempSync(join(tmpdir(), "almoner-filings-"));
 afterAll(() => {
   service.close();
   rmSync(folder, { recursive: true, force: true });
@@ -44,15 +39,13 @@ async function aFiler(parts: Partial<NonprofitRecord> = {}) {
     );
   const form990 = (month: number, mission: string) =>
     load("irs-990", `ein,name,tax_period,mission,programme\n${ein},Sample,${month},${mission},\n`);
-  return { slug, ez, form990, record: async () => recordBySlug(service.store, slug) };
+  return { slug, ez, form990, record: () => service.live(slug) };
 }
 
-let caller = 0;
 async function agreeOn(slug: string, field: string, value: string) {
   const outcomes: string[] = [];
   for (const agent_id of ["bot-a", "bot-b"]) {
-    const from = { "x-forwarded-for": `10.9.0.${++caller}` };
-    const answer = await service.post(`/api/enrich/${slug}`, { field, value, agent_id }, from);
+    const answer = await service.post(`/api/enrich/${slug}`, { field, value, agent_id }, aClient());
     const { status, promotion_note } = (await answer.json()).submissions[0];
     outcomes.push(promotion_note.startsWith("Logged for audit") ? "audit" : status);
   }
@@ -122,7 +115,7 @@ test("what waits for a second agent stays open while another field is filled, an
   const mine = { field: "website", value: "https://agreed.example", agent_id: "bot-c" };
   const waiting = `SELECT s.id FROM submissions AS s JOIN nonprofits AS n ON n.id = s.nonprofit_id
                    WHERE n.slug = ? AND s.audit_only = 0 AND s.status = 'pending'`;
-  await service.post(`/api/enrich/${slug}`, mine, { "x-forwarded-for": "10.9.1.1" });
+  await service.post(`/api/enrich/${slug}`, mine, aClient());
   await agreeOn(slug, "city", "Reno");
   expect(await service.rows(waiting, [slug])).toHaveLength(1);
   await ez(2025, "newer.example");

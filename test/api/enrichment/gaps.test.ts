@@ -1,36 +1,30 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, describe, expect, test } from "bun:test";
 import { GapAnswer, GapCounts, gapLimits, GapList } from "#content/contract/correction.ts";
 import { Needs } from "#content/contract/enrichment-answers.ts";
 import { forgetGaps } from "#content/enrichment/gap-store.ts";
 import { aNonprofit } from "#test/support/records.ts";
-import { aService, type TestService } from "#test/support/service.ts";
+import { aClient, aService } from "#test/support/service.ts";
 
 const token = "a-token-of-an-operator-0123456789";
-let service: TestService;
 let now = new Date("2026-06-01T12:00:00Z");
-beforeAll(async () => {
-  service = await aService({
-    env: {
-      ALMONER_TRUSTED_HOPS: "1",
-      ALMONER_STORED_MB_PER_DAY: "0",
-      ALMONER_ADMIN_TOKENS: `ada:${token}`,
-    },
-    context: { clock: () => now },
-  });
-  await service.add(
-    ...Array.from({ length: 12 }, (_, at) =>
-      aNonprofit({ slug: `well-${at}`, beneficiaries_per_year: 100 - at, causes: ["education"] }),
-    ),
-    aNonprofit({ slug: "small", causes: ["health"], country_code: "UG" }),
-    aNonprofit({ slug: "far", causes: ["water-sanitation"], country_code: "KE" }),
-  );
+const service = await aService({
+  env: {
+    ALMONER_TRUSTED_HOPS: "1",
+    ALMONER_STORED_MB_PER_DAY: "0",
+    ALMONER_ADMIN_TOKENS: `ada:${token}`,
+  },
+  context: { clock: () => now },
 });
+await service.add(
+  ...Array.from({ length: 12 }, (_, at) =>
+    aNonprofit({ slug: `well-${at}`, beneficiaries_per_year: 100 - at, causes: ["education"] }),
+  ),
+  aNonprofit({ slug: "small", causes: ["health"], country_code: "UG" }),
+  aNonprofit({ slug: "far", causes: ["water-sanitation"], country_code: "KE" }),
+);
 afterAll(() => service.close());
 
-let caller = 0;
-/** Each from a network of its own. */
-const from = () => ({ "x-forwarded-for": `10.${caller >> 8}.${caller++ & 255}.1` });
-const report = async (body: object, headers: Record<string, string> = from()) => {
+const report = async (body: object, headers: Record<string, string> = aClient()) => {
   const response = await service.post("/api/gaps", body, headers);
   return { status: response.status, body: await response.json() };
 };
@@ -61,7 +55,7 @@ describe("a gap", () => {
   });
 
   test("of the same network and day counts once", async () => {
-    const network = from();
+    const network = aClient();
     const isCounted = async (looked_for: string): Promise<boolean> =>
       (await report({ looked_for, slug: "small" }, network)).body.counted;
     expect(await isCounted(sentence)).toBe(true);
@@ -114,7 +108,7 @@ describe("a gap", () => {
     // To read the counts is no write: it has the limit of reads, and any page may ask.
     const headers = { "x-forwarded-for": "9.9.9.1", "sec-fetch-site": "cross-site" };
     expect((await service.get("/api/gaps", headers)).status).toBe(200);
-    expect((await report({ looked_for: sentence }, { ...headers, ...from() })).status).toBe(403);
+    expect((await report({ looked_for: sentence }, { ...headers, ...aClient() })).status).toBe(403);
   });
 
   test("is forgotten after 90 days, and when there are too many", async () => {

@@ -7,22 +7,18 @@ import type { Paying } from "#test/support/paying.ts";
 import type { Donor } from "#test/support/donor.ts";
 import { aNonprofit } from "#test/support/records.ts";
 
-let at: DonatingService;
-let sponsor: string;
 let other: string;
 const own = Keypair.generate();
 const contract = aContract("https://almoner.example");
 const path = "/api/donate/well";
 
-beforeAll(async () => {
-  at = await aDonatingService({
-    records: (chain) => {
-      other = chain.wallet();
-      return [aNonprofit({ slug: "other", usdc_wallet: other })];
-    },
-  });
-  sponsor = at.chain.sponsor.publicKey.toBase58();
+const at = await aDonatingService({
+  records: (chain) => {
+    other = chain.wallet();
+    return [aNonprofit({ slug: "other", usdc_wallet: other })];
+  },
 });
+const sponsor = at.chain.sponsor.publicKey.toBase58();
 afterAll(() => at.stop());
 
 type Sending = { url?: string; version?: 1 | 2; method?: "GET" | "POST" };

@@ -1,32 +1,28 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, describe, expect, test } from "bun:test";
 import bs58 from "bs58";
 import { programs } from "#api/chain/transfer.ts";
 import { writeMemo } from "#content/giving/memo.ts";
 import { micro } from "#content/contract/base/money.ts";
-import { recordBySlug } from "#content/nonprofit/record-store.ts";
 import type { DonationHistory, Settlement } from "#content/contract/donation.ts";
 import { aContract } from "#test/support/contract.ts";
-import { aDonatingService, type DonatingService } from "#test/support/donating.ts";
+import { aDonatingService } from "#test/support/donating.ts";
 import type { Paying } from "#test/support/paying.ts";
 import { aNonprofit } from "#test/support/records.ts";
 
-let at: DonatingService;
 let other: string;
 let former: string;
 const contract = aContract("https://almoner.example");
 
-beforeAll(async () => {
-  at = await aDonatingService({
-    records: (chain) => {
-      other = chain.wallet();
-      former = chain.wallet();
-      return [
-        aNonprofit({ slug: "other", usdc_wallet: other }),
-        aNonprofit({ slug: "twin", usdc_wallet: other }),
-        aNonprofit({ slug: "poor" }),
-      ];
-    },
-  });
+const at = await aDonatingService({
+  records: (chain) => {
+    other = chain.wallet();
+    former = chain.wallet();
+    return [
+      aNonprofit({ slug: "other", usdc_wallet: other }),
+      aNonprofit({ slug: "twin", usdc_wallet: other }),
+      aNonprofit({ slug: "poor" }),
+    ];
+  },
 });
 afterAll(() => at.stop());
 
@@ -75,10 +71,10 @@ describe("a transfer that was asked for", () => {
   });
 
   test("goes to the wallet that was in effect when it was asked for", async () => {
-    const { store, context } = at.service;
+    const { context, live } = at.service;
     const seal = { key: context.secrets.donationMemoKey, network: context.chain.caip2 };
     const issued_at_s = Math.floor(at.chain.clock().getTime() / 1_000);
-    const nonprofit_id = (await recordBySlug(store, "well"))?.id ?? 0;
+    const { id: nonprofit_id } = await live("well");
     const demand = { nonprofit_id, amount: micro(1_000_000n), issued_at_s, nonce: 1 };
     const memo = writeMemo(demand, former, seal);
     expect(await proven(paid({ to: former, memo }))).toEqual([200, 1]);

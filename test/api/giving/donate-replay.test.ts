@@ -1,30 +1,25 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, describe, expect, test } from "bun:test";
 import { type GivingWorld, givingWorld } from "#content/giving/world.ts";
 import { donate } from "#content/giving/donate.ts";
 import { sweepDonations } from "#content/giving/sweep.ts";
 import { micro } from "#content/contract/base/money.ts";
-import { recordBySlug } from "#content/nonprofit/record-store.ts";
-import { saveNonprofits } from "#content/nonprofit/save.ts";
 import type { Settlement } from "#content/contract/donation.ts";
 import { fail } from "#content/contract/base/result.ts";
 import type { Paying } from "#test/support/paying.ts";
 import type { BuiltTransaction } from "#scripts/chain/instructions.ts";
 import { aContract } from "#test/support/contract.ts";
-import { aDonatingService, type DonatingService, paymentHeader } from "#test/support/donating.ts";
+import { aDonatingService, paymentHeader } from "#test/support/donating.ts";
 import { aNonprofit } from "#test/support/records.ts";
 import type { OpenChain } from "#api/chain/open-chain.ts";
 
-let at: DonatingService;
 let other: string;
 const contract = aContract("https://almoner.example");
 
-beforeAll(async () => {
-  at = await aDonatingService({
-    records: (chain) => {
-      other = chain.wallet();
-      return [aNonprofit({ slug: "other", usdc_wallet: other })];
-    },
-  });
+const at = await aDonatingService({
+  records: (chain) => {
+    other = chain.wallet();
+    return [aNonprofit({ slug: "other", usdc_wallet: other })];
+  },
 });
 afterAll(() => at.stop());
 
@@ -35,13 +30,8 @@ async function aTarget() {
   await at.service.add(aNonprofit({ slug, usdc_wallet: at.chain.wallet() }));
   return { slug, path: `/api/donate/${slug}` };
 }
-const moveTo = async (slug: string, usdc_wallet: string | null) => {
-  const before = await recordBySlug(at.service.store, slug);
-  if (before === null) throw new Error(`no ${slug}`);
-  const how = { origin: "test", now: at.chain.clock() };
-  const saves = [{ before, after: { ...before, usdc_wallet } }];
-  await at.service.store.write((tx) => saveNonprofits(tx, saves, how));
-};
+const moveTo = (slug: string, usdc_wallet: string | null) =>
+  at.service.change(slug, { usdc_wallet });
 
 async function send({ bytes }: BuiltTransaction, path: string) {
   const response = await at.send(path, paymentHeader(bytes, 2, at.service.context.chain.caip2));

@@ -1,28 +1,25 @@
 import { PublicKey } from "@solana/web3.js";
 import Ajv2020 from "ajv/dist/2020.js";
 import { givingWorld } from "#content/giving/world.ts";
-import { afterAll, beforeAll, describe, expect, spyOn, test } from "bun:test";
+import { afterAll, describe, expect, spyOn, test } from "bun:test";
 import { DonateParameters, type PaymentRequirements } from "#content/contract/donation.ts";
 import { readMemo } from "#content/giving/memo.ts";
 import { aContract } from "#test/support/contract.ts";
-import { aDonatingService, type DonatingService } from "#test/support/donating.ts";
+import { aDonatingService } from "#test/support/donating.ts";
 import { aNonprofit } from "#test/support/records.ts";
 
-let at: DonatingService;
 let bare: string;
 const contract = aContract("https://almoner.example");
-beforeAll(async () => {
-  at = await aDonatingService({
-    records: (chain) => {
-      bare = chain.wallet({ account: false });
-      return [
-        aNonprofit({ slug: "bare", usdc_wallet: bare }),
-        aNonprofit({ slug: "poor", donation_url: "https://poor.example/give" }),
-        aNonprofit({ slug: "sly", donation_url: "javascript:alert(1)" }),
-        aNonprofit({ slug: "gone", status: "withdrawn", usdc_wallet: chain.wallet() }),
-      ];
-    },
-  });
+const at = await aDonatingService({
+  records: (chain) => {
+    bare = chain.wallet({ account: false });
+    return [
+      aNonprofit({ slug: "bare", usdc_wallet: bare }),
+      aNonprofit({ slug: "poor", donation_url: "https://poor.example/give" }),
+      aNonprofit({ slug: "sly", donation_url: "javascript:alert(1)" }),
+      aNonprofit({ slug: "gone", status: "withdrawn", usdc_wallet: chain.wallet() }),
+    ];
+  },
 });
 afterAll(() => at.stop());
 
@@ -276,8 +273,7 @@ describe("refuses", () => {
 });
 
 test("HEAD says what GET says; OPTIONS allows both methods", async () => {
-  const request = (method: string) =>
-    at.service.app.handle(new Request("http://localhost/api/donate/well", { method }));
+  const request = (method: string) => at.service.request("/api/donate/well", { method });
   const head = await request("HEAD");
   expect([head.status, await head.text()]).toEqual([402, ""]);
   expect(head.headers.get("payment-required")).not.toBeNull();

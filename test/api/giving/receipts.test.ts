@@ -1,12 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, describe, expect, test } from "bun:test";
 import { micro } from "#content/contract/base/money.ts";
 import { SignedReceipt } from "#content/contract/donation.ts";
 import { openSigner } from "#content/feed/signing-keys.ts";
 import { readReceipt, verifyReceipt } from "#content/giving/receipt.ts";
 import { type Donation, recordDonation } from "#content/giving/store.ts";
-import { recordBySlug } from "#content/nonprofit/record-store.ts";
 import { aNonprofit } from "#test/support/records.ts";
-import { aService, testNow, type TestService } from "#test/support/service.ts";
+import { aService, testNow } from "#test/support/service.ts";
 
 const [type, registration_number] = ["EIN", "53-0196605"];
 const registrations = [
@@ -14,25 +13,21 @@ const registrations = [
 ];
 const wallet = "4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T";
 
-let service: TestService;
-let given: Donation;
-beforeAll(async () => {
-  service = await aService({
-    records: [
-      aNonprofit({ slug: "lantern", name: "Lantern \u202EloohcS", registrations }),
-      aNonprofit({ slug: "other" }),
-      aNonprofit({ slug: "gone", status: "withdrawn" }),
-    ],
-  });
-  given = await record("lantern", "sig-1");
+const service = await aService({
+  records: [
+    aNonprofit({ slug: "lantern", name: "Lantern \u202EloohcS", registrations }),
+    aNonprofit({ slug: "other" }),
+    aNonprofit({ slug: "gone", status: "withdrawn" }),
+  ],
 });
+const given = await record("lantern", "sig-1");
 afterAll(() => service.close());
 
 async function record(slug: string, tx_signature: string, parts: Partial<Donation> = {}) {
-  const nonprofit = await recordBySlug(service.store, slug);
+  const { id: nonprofit_id } = await service.live(slug);
   return service.store.write((tx) =>
     recordDonation(tx, {
-      nonprofit_id: nonprofit?.id ?? 0,
+      nonprofit_id,
       amount_micro_usdc: micro(2_500_000n),
       network: "solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp",
       tx_signature,

@@ -1,17 +1,14 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, describe, expect, test } from "bun:test";
 import { compactVerify, createLocalJWKSet } from "jose";
 import { WalletAnswer } from "#content/contract/wallet.ts";
 import { keySetOf, openSigner } from "#content/feed/signing-keys.ts";
 import { applyDueWallets } from "#content/onboarding/wallet-hold-store.ts";
-import { anOnboardingService, type OnboardingService } from "#test/support/onboarding.ts";
+import { anOnboardingService } from "#test/support/onboarding.ts";
 import { aNonprofit } from "#test/support/records.ts";
 import { aWallet } from "#test/support/wallets.ts";
 
 const holdMs = 72 * 3_600_000;
-let service: OnboardingService;
-beforeAll(async () => {
-  service = await anOnboardingService();
-});
+const service = await anOnboardingService();
 afterAll(() => service.close());
 
 let made = 0;

@@ -1,5 +1,5 @@
 import { movedRoutes } from "#api/directory/routes.ts";
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, describe, expect, test } from "bun:test";
 import * as fc from "fast-check";
 import { exampleOf } from "#content/contract/base/example.ts";
 import { operations } from "#content/openapi/document.ts";
@@ -13,31 +13,27 @@ import { aRichNonprofit } from "#test/support/compiled-site.ts";
 import { curate } from "#test/support/curate.ts";
 import { aContract } from "#test/support/contract.ts";
 import { aNonprofit } from "#test/support/records.ts";
-import { aChain, type TestChain } from "#test/support/local-chain.ts";
-import { aService, type TestService } from "#test/support/service.ts";
+import { aChain } from "#test/support/local-chain.ts";
+import { aClient, aService } from "#test/support/service.ts";
 
 const token = "ops:0123456789abcdef0123456789abcdef";
 const contract = aContract("https://almoner.example");
-let chain: TestChain;
-let service: TestService;
-beforeAll(async () => {
-  chain = await aChain();
-  service = await aService({
-    // Each request comes from a client of its own, so that no limit hides an answer.
-    env: {
-      ALMONER_ADMIN_TOKENS: token,
-      ALMONER_TRUSTED_HOPS: "1",
-      ALMONER_RECOMMENDATION_PHASE: "3",
-      ALMONER_SOLANA_RPC_URLS: chain.url,
-    },
-    records: [
-      aRichNonprofit({ slug: "rich", name: "Rich Water Trust" }),
-      aNonprofit({ slug: "thin" }),
-      aNonprofit({ slug: "gone", status: "withdrawn" }),
-    ],
-  });
-  await curate(service, aRichNonprofit({ slug: "picked", causes: ["health"], registrations: [] }));
+const chain = await aChain();
+const service = await aService({
+  // Each request comes from a client of its own, so that no limit hides an answer.
+  env: {
+    ALMONER_ADMIN_TOKENS: token,
+    ALMONER_TRUSTED_HOPS: "1",
+    ALMONER_RECOMMENDATION_PHASE: "3",
+    ALMONER_SOLANA_RPC_URLS: chain.url,
+  },
+  records: [
+    aRichNonprofit({ slug: "rich", name: "Rich Water Trust" }),
+    aNonprofit({ slug: "thin" }),
+    aNonprofit({ slug: "gone", status: "withdrawn" }),
+  ],
 });
+await curate(service, aRichNonprofit({ slug: "picked", causes: ["health"], registrations: [] }));
 afterAll(async () => {
   service.close();
   await chain.stop();
@@ -54,15 +50,13 @@ const posts = (path: string, ...cases: [number, unknown, Headers?][]): Case[] =>
   cases.map(([status, body, headers = {}]) => [status, { method: "POST", path, body, headers }]);
 const admin = (path: string) => `/api/admin/${path}`;
 
-let clients = 0;
-
 async function problems(sent: Sent): Promise<[number, string[]]> {
   const { method = "GET", path, body, headers = {} } = sent;
   const request = new Request(`http://localhost${path}`, {
     method,
     headers: {
       ...(body === undefined ? {} : { "content-type": "application/json" }),
-      "x-forwarded-for": `10.${(clients >> 8) & 255}.${clients++ & 255}.1`,
+      ...aClient(),
       ...headers,
     },
     ...(body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) }),

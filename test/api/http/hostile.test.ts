@@ -1,18 +1,15 @@
 import { setImmediate } from "node:timers/promises";
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, describe, expect, test } from "bun:test";
 import * as fc from "fast-check";
 import { operations } from "#content/openapi/document.ts";
 import { hostileNames } from "#test/support/hostile-markup.ts";
 import { aNonprofit } from "#test/support/records.ts";
 import { isFull, measured, shown } from "#test/support/measured.ts";
-import { aService, type TestService } from "#test/support/service.ts";
+import { aService } from "#test/support/service.ts";
 
-let service: TestService;
-beforeAll(async () => {
-  service = await aService({
-    records: [aNonprofit({ slug: "oak", name: "Oak Trust" }), aNonprofit({ verified: 1 })],
-    env: { ALMONER_LOG_LEVEL: "silent", ALMONER_TRUSTED_HOPS: "1" },
-  });
+const service = await aService({
+  records: [aNonprofit({ slug: "oak", name: "Oak Trust" }), aNonprofit({ verified: 1 })],
+  env: { ALMONER_LOG_LEVEL: "silent", ALMONER_TRUSTED_HOPS: "1" },
 });
 afterAll(() => service.close());
 

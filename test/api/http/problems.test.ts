@@ -1,25 +1,20 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, describe, expect, test } from "bun:test";
 import type { ResponseCache } from "#api/http/response-cache.ts";
 import { listen } from "#api/http/listen.ts";
 import { storeRefusal } from "#api/http/problem.ts";
 import { measured, shown } from "#test/support/measured.ts";
 import { aNonprofit } from "#test/support/records.ts";
-import { aService, type TestService } from "#test/support/service.ts";
+import { aService } from "#test/support/service.ts";
 
-let service: TestService;
-beforeAll(async () => {
-  service = await aService({ records: [aNonprofit({ slug: "oak" })] });
-});
+const service = await aService({ records: [aNonprofit({ slug: "oak" })] });
 afterAll(() => service.close());
 
 const post = (body: BodyInit, headers: Record<string, string> = {}) =>
-  service.app.handle(
-    new Request("http://localhost/api/enrich/oak", {
-      method: "POST",
-      headers: { "content-type": "application/json", ...headers },
-      body,
-    }),
-  );
+  service.request("/api/enrich/oak", {
+    method: "POST",
+    headers: { "content-type": "application/json", ...headers },
+    body,
+  });
 
 async function expectProblem(answer: Response, status: number, code: string) {
   expect(answer.status).toBe(status);
@@ -42,8 +37,7 @@ describe("a problem", () => {
 
   test("of a wrong method is 405 and says which are right", async () => {
     for (const method of ["DELETE", "PUT", "PATCH", "GET"]) {
-      const request = new Request("http://localhost/api/enrich/oak", { method });
-      const answer = await service.app.handle(request);
+      const answer = await service.request("/api/enrich/oak", { method });
       expect(answer.headers.get("allow")).toBe("OPTIONS, POST");
       await expectProblem(answer, 405, "method_not_allowed");
     }
@@ -52,8 +46,7 @@ describe("a problem", () => {
   test("of a wrong method for a file of the bundle is 405 too, and OPTIONS says what it answers to", async () => {
     const bundleHolds = (path: string) => path === "/llms.txt";
     const fronted = await aService({ context: { bundleHolds } });
-    const ask = (method: string, path = "/llms.txt") =>
-      fronted.app.handle(new Request(`http://localhost${path}`, { method }));
+    const ask = (method: string, path = "/llms.txt") => fronted.request(path, { method });
     for (const method of ["POST", "DELETE", "PUT", "PATCH"]) {
       const answer = await ask(method);
       expect(answer.headers.get("allow")).toBe("GET, HEAD, OPTIONS");

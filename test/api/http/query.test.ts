@@ -13,7 +13,7 @@ import {
 import { operations } from "#content/openapi/document.ts";
 import { describedParameter } from "#content/openapi/schemas.ts";
 import { aNonprofit } from "#test/support/records.ts";
-import { aService, type TestService } from "#test/support/service.ts";
+import { aClient, aService, type TestService } from "#test/support/service.ts";
 
 const asking = (search: string) => new Request(`http://localhost/api/search${search}`);
 const textOf = (search: string, lengthMax?: number) => textIn(asking(search), "q", lengthMax);
@@ -140,11 +140,8 @@ describe("every read of the service", () => {
   const reads = operations.filter(({ method, tag }) => method === "get" && tag !== "Files");
   const filled = (path: string) =>
     path.replace("{org_id}", "99-0305781").replaceAll(/\{\w+\}/g, "oak");
-  /** The same client each time, but for the limits. */
-  let clients = 0;
   async function answerOf(path: string) {
-    const from = { "x-forwarded-for": `10.0.0.${clients++ % 250}` };
-    const answer = await service.get(path, { authorization: `Bearer ${token}`, ...from });
+    const answer = await service.get(path, { authorization: `Bearer ${token}`, ...aClient() });
     const text = await answer.text();
     const body = (text.startsWith("{") ? JSON.parse(text) : {}) as object;
     return { status: answer.status, body };

@@ -5,10 +5,8 @@ import { join } from "node:path";
 import { type ResponseCache, openResponseCache } from "#api/http/response-cache.ts";
 import type { Change } from "#content/nonprofit/changes-store.ts";
 import { openStore, type Store } from "#content/store/open.ts";
-import { saveNonprofits } from "#content/nonprofit/save.ts";
 import { watchChanges } from "#content/feed/watch.ts";
-import type { NonprofitRecord } from "#content/nonprofit/record.ts";
-import { aNonprofit } from "#test/support/records.ts";
+import { aNonprofit, saveNew } from "#test/support/records.ts";
 
 let folder: string;
 let store: Store;
@@ -25,18 +23,6 @@ afterEach(() => {
   store.close();
   rmSync(folder, { recursive: true, force: true });
 });
-
-const save = (into: Store, ...records: NonprofitRecord[]) =>
-  into.write((tx) =>
-    saveNonprofits(
-      tx,
-      records.map((after) => ({ before: null, after })),
-      {
-        origin: "seed",
-        now: new Date("2026-06-01T12:00:00Z"),
-      },
-    ),
-  );
 
 const stale = (slug: string) => (change: Change) => change.slug === slug;
 
@@ -56,7 +42,7 @@ describe("a cached answer", () => {
   test("goes with a change of its own, and stays with those of others", async () => {
     await get("oak");
     await get("elm");
-    await save(store, aNonprofit({ slug: "elm" }));
+    await saveNew(store, aNonprofit({ slug: "elm" }));
     await get("oak");
     await get("elm");
     expect(made).toEqual(["oak", "elm", "elm"]);
@@ -65,7 +51,7 @@ describe("a cached answer", () => {
   test("goes with a change that another handle wrote, a moment later", async () => {
     await get("oak");
     const other = await openStore({ url: `file:${join(folder, "store.db")}` });
-    await save(other, aNonprofit({ slug: "oak" }));
+    await saveNew(other, aNonprofit({ slug: "oak" }));
     other.close();
     await Bun.sleep(30);
     await get("oak");
@@ -75,7 +61,7 @@ describe("a cached answer", () => {
   test("is not cached when its data changed while it was made", async () => {
     await get("elm"); // The watch has begun.
     const slow = cache.get("oak", async () => {
-      await save(store, aNonprofit({ slug: "oak" }));
+      await saveNew(store, aNonprofit({ slug: "oak" }));
       await get("elm"); // Someone else hears of the change meanwhile.
       return { value: "old", bytes: 10, staleBy: stale("oak") };
     });
@@ -85,7 +71,7 @@ describe("a cached answer", () => {
 
   test("goes with everything when a great many changes come at once", async () => {
     await get("oak");
-    await save(store, ...Array.from({ length: 600 }, () => aNonprofit()));
+    await saveNew(store, ...Array.from({ length: 600 }, () => aNonprofit()));
     await get("oak");
     expect(made).toEqual(["oak", "oak"]);
   });

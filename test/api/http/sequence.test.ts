@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { afterAll, expect, test } from "bun:test";
 import { watchChanges } from "#content/feed/watch.ts";
-import { openStore, type Store } from "#content/store/open.ts";
+import { openStore } from "#content/store/open.ts";
 import { openFrontDoor } from "#scripts/start/front-door.ts";
 import { openBundleReader, waitForPublication } from "#site/delivery/bundle-reader.ts";
 import { aBundle } from "#test/support/bundle.ts";
@@ -9,21 +9,14 @@ import { aService, type TestService } from "#test/support/service.ts";
 
 // Three services on one store. Like those on a database server they look for changes of others now and then only.
 
-let services: TestService[];
-let stores: Store[];
-
-beforeAll(async () => {
-  const first = await aService({
-    records: [aNonprofit({ slug: "oak" }), aNonprofit({ slug: "elm" })],
-  });
-  services = [first];
-  stores = [];
-  for (let at = 0; at < 2; at++) {
-    const store = await openStore({ url: first.context.config.databaseUrl, synchronous: "OFF" });
-    stores.push(store);
-    services.push(await aService({ context: { store, watch: watchChanges(store, 3_600_000) } }));
-  }
+const first = await aService({
+  records: [aNonprofit({ slug: "oak" }), aNonprofit({ slug: "elm" })],
 });
+const services = [first];
+for (let at = 0; at < 2; at++) {
+  const store = await openStore({ url: first.context.config.databaseUrl, synchronous: "OFF" });
+  services.push(await aService({ context: { store, watch: watchChanges(store, 3_600_000) } }));
+}
 afterAll(() => {
   for (const service of services.toReversed()) service.close();
 });

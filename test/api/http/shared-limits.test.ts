@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { afterAll, afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -10,7 +10,7 @@ import { limitsAlone } from "#content/operation/checks.ts";
 import type { LimitName } from "#content/contract/addresses.ts";
 import { StoreAway } from "#content/store/busy.ts";
 import { openStore, type Store } from "#content/store/open.ts";
-import { aService, type TestService } from "#test/support/service.ts";
+import { aService } from "#test/support/service.ts";
 
 // Three services on one store, each with a handle of its own, as they have on a libSQL server: what one counts the others see.
 
@@ -20,19 +20,14 @@ const settings = {
   ALMONER_STORED_MB_PER_DAY: "1",
   ALMONER_ADMIN_TOKENS: "ada:a-token-of-ada-0123456789",
 };
-let folder: string;
-let service: TestService;
-let stores: Store[];
 let limits: Limits[];
 let atMs = 0;
 
-beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), "almoner-shared-limits-"));
-  const url = `file:${join(folder, "store.db")}`;
-  stores = [];
-  for (let at = 0; at < 3; at++) stores.push(await openStore({ url, synchronous: "OFF" }));
-  service = await aService({ env: settings });
-});
+const folder = mkdtempSync(join(tmpdir(), "almoner-shared-limits-"));
+const url = `file:${join(folder, "store.db")}`;
+const stores = [];
+for (let at = 0; at < 3; at++) stores.push(await openStore({ url, synchronous: "OFF" }));
+const service = await aService({ env: settings });
 afterAll(() => {
   for (const store of stores) store.close();
   service.close();

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { afterAll, expect, test } from "bun:test";
 import { Client, InMemoryTransport } from "@modelcontextprotocol/client";
 import { countTokens } from "gpt-tokenizer/encoding/o200k_base";
 import type { Call } from "#api/mcp/call.ts";
@@ -6,47 +6,43 @@ import { mcpServer } from "#api/mcp/server.ts";
 import { type ArgumentSchema, listedAt, type McpTool } from "#content/openapi/mcp-tools.ts";
 import { aRichNonprofit } from "#test/support/compiled-site.ts";
 import { aNonprofit } from "#test/support/records.ts";
-import { aService, type TestService } from "#test/support/service.ts";
+import { aService } from "#test/support/service.ts";
 
 // A client that knows the descriptions and cannot spell. Each call is one that works, with one thing done to it.
 
 const callsWanted = 500;
 const origin = "https://almoner.example";
 
-let service: TestService;
-let client: Client;
 let asked: Call[] = [];
-beforeAll(async () => {
-  service = await aService({
-    env: { ALMONER_READS_PER_MINUTE: "0", ALMONER_BASE_URL: origin },
-    records: [
-      aNonprofit({ slug: "hope-kitchen", name: "Hope Kitchen" }),
-      aNonprofit({ slug: "well-of-life", name: "Well of Life" }),
-      ...Array.from({ length: 10 }, (_, at) =>
-        aRichNonprofit({
-          slug: `lantern-school-of-the-lake-region-${at}`,
-          name: `Lantern School of the Lake Region ${at}`,
-          registrations: [],
-        }),
-      ),
-    ],
-  });
-  const [here, there] = InMemoryTransport.createLinkedPair();
-  const ask = async (call: Call) => {
-    asked.push(call);
-    const { method, path, body } = call;
-    if (method === "GET" && !path.startsWith("/api/donate")) return service.get(path);
-    if (path.startsWith("/reconcile")) return service.post(path, body);
-    // What is written or paid is only looked at here; it would be refused for a slug that no one has.
-    const { slug = "hope-kitchen" } = (body ?? {}) as { slug?: string };
-    return slug === "hope-kitchen" && /gaps$|hope-kitchen\b/.test(path)
-      ? Response.json({ message: "ok" })
-      : service.get("/api/nonprofits/hope-kichen");
-  };
-  await mcpServer({ ask, origin, door: "default" }).connect(here);
-  client = new Client({ name: "clumsy", version: "1.0.0" });
-  await client.connect(there);
+const service = await aService({
+  env: { ALMONER_READS_PER_MINUTE: "0", ALMONER_BASE_URL: origin },
+  records: [
+    aNonprofit({ slug: "hope-kitchen", name: "Hope Kitchen" }),
+    aNonprofit({ slug: "well-of-life", name: "Well of Life" }),
+    ...Array.from({ length: 10 }, (_, at) =>
+      aRichNonprofit({
+        slug: `lantern-school-of-the-lake-region-${at}`,
+        name: `Lantern School of the Lake Region ${at}`,
+        registrations: [],
+      }),
+    ),
+  ],
 });
+const [here, there] = InMemoryTransport.createLinkedPair();
+const ask = async (call: Call) => {
+  asked.push(call);
+  const { method, path, body } = call;
+  if (method === "GET" && !path.startsWith("/api/donate")) return service.get(path);
+  if (path.startsWith("/reconcile")) return service.post(path, body);
+  // What is written or paid is only looked at here; it would be refused for a slug that no one has.
+  const { slug = "hope-kitchen" } = (body ?? {}) as { slug?: string };
+  return slug === "hope-kitchen" && /gaps$|hope-kitchen\b/.test(path)
+    ? Response.json({ message: "ok" })
+    : service.get("/api/nonprofits/hope-kichen");
+};
+await mcpServer({ ask, origin, door: "default" }).connect(here);
+const client = new Client({ name: "clumsy", version: "1.0.0" });
+await client.connect(there);
 afterAll(async () => {
   await client.close();
   service.close();

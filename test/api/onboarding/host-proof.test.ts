@@ -1,14 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, describe, expect, test } from "bun:test";
 import { aMailServer } from "#test/support/mail-server.ts";
 import { aNameServer } from "#test/support/name-server.ts";
-import {
-  anOnboardingService,
-  operatorTokens,
-  secretOf,
-  type OnboardingService,
-} from "#test/support/onboarding.ts";
+import { anOnboardingService, operatorTokens, secretOf } from "#test/support/onboarding.ts";
 import { aNonprofit } from "#test/support/records.ts";
 import { aWallet } from "#test/support/wallets.ts";
+import { aClient } from "#test/support/service.ts";
 
 const mailing = (url: string) => ({
   ALMONER_SMTP_URL: url,
@@ -16,7 +12,6 @@ const mailing = (url: string) => ({
 });
 let names: Awaited<ReturnType<typeof aNameServer>>;
 let mail: Awaited<ReturnType<typeof aMailServer>>;
-let service: OnboardingService;
 /** What the organisation's host shows at the address of the file. */
 let file: string | null = null;
 const site = Bun.serve({
@@ -24,14 +19,12 @@ const site = Bun.serve({
   port: 0,
   fetch: () => new Response(file ?? "", { status: file === null ? 404 : 200 }),
 });
-beforeAll(async () => {
-  [names, mail] = await Promise.all([aNameServer(), aMailServer()]);
-  service = await anOnboardingService([], {
-    ALMONER_CLAIM_RESOLVER: names.address,
-    ALMONER_CLAIM_PORTS: `1,${site.port}`,
-    ALMONER_CLAIM_ADDRESSES: "127.0.0.1",
-    ...mailing(mail.url),
-  });
+[names, mail] = await Promise.all([aNameServer(), aMailServer()]);
+const service = await anOnboardingService([], {
+  ALMONER_CLAIM_RESOLVER: names.address,
+  ALMONER_CLAIM_PORTS: `1,${site.port}`,
+  ALMONER_CLAIM_ADDRESSES: "127.0.0.1",
+  ...mailing(mail.url),
 });
 afterAll(async () => {
   service.close();
@@ -54,8 +47,7 @@ async function aClaim(more: object = {}, website?: string | null, to = service) 
 type Answer = { state?: string; message?: string; code?: string; reason?: string };
 
 async function ask(path: string, secret: string, body: object = {}, to = service) {
-  const client = `10.5.${(made >> 8) & 255}.${made++ & 255}`;
-  const headers = { authorization: `Bearer ${secret}`, "x-forwarded-for": client };
+  const headers = { authorization: `Bearer ${secret}`, ...aClient() };
   const response = await to.post(`/api/onboard/${path}`, body, headers);
   const answer = (await response.json()) as Answer;
   return { status: response.status, headers: response.headers, answer };

@@ -1,18 +1,16 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, describe, expect, test } from "bun:test";
 import { OnboardingAnswer } from "#content/contract/onboarding.ts";
-import { anOnboardingService, secretOf, type OnboardingService } from "#test/support/onboarding.ts";
+import { anOnboardingService, secretOf } from "#test/support/onboarding.ts";
 import { aNonprofit } from "#test/support/records.ts";
 import { aWallet } from "#test/support/wallets.ts";
+import { aClient } from "#test/support/service.ts";
 
 const vault = "BVMmxrEG9dkxqZK2vSZzHgDS6DwS6VAcWqBBvvL48SaY"; // Off the curve.
-let service: OnboardingService;
-beforeAll(async () => {
-  service = await anOnboardingService([
-    aNonprofit({ slug: "kitchen", name: "Hope Kitchen" }),
-    aNonprofit({ slug: "claimed", status: "claimed", verified: 1 }),
-    aNonprofit({ slug: "gone", status: "withdrawn" }),
-  ]);
-});
+const service = await anOnboardingService([
+  aNonprofit({ slug: "kitchen", name: "Hope Kitchen" }),
+  aNonprofit({ slug: "claimed", status: "claimed", verified: 1 }),
+  aNonprofit({ slug: "gone", status: "withdrawn" }),
+]);
 afterAll(() => service.close());
 
 const claim = { claim_slug: "kitchen", contact_email: "office@kitchen.example" };
@@ -109,13 +107,11 @@ describe("what is refused stores nothing, and says what to send", () => {
 });
 
 const sendRaw = (body: string | URLSearchParams, type: string) =>
-  service.app.handle(
-    new Request("http://localhost/api/onboard", {
-      method: "POST",
-      headers: { "content-type": type, "x-forwarded-for": `10.9.0.${made++}` },
-      body,
-    }),
-  );
+  service.request("/api/onboard", {
+    method: "POST",
+    headers: { "content-type": type, ...aClient() },
+    body,
+  });
 
 describe("a wallet's proof", () => {
   test.each([true, false])("is the signature of a challenge, sent with it: %p", async (isSent) => {

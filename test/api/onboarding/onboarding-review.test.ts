@@ -1,16 +1,12 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, describe, expect, test } from "bun:test";
 import { ReviewDecision, type ReviewItem } from "#content/contract/review.ts";
-import { anOnboardingService, type OnboardingService } from "#test/support/onboarding.ts";
+import { anOnboardingService } from "#test/support/onboarding.ts";
 import { waysToGive } from "#content/nonprofit/ways-to-give.ts";
 import { type NonprofitRecord, sourceFrom } from "#content/nonprofit/record.ts";
-import { saveNonprofits } from "#content/nonprofit/save.ts";
 import { aNonprofit } from "#test/support/records.ts";
 import { aWallet } from "#test/support/wallets.ts";
 
-let service: OnboardingService;
-beforeAll(async () => {
-  service = await anOnboardingService();
-});
+const service = await anOnboardingService();
 afterAll(() => service.close());
 
 let made = 0;
@@ -150,10 +146,7 @@ describe("a claim", () => {
   test("of a profile withdrawn since cannot be approved", async () => {
     const slug = await aSlug();
     const id = await submitted(claimOf(slug));
-    const before = await service.live(slug);
-    const saves = [{ before, after: { ...before, status: "withdrawn" as const } }];
-    const context = { origin: "test", now: new Date() };
-    await service.store.write((tx) => saveNonprofits(tx, saves, context));
+    await service.change(slug, { status: "withdrawn" });
     expect((await approve(id)).status).toBe(409);
   });
 

@@ -1,17 +1,14 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, describe, expect, test } from "bun:test";
 import type { ReviewItem } from "#content/contract/review.ts";
 import { donateTarget } from "#content/giving/store.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { applyDueWallets } from "#content/onboarding/wallet-hold-store.ts";
-import { anOnboardingService, type OnboardingService } from "#test/support/onboarding.ts";
+import { anOnboardingService } from "#test/support/onboarding.ts";
 import { aNonprofit } from "#test/support/records.ts";
 import { aWallet } from "#test/support/wallets.ts";
 
 const hold = 72 * 3_600_000;
-let service: OnboardingService;
-beforeAll(async () => {
-  service = await anOnboardingService();
-});
+const service = await anOnboardingService();
 afterAll(() => service.close());
 
 let made = 0;

@@ -1,5 +1,4 @@
 import { afterAll, describe, expect, test } from "bun:test";
-import { saveNonprofits } from "#content/nonprofit/save.ts";
 import { StoreBusy } from "#content/store/busy.ts";
 import {
   alerts,
@@ -106,13 +105,7 @@ describe("prose", () => {
     const slug = await aSlug();
     const id = await submit(slug, "bot-a", "mission", "Late.");
     const page = await ada.get(`/desk/reviews/prose-${id}`);
-    const before = await live(slug);
-    await service.store.write((tx) =>
-      saveNonprofits(tx, [{ before, after: { ...before, mission: "Ours." } }], {
-        origin: "test",
-        now: new Date(),
-      }),
-    );
+    await service.change(slug, { mission: "Ours." });
     const refused = await ada.send(page, "Approve");
     expect(refused.status).toBe(409);
     expect(alerts(refused)).toContain("never overwritten");

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { closeSession, sessionOf } from "#api/operator/desk/session.ts";
-import { aVisitor, type DeskPage, type Visitor } from "#test/support/desk.ts";
+import { anOperatedService, aVisitor, type DeskPage, type Visitor } from "#test/support/desk.ts";
 import { aService, type TestService, testNow } from "#test/support/service.ts";
 
 const ada = "a-token-of-ada-0123456789";
@@ -11,10 +11,7 @@ let now: Date;
 
 beforeEach(async () => {
   now = testNow;
-  service = await aService({
-    env: { ALMONER_ADMIN_TOKENS: `ada:${ada},grace:${grace}`, ALMONER_TRUSTED_HOPS: "1" },
-    context: { clock: () => now },
-  });
+  service = await anOperatedService({ context: { clock: () => now } });
   visitor = aVisitor(service, { "x-forwarded-for": "10.9.0.1" });
 });
 afterEach(() => service.close());
@@ -69,9 +66,7 @@ describe("signing in", () => {
       cookie: cookies(),
     };
     const body = new URLSearchParams({ token: tokenOf(page), operator_token: ada });
-    const answer = await service.app.handle(
-      new Request("http://localhost/desk/sign-in", { method: "POST", headers, body }),
-    );
+    const answer = await service.request("/desk/sign-in", { method: "POST", headers, body });
     const [line = ""] = answer.headers.getSetCookie();
     for (const part of ["HttpOnly", "SameSite=Strict", "Secure", "Path=/desk", "Max-Age=28800"]) {
       expect(line).toContain(part);

@@ -1,11 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, describe, expect, test } from "bun:test";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import Ajv from "ajv";
 import addFormats from "ajv-formats";
 import { load } from "cheerio";
 import { aNonprofit } from "#test/support/records.ts";
-import { aService, type TestService } from "#test/support/service.ts";
+import { aService } from "#test/support/service.ts";
 
 const ein = "US-EIN-990305781";
 const registrations = [
@@ -22,23 +22,18 @@ const names = [
 ] as const;
 const evil = `<img src=x onerror="alert(1)">'"&</title>`;
 
-let service: TestService;
-beforeAll(async () => {
-  service = await aService({
-    records: [
-      aNonprofit({ slug: "hawaii-foodbank", name: "Hawaii Foodbank", ...american, registrations }),
-      ...names.map(([slug, name, city]) => aNonprofit({ slug, name, city, ...american })),
-      aNonprofit({ slug: "evil", name: `Evil ${evil}`, tagline: evil, city: evil }),
-    ],
-  });
+const service = await aService({
+  records: [
+    aNonprofit({ slug: "hawaii-foodbank", name: "Hawaii Foodbank", ...american, registrations }),
+    ...names.map(([slug, name, city]) => aNonprofit({ slug, name, city, ...american })),
+    aNonprofit({ slug: "evil", name: `Evil ${evil}`, tagline: evil, city: evil }),
+  ],
 });
 afterAll(() => service.close());
 
 type Found = { id: string; score: number; match: boolean };
 const send = (path: string, body?: BodyInit, headers: Record<string, string> = {}) =>
-  service.app.handle(
-    new Request(`http://localhost${path}`, { method: "POST", body: body ?? null, headers }),
-  );
+  service.request(path, { method: "POST", body: body ?? null, headers });
 const sendForm = (fields: Record<string, string>) =>
   send("/reconcile", new URLSearchParams(fields));
 const sendQueries = (queries: unknown) => sendForm({ queries: JSON.stringify(queries) });

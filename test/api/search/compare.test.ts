@@ -1,27 +1,24 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { afterAll, expect, test } from "bun:test";
 import type { Context } from "#api/context.ts";
 import { NonprofitDetail } from "#content/contract/nonprofit.ts";
 import { Comparison } from "#content/contract/comparison.ts";
 import { aNonprofit } from "#test/support/records.ts";
-import { aService, type TestService } from "#test/support/service.ts";
+import { aService } from "#test/support/service.ts";
 
 const draw: Pick<NonNullable<Context["draw"]>, "compare"> = {
   compare: async ({ asked, records, not_found }, { language }) =>
     Response.json({ asked, slugs: records.map(({ slug }) => slug), not_found, language }),
 };
-let service: TestService;
-beforeAll(async () => {
-  service = await aService({
-    records: [
-      ...["oak", "elm", "ash", "fir", "yew"].map((slug) =>
-        aNonprofit({ slug, name: `${slug} trust` }),
-      ),
-      aNonprofit({ slug: "old", status: "withdrawn", merged_into: "older" }),
-      aNonprofit({ slug: "older", status: "withdrawn", merged_into: "oak" }),
-      aNonprofit({ slug: "ring", status: "withdrawn", merged_into: "ring" }),
-    ],
-    context: { draw: draw as never },
-  });
+const service = await aService({
+  records: [
+    ...["oak", "elm", "ash", "fir", "yew"].map((slug) =>
+      aNonprofit({ slug, name: `${slug} trust` }),
+    ),
+    aNonprofit({ slug: "old", status: "withdrawn", merged_into: "older" }),
+    aNonprofit({ slug: "older", status: "withdrawn", merged_into: "oak" }),
+    aNonprofit({ slug: "ring", status: "withdrawn", merged_into: "ring" }),
+  ],
+  context: { draw: draw as never },
 });
 afterAll(() => service.close());
 
