@@ -52,7 +52,7 @@ const admin = (path: string) => `/api/admin/${path}`;
 
 async function problems(sent: Sent): Promise<[number, string[]]> {
   const { method = "GET", path, body, headers = {} } = sent;
-  const request = new Request(`http://localhost${path}`, {
+  const response = await service.request(path, {
     method,
     headers: {
       ...(body === undefined ? {} : { "content-type": "application/json" }),
@@ -61,7 +61,6 @@ async function problems(sent: Sent): Promise<[number, string[]]> {
     },
     ...(body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) }),
   });
-  const response = await service.app.handle(request);
   return [response.status, await contract.problemsOf(method, path, response)];
 }
 

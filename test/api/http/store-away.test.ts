@@ -5,7 +5,7 @@ import { fetchWithin, StoreAway } from "#content/store/busy.ts";
 import { openFrontDoor } from "#scripts/start/front-door.ts";
 import { openBundleReader } from "#site/delivery/bundle-reader.ts";
 import { anAwayStore } from "#test/support/away-store.ts";
-import { aDirectory, publisherFolders } from "#test/support/publisher.ts";
+import { aBundle } from "#test/support/bundle.ts";
 import { aService } from "#test/support/service.ts";
 
 const token = "0123456789abcdef0123456789abcdef";
@@ -65,7 +65,7 @@ describe("with the database server away", () => {
     const filled = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => inPlaces[name] ?? "oak");
     const sent = bodies[id] ?? (body && exampleOf(body.shape));
     const isForm = body?.mediaType === "application/x-www-form-urlencoded";
-    const request = new Request(`http://localhost${filled}${queries[id] ?? ""}`, {
+    const answer = await service.request(`${filled}${queries[id] ?? ""}`, {
       method: method.toUpperCase(),
       headers: {
         ...(!isForm && { "content-type": "application/json" }),
@@ -73,17 +73,16 @@ describe("with the database server away", () => {
       },
       ...(body && { body: isForm ? new URLSearchParams(Object(sent)) : JSON.stringify(sent) }),
     });
-    const answer = await service.app.handle(request);
     expect([answer.status, answer.headers.get("retry-after")]).toEqual([503, "5"]);
     expect(await answer.json()).toMatchObject({ code: "store_away", status: 503 });
   });
 });
 
 test("pages and files of the bundle go on meanwhile, and /readyz says what is missing", async () => {
-  const directory = await aDirectory([{ slug: "oak" }]);
-  await directory.publisher.buildAll();
-  const reader = openBundleReader(publisherFolders(directory.dataDir).bundle);
-  const door = await openFrontDoor(service.context, reader);
+  const bundle = aBundle();
+  const files = ["nonprofits/oak.html", "api/nonprofits/oak.json", "llms.txt", "index.html"];
+  bundle.publish(Object.fromEntries(files.map((file) => [file, file])));
+  const door = await openFrontDoor(service.context, openBundleReader(bundle.folder));
   const paths = ["/nonprofits/oak", "/api/nonprofits/oak", "/llms.txt", "/"];
   const statuses = paths.map(async (path) => {
     const answer = await door(new Request(`http://localhost${path}`));
@@ -92,7 +91,7 @@ test("pages and files of the bundle go on meanwhile, and /readyz says what is mi
   expect(await Promise.all(statuses)).toEqual(paths.map((path) => [path, 200]));
   const { reasons } = (await (await service.get("/readyz")).json()) as { reasons: unknown };
   expect(reasons).toMatchObject([{ part: "store" }]);
-  directory.close();
+  bundle.close();
 });
 
 test("a database server that does not answer, or breaks off, is away after the wait", async () => {

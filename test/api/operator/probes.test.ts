@@ -109,9 +109,8 @@ describe("GET /readyz", () => {
     for (const held of [false, true]) {
       await watched({ ...at({ held, profilesTo: 0, listsTo: 0 }), clock: () => earlier });
       await service.add(aNonprofit({ slug: "oak" }));
-      const { app, context } = service;
-      Object.assign(context, { clock: () => testNow });
-      const answer = await app.handle(new Request("http://localhost/readyz"));
+      Object.assign(service.context, { clock: () => testNow });
+      const answer = await service.get("/readyz");
       expect(answer.status).toBe(held ? 200 : 503);
       if (!held) {
         const { detail } = (await answer.json()) as { detail: string };
