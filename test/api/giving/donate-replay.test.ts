@@ -59,7 +59,8 @@ describe("a payment that was recorded", () => {
 
   const elsewhere = { status: 409, code: "recorded_elsewhere" };
   test("gets it with our memo and without, whatever amount the address names now, and 409 for another nonprofit", async () => {
-    for (const how of [{ memo: [] }, {}]) {
+    const ways: Partial<Paying>[] = [{ memo: [] }, {}];
+    for (const how of ways) {
       const { path, payment, first } = await recordedOnce(how);
       expect(await send(payment, `${path}?amount=7`)).toEqual(first);
       expect(await send(payment, "/api/donate/other")).toMatchObject(elsewhere);

@@ -25,7 +25,7 @@ let atMs = 0;
 
 const folder = mkdtempSync(join(tmpdir(), "almoner-shared-limits-"));
 const url = `file:${join(folder, "store.db")}`;
-const stores = [];
+const stores: Store[] = [];
 for (let at = 0; at < 3; at++) stores.push(await openStore({ url, synchronous: "OFF" }));
 const service = await aService({ env: settings });
 afterAll(() => {

@@ -10,8 +10,6 @@ const mailing = (url: string) => ({
   ALMONER_SMTP_URL: url,
   ALMONER_MAIL_FROM: "desk@almoner.example",
 });
-let names: Awaited<ReturnType<typeof aNameServer>>;
-let mail: Awaited<ReturnType<typeof aMailServer>>;
 /** What the organisation's host shows at the address of the file. */
 let file: string | null = null;
 const site = Bun.serve({
@@ -19,7 +17,7 @@ const site = Bun.serve({
   port: 0,
   fetch: () => new Response(file ?? "", { status: file === null ? 404 : 200 }),
 });
-[names, mail] = await Promise.all([aNameServer(), aMailServer()]);
+const [names, mail] = await Promise.all([aNameServer(), aMailServer()]);
 const service = await anOnboardingService([], {
   ALMONER_CLAIM_RESOLVER: names.address,
   ALMONER_CLAIM_PORTS: `1,${site.port}`,

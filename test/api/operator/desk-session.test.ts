@@ -203,14 +203,15 @@ describe("a form", () => {
 
   test("is refused from elsewhere, with the right token", async () => {
     const token = tokenOf(await visitor.signIn(ada));
-    for (const headers of [
-      { origin: "https://evil.example" },
-      { origin: "null" },
-      { origin: "https://almoner.example.evil.example" },
-      { origin: "http://almoner.example" },
-      { "sec-fetch-site": "cross-site" },
-      { "sec-fetch-site": "same-site" },
-    ]) {
+    for (const [name, value] of [
+      ["origin", "https://evil.example"],
+      ["origin", "null"],
+      ["origin", "https://almoner.example.evil.example"],
+      ["origin", "http://almoner.example"],
+      ["sec-fetch-site", "cross-site"],
+      ["sec-fetch-site", "same-site"],
+    ] as const) {
+      const headers = { [name]: value };
       const page = await visitor.post("/desk/undo/agent", { ...undo, token }, headers);
       expect([headers, page.status]).toEqual([headers, 403]);
       expect(page.$("[role=alert]").text()).toContain("Nothing was done");
