@@ -26,7 +26,13 @@ afterEach(() => at.stop());
 
 const contract = aContract("https://almoner.example");
 const path = "/api/donate/well";
-const never = <Value>() => Promise.withResolvers<Value>().promise;
+
+let stopped = Promise.withResolvers<void>();
+/** Where a process stops, as if it died there. */
+const never = <Value>() => {
+  stopped.resolve();
+  return Promise.withResolvers<Value>().promise;
+};
 
 /** The process that comes after: it has the same store and chain, and nothing in memory. */
 const nextProcess = (): GivingWorld => givingWorld(at.service.context);
@@ -60,7 +66,8 @@ async function handInAndStop(context: Stopping) {
   const { chain, store } = at.service.context;
   const dying = donatingOn(context.chain?.(chain) ?? chain, context.store?.(store) ?? store);
   const payment = await aPayment();
-  await Promise.race([dying(inHeader(payment)), Bun.sleep(400)]);
+  stopped = Promise.withResolvers<void>();
+  await Promise.race([dying(inHeader(payment)), stopped.promise]);
   return payment;
 }
 
