@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, test } from "bun:test";
-import { ReviewDecision, type ReviewItem } from "#content/contract/review.ts";
+import { ReviewDecision, ReviewList, type ReviewItem } from "#content/contract/review.ts";
 import { anOnboardingService } from "#test/support/onboarding.ts";
 import { waysToGive } from "#content/nonprofit/ways-to-give.ts";
 import { type NonprofitRecord, sourceFrom } from "#content/nonprofit/record.ts";
@@ -289,4 +289,22 @@ describe("a registration", () => {
     expect(await duplicatesOf(other)).toMatchObject([{ slug: "mangrove-guild" }]);
     expect((await approve(other)).body).toMatchObject({ slug: "mangrove-guild-trust" });
   });
+});
+
+test("the queue is read page by page, the oldest first, and its places stay good", async () => {
+  const ids: string[] = [];
+  for (let at = 0; at < 3; at++) {
+    service.pass(1_000);
+    ids.push(`onboarding-${await submitted(claimOf(await aSlug()))}`);
+  }
+  const seen: string[] = [];
+  for (let after: string | null = ""; after !== null;) {
+    const path = `/api/admin/reviews?kind=onboarding&limit=2${after}`;
+    const page = ReviewList.parse(await (await service.admin(path)).json());
+    seen.push(...page.reviews.map(({ id }) => id));
+    if (after === "") await service.decide(seen[0] ?? "", "reject", { reason: "x" });
+    after = page.next === null ? null : `&after=${encodeURIComponent(page.next)}`;
+  }
+  expect(new Set(seen).size).toBe(seen.length);
+  expect(seen.slice(-3)).toEqual(ids);
 });
