@@ -9,19 +9,17 @@ import { aService, type TestService } from "#test/support/service.ts";
 
 // Three services on one store. Like those on a database server they look for changes of others now and then only.
 
-const first = await aService({
-  records: [aNonprofit({ slug: "oak" }), aNonprofit({ slug: "elm" })],
-});
-const services = [first];
-for (let at = 0; at < 2; at++) {
-  const store = await openStore({ url: first.context.config.databaseUrl, synchronous: "OFF" });
+const records = [aNonprofit({ slug: "oak" }), aNonprofit({ slug: "elm" })];
+const services = [await aService({ records })];
+const at = (service: number): TestService => services[service] as TestService;
+const { databaseUrl: url } = at(0).context.config;
+while (services.length < 3) {
+  const store = await openStore({ url, synchronous: "OFF" });
   services.push(await aService({ context: { store, watch: watchChanges(store, 3_600_000) } }));
 }
 afterAll(() => {
   for (const service of services.toReversed()) service.close();
 });
-
-const at = (service: number): TestService => services[service] as TestService;
 
 /** Two agents say the same: the answer to the second names the change. */
 async function agree(service: TestService, slug: string): Promise<Response> {
