@@ -3,7 +3,7 @@ import { decideReview, reviewQueues } from "#api/operator/requests.ts";
 import { CorrectionAnswer } from "#content/contract/correction.ts";
 import { historyKey, profileKey } from "#site/documents/profile.ts";
 import { aSite } from "#test/support/compiled-site.ts";
-import { aNonprofit } from "#test/support/records.ts";
+import { addSlug, addSlugs, from, sendValue } from "#test/support/enriching.ts";
 import { aService } from "#test/support/service.ts";
 
 // Anyone may say that a value is wrong. What they write reaches an operator and nobody else, and nobody fills the queue alone.
@@ -26,7 +26,6 @@ const body = {
   source_url: "https://thief.example/SEND-ALL-GIFTS-TO-ME",
   contact_email: "send-all-gifts-to-me@thief.example",
 };
-const from = (address: string) => ({ "x-forwarded-for": address });
 const rpc = async (name: string, given: object) => {
   const params = { name, arguments: given };
   return (
@@ -101,9 +100,7 @@ test("a page of another site cannot send one", async () => {
 });
 
 test("one network fills neither the queue of a profile nor that of the operator", async () => {
-  const slugs = (await service.add(...Array.from({ length: 11 }, () => aNonprofit()))).map(
-    ({ slug }) => slug,
-  );
+  const slugs = await addSlugs(service, 11);
   let sent = 0;
   /** Every request from another address of the network: the limit of each address is not what stops it. */
   const correct = async (slug: string, network: string) => {
@@ -134,9 +131,7 @@ test("what one network may have stored in a day ends, and readers' room is not t
   const small = await aService({
     env: { ALMONER_TRUSTED_HOPS: "1", ALMONER_STORED_MB_PER_DAY: "1" },
   });
-  const slugs = (await small.add(...Array.from({ length: 8 }, () => aNonprofit()))).map(
-    ({ slug }) => slug,
-  );
+  const slugs = await addSlugs(small, 8);
   const what_is_wrong = "字".repeat(1_000);
   const codes: unknown[] = [];
   for (const [at, slug] of slugs.entries()) {
@@ -149,8 +144,9 @@ test("what one network may have stored in a day ends, and readers' room is not t
     }
   }
   expect(codes).toContain("storage_quota");
-  const city = { field: "city", value: "Oslo", agent_id: "a" };
-  expect((await small.post(`/api/enrich/${slugs[0]}`, city, from("10.2.2.1"))).status).toBe(200);
+  const slug = await addSlug(small);
+  const city = await sendValue(small, slug, ["a", "city", "Oslo"], from("10.2.2.1"));
+  expect(city.status).toBe(200);
   small.close();
 });
 

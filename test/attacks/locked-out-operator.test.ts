@@ -4,6 +4,7 @@ import { openLimits } from "#api/http/rate-limit.ts";
 import { operatorHealth } from "#api/operator/health.ts";
 import { readAudit } from "#content/operation/audit-store.ts";
 import { aVisitor } from "#test/support/desk.ts";
+import { from } from "#test/support/enriching.ts";
 import { aService, type TestService } from "#test/support/service.ts";
 
 // Somebody guesses an operator's token from many addresses, or wants to keep the operator out.
@@ -25,7 +26,6 @@ beforeEach(async () => {
 });
 afterEach(() => service.close());
 
-const from = (address: string) => ({ "x-forwarded-for": address });
 const bearer = async (token: string, address: string) =>
   (
     await service.get("/api/admin/queues", {

@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { networkPart } from "#api/http/client.ts";
 import { aService } from "#test/support/service.ts";
+import { from, sendValue, submissionOf } from "#test/support/enriching.ts";
 import { aNonprofit } from "#test/support/records.ts";
 
 // One host votes twice in the strict mode, or reads as often as it likes: by both of its addresses, or in one batch.
@@ -28,13 +29,10 @@ test.each([
     env: { ALMONER_CONSENSUS: "networks", ALMONER_TRUSTED_HOPS: "1" },
     records: [aNonprofit({ slug: "oak" })],
   });
-  const send = async (agent_id: string, address: string) => {
-    const body = { field: "city", value: "Oslo", agent_id };
-    const headers = { "x-forwarded-for": address };
-    return (await service.post("/api/enrich/oak", body, headers)).json();
-  };
+  const send = (agent: string, address: string) =>
+    sendValue(service, "oak", [agent, "city", "Oslo"], from(address));
   await send("one", first);
-  expect((await send("two", second)).submissions[0].status).toBe(status);
+  expect((await submissionOf(await send("two", second))).status).toBe(status);
   service.close();
 });
 

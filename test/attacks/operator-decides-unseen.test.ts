@@ -1,40 +1,23 @@
 import { afterAll, expect, test } from "bun:test";
 import { decideReview, listReviews } from "#api/operator/requests.ts";
-import { EnrichmentAnswer, History } from "#content/contract/enrichment-answers.ts";
+import { History } from "#content/contract/enrichment-answers.ts";
 import { recordBySlug } from "#content/nonprofit/record-store.ts";
-import { aNonprofit } from "#test/support/records.ts";
+import { addSlug, sendValue, submissionOf } from "#test/support/enriching.ts";
 import { aService } from "#test/support/service.ts";
 
 // What an operator decided is said to be the operator's, to readers and to the agents that lost; and an operator can.
 
 let held = false;
-const publication = () => ({
-  release: 3,
-  held,
-  profilesTo: 0,
-  listsTo: 0,
-  failures: 0,
-  silentMs: null,
-  pid: 0,
-});
+const counts = { release: 3, profilesTo: 0, listsTo: 0, failures: 0, silentMs: null, pid: 0 };
+const publication = () => ({ ...counts, held });
 const service = await aService({
   env: { ALMONER_TRUSTED_HOPS: "1" },
   context: { publication, waitForPublication: () => Promise.resolve(null) },
 });
 afterAll(() => service.close());
 
-let caller = 0;
-async function submit(slug: string, agent_id: string, field: string, value: string) {
-  const headers = { "x-forwarded-for": `10.12.0.${caller++}` };
-  const response = await service.post(`/api/enrich/${slug}`, { field, value, agent_id }, headers);
-  const [submission] = EnrichmentAnswer.parse(await response.json()).submissions;
-  if (submission === undefined) throw new Error("no submission came back");
-  return submission;
-}
-const addSlug = async () => {
-  const [record] = await service.add(aNonprofit());
-  return record?.slug ?? "";
-};
+const submit = async (slug: string, agent_id: string, field: string, value: string) =>
+  submissionOf(await sendValue(service, slug, [agent_id, field, value]));
 const approve = async (slug: string, kind: "prose" | "contested", value: string) => {
   const { reviews } = await listReviews(service.context, { kind, limit: 100 });
   const id = reviews.find((review) => review.slug === slug)?.id ?? "";
@@ -45,7 +28,7 @@ const history = async (slug: string) =>
   History.parse(await service.json(`/api/history/${slug}`)).changes;
 
 test("a history says who decided, and which words are the operator's", async () => {
-  const slug = await addSlug();
+  const slug = await addSlug(service);
   for (const agent of ["ada", "bob"]) await submit(slug, agent, "region", "Viken");
   await submit(slug, "ada", "mission", "food 4 all");
   await approve(slug, "prose", "Food for all.");
@@ -61,7 +44,7 @@ test("a history says who decided, and which words are the operator's", async () 
 });
 
 test("losers of an operator's decision hear that an operator decided", async () => {
-  const slug = await addSlug();
+  const slug = await addSlug(service);
   await submit(slug, "ada", "city", "Oslo");
   await submit(slug, "bob", "city", "Bergen");
   await approve(slug, "contested", "Oslo");
@@ -76,14 +59,14 @@ test("while a rollback holds publishing, no one is told that it takes seconds", 
     [true, "Publishing is paused"],
   ] as const) {
     held = isHeld;
-    const slug = await addSlug();
+    const slug = await addSlug(service);
     await submit(slug, "ada", "city", "Oslo");
     expect((await submit(slug, "bob", "city", "Oslo")).promotion_note).toContain(said);
   }
 });
 
 test("an operator can take out, put right and merge any profile, and no one else can", async () => {
-  const [slug, into] = [await addSlug(), await addSlug()];
+  const [slug, into] = [await addSlug(service), await addSlug(service)];
   const token = service.context.secrets.adminTokens[0]?.token;
   const change = (verb: string, body: object, authorization = `Bearer ${token}`) =>
     service.post(

@@ -1,5 +1,6 @@
 import { afterAll, expect, test } from "bun:test";
 import { aService } from "#test/support/service.ts";
+import { from, sendValue } from "#test/support/enriching.ts";
 import { aNonprofit } from "#test/support/records.ts";
 
 // A stranger makes false values live under the public id of an agent. Undoing "the agent" would undo its own work, too.
@@ -12,12 +13,8 @@ const service = await aService({
 afterAll(() => service.close());
 
 const admin = { authorization: `Bearer ${token}` };
-const enrich = (slug: string, agent_id: string, value: string, from: string, more = {}) =>
-  service.post(
-    `/api/enrich/${slug}`,
-    { field: "city", value, agent_id },
-    { "x-forwarded-for": from, ...more },
-  );
+const enrich = (slug: string, agent: string, value: string, address: string, more = {}) =>
+  sendValue(service, slug, [agent, "city", value], { ...from(address), ...more });
 const cityOf = async (slug: string) => (await service.json(`/api/nonprofits/${slug}`)).city;
 
 test("an operator undoes the submissions that are not the agent's, and binds its id for it", async () => {

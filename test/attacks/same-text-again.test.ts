@@ -1,7 +1,6 @@
 import { afterAll, expect, test } from "bun:test";
 import { decideReview, listReviews } from "#api/operator/requests.ts";
-import { EnrichmentAnswer } from "#content/contract/enrichment-answers.ts";
-import { aNonprofit } from "#test/support/records.ts";
+import { addSlug, sendValue, submissionOf } from "#test/support/enriching.ts";
 import { aService } from "#test/support/service.ts";
 
 // No one keeps an operator busy with one text: one waits per agent and field, and a refused one does not come back.
@@ -9,26 +8,15 @@ import { aService } from "#test/support/service.ts";
 const service = await aService({ env: { ALMONER_TRUSTED_HOPS: "1" } });
 afterAll(() => service.close());
 
-let caller = 0;
-async function submit(slug: string, agent_id: string, value: string, field = "description") {
-  const headers = { "x-forwarded-for": `10.6.0.${caller++}` };
-  const response = await service.post(`/api/enrich/${slug}`, { field, value, agent_id }, headers);
-  const answer = EnrichmentAnswer.parse(await response.json());
-  const [submission] = answer.submissions;
-  if (submission === undefined) throw new Error("no submission came back");
-  return { ...submission, message: answer.message };
-}
-const addSlug = async () => {
-  const [record] = await service.add(aNonprofit());
-  return record?.slug ?? "";
-};
+const submit = async (slug: string, agent_id: string, value: string, field = "description") =>
+  submissionOf(await sendValue(service, slug, [agent_id, field, value]));
 const waiting = async (slug: string) =>
   (await listReviews(service.context, { kind: "prose", limit: 100 })).reviews.filter(
     (review) => review.slug === slug,
   );
 
 test("an agent has one text that waits for a field; programmes may be several", async () => {
-  const slug = await addSlug();
+  const slug = await addSlug(service);
   await submit(slug, "ada", "First.");
   const second = await submit(slug, "ada", "Second.");
   expect(second.prior_rejections[0]).toMatchObject({ reason: "replaced by the same agent" });
@@ -40,17 +28,13 @@ test("an agent has one text that waits for a field; programmes may be several", 
 });
 
 test("a refused text is answered with the reason, whoever sends it, and waits for no one", async () => {
-  const slug = await addSlug();
+  const slug = await addSlug(service);
   await submit(slug, "ada", "Buy now.");
   await submit(slug, "bob", "Buy  now.");
   const [review] = await waiting(slug);
   const reason = "This is an advertisement.";
-  await decideReview(service.context, {
-    id: review?.id ?? "",
-    decision: "rejected",
-    operator: "op",
-    reason,
-  });
+  const decision = { decision: "rejected", operator: "op", reason } as const;
+  await decideReview(service.context, { id: review?.id ?? "", ...decision });
   expect(await waiting(slug)).toEqual([]);
   for (const agent of ["ada", "eve"]) {
     const again = await submit(slug, agent, "Buy now.");

@@ -1,6 +1,7 @@
 import { afterAll, expect, test } from "bun:test";
 import { sourceFrom } from "#content/nonprofit/record.ts";
 import { aService } from "#test/support/service.ts";
+import { from, sendValue } from "#test/support/enriching.ts";
 import { aNonprofit } from "#test/support/records.ts";
 
 // A stranger guesses the stored e-mail address of a profile and reads in the answer, or elsewhere, whether it was right.
@@ -21,10 +22,8 @@ const service = await aService({
 });
 afterAll(() => service.close());
 
-const guess = async (slug: string, agent_id: string, value: string, from = "10.6.0.1") => {
-  const body = { field: "contact_email", value, agent_id };
-  return (await service.post(`/api/enrich/${slug}`, body, { "x-forwarded-for": from })).json();
-};
+const guess = async (slug: string, agent: string, value: string, address = "10.6.0.1") =>
+  (await sendValue(service, slug, [agent, "contact_email", value], from(address))).json();
 
 /** An answer without what differs between any two submissions. */
 const words = (answer: object) =>

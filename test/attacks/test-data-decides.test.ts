@@ -1,9 +1,8 @@
 import { afterAll, beforeEach, expect, test } from "bun:test";
-import { EnrichmentAnswer } from "#content/contract/enrichment-answers.ts";
 import { listReviews } from "#api/operator/requests.ts";
 import { isHarmlessPlace } from "#content/nonprofit/public-name.ts";
 import { recordBySlug } from "#content/nonprofit/record-store.ts";
-import { aNonprofit } from "#test/support/records.ts";
+import { addSlug, sendValue, submissionOf } from "#test/support/enriching.ts";
 import { aService } from "#test/support/service.ts";
 
 // Test data, and a message in the place of a town, is taken and answered like any other, but makes nothing live.
@@ -12,18 +11,11 @@ let slug = "";
 const service = await aService({ env: { ALMONER_TRUSTED_HOPS: "1" } });
 afterAll(() => service.close());
 beforeEach(async () => {
-  const [record] = await service.add(aNonprofit());
-  slug = record?.slug ?? "";
+  slug = await addSlug(service);
 });
 
-let caller = 0;
-async function submit(agent_id: string, field: string, value: string) {
-  const headers = { "x-forwarded-for": `10.4.0.${caller++}` };
-  const response = await service.post(`/api/enrich/${slug}`, { field, value, agent_id }, headers);
-  const [submission] = EnrichmentAnswer.parse(await response.json()).submissions;
-  if (submission === undefined) throw new Error("no submission came back");
-  return submission;
-}
+const submit = async (agent_id: string, field: string, value: string) =>
+  submissionOf(await sendValue(service, slug, [agent_id, field, value]));
 const live = async () => {
   const record = await recordBySlug(service.store, slug);
   if (record === null) throw new Error("gone");

@@ -4,6 +4,7 @@ import { givingWorld } from "#content/giving/world.ts";
 import { sweepDonations } from "#content/giving/sweep.ts";
 import { waitingMax, watchesPerNetworkMax } from "#content/giving/intent-store.ts";
 import { aDonatingService, type DonatingService } from "#test/support/donating.ts";
+import { from } from "#test/support/enriching.ts";
 import { anotherNode, type Node } from "#test/support/node.ts";
 
 // The attacker asks us to wait for transfers that never come, and us to ask the nodes for them.
@@ -23,7 +24,6 @@ afterEach(async () => {
   await node.stop();
 });
 
-const from = (address: string) => ({ "x-forwarded-for": address });
 const madeUp = () => bs58.encode(crypto.getRandomValues(new Uint8Array(64)));
 const name = (tx_signature: string, address: string) =>
   at.service.post(path, { tx_signature }, from(address));

@@ -1,7 +1,6 @@
 import { afterAll, expect, test } from "bun:test";
-import { EnrichmentAnswer } from "#content/contract/enrichment-answers.ts";
 import { recordBySlug } from "#content/nonprofit/record-store.ts";
-import { aNonprofit } from "#test/support/records.ts";
+import { addSlug, from, sendValue, submissionOf } from "#test/support/enriching.ts";
 import { aService } from "#test/support/service.ts";
 
 // Two agents agree on what is compared. What goes live must not hold anything that only the first of them sent.
@@ -11,16 +10,7 @@ afterAll(() => service.close());
 
 let caller = 0;
 const send = (slug: string, agent_id: string, field: string, value: string) =>
-  service.post(
-    `/api/enrich/${slug}`,
-    { field, value, agent_id },
-    { "x-forwarded-for": `10.3.0.${caller++}` },
-  );
-
-const aSlug = async (): Promise<string> => {
-  const [record] = await service.add(aNonprofit());
-  return record?.slug ?? "";
-};
+  sendValue(service, slug, [agent_id, field, value]);
 
 /** What stands on the profile after the attacker was first and an honest agent agreed. */
 async function published(
@@ -29,10 +19,10 @@ async function published(
   second: string,
   attacker = "first",
 ) {
-  const slug = await aSlug();
+  const slug = await addSlug(service);
   await send(slug, attacker, field, first);
-  const answer = await (await send(slug, "second", field, second)).json();
-  expect(EnrichmentAnswer.parse(answer).submissions[0]?.status).toBe("applied");
+  const answer = await submissionOf(await send(slug, "second", field, second));
+  expect(answer.status).toBe("applied");
   return { slug, value: (await recordBySlug(service.store, slug))?.[field] };
 }
 
@@ -86,7 +76,7 @@ test("nothing public tells what only the first sent, before and after an operato
   expect(await seen()).not.toContain("only-mine");
 });
 
-const sources = [
+test.each([
   [
     "https://evil.example/WALLET-CHANGED/to/7xKX",
     "https://paper.example/a",
@@ -122,14 +112,12 @@ const sources = [
     "https://register-of-charities.charitycommission.gov.uk/en/charity-search/-/charity-details/1",
     "https://register-of-charities.charitycommission.gov.uk/en/charity-search/-/charity-details/1",
   ],
-] as const;
-test.each(sources)("of the sources %s and %s %s is shown", async (first, second, shown) => {
-  const [record] = await service.add(aNonprofit({ website: "https://oak.example" }));
-  const slug = record?.slug ?? "";
+] as const)("of the sources %s and %s %s is shown", async (first, second, shown) => {
+  const slug = await addSlug(service, { website: "https://oak.example" });
   for (const [at, source_url] of [first, second].entries()) {
     const body = { field: "city", value: "Oslo", agent_id: `agent-${at}`, source_url };
-    const from = { "x-forwarded-for": `10.3.1.${caller++}` };
-    expect((await service.post(`/api/enrich/${slug}`, body, from)).status).toBe(200);
+    const answer = await service.post(`/api/enrich/${slug}`, body, from(`10.3.1.${caller++}`));
+    expect(answer.status).toBe(200);
   }
   expect((await recordBySlug(service.store, slug))?.provenance.city?.source_url ?? null).toBe(
     shown,
@@ -170,14 +158,17 @@ test.each([
   "https://l.facebook.com/l.php?u=https://evil.example",
   "https://www.youtube.com/redirect?q=https://evil.example",
 ])("a shortened link like %s is no website, and no donation page", async (value) => {
-  const slug = await aSlug();
+  const slug = await addSlug(service);
   const refused = await send(slug, "first", "website", value);
   expect(refused.status).toBe(400);
   expect(await refused.text()).toContain("shortens links");
   const address = /^https?:/.test(value) ? value : `https://${value}`;
   const body = { field: "donation_url", what_is_wrong: "Moved.", suggested_value: address };
-  const from = { "x-forwarded-for": `10.3.2.${caller++}` };
-  const corrected = await service.post(`/api/corrections/${slug}`, body, from);
+  const corrected = await service.post(
+    `/api/corrections/${slug}`,
+    body,
+    from(`10.3.2.${caller++}`),
+  );
   expect(corrected.status).toBe(400);
   expect(await corrected.text()).toContain("donation_url is an address of a service that shortens");
 });
@@ -188,6 +179,6 @@ test("a page beside such an address is a website", async () => {
     "https://sites.google.com/url",
     "https://youtube.com/@oak",
   ]) {
-    expect((await send(await aSlug(), "first", "website", value)).status).toBe(200);
+    expect((await send(await addSlug(service), "first", "website", value)).status).toBe(200);
   }
 });

@@ -1,23 +1,37 @@
+import { afterAll, afterEach, beforeAll, describe, setDefaultTimeout } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
-import { type Browser, chromium, type Page } from "playwright-core";
+import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core";
 import { clientFile } from "./clients.ts";
 
-const places = [
-  "/usr/bin/chromium-headless-shell",
-  "/usr/bin/chromium",
-  "/usr/bin/chromium-browser",
-  "/usr/bin/google-chrome",
-];
+const places = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
 
 /** Debian's browser, or null where there is none. */
 export const chromiumPath: string | null = places.find((path) => existsSync(path)) ?? null;
 
 /** A browser without a window. */
 export const openChromium = (): Promise<Browser> =>
-  chromium.launch({
-    executablePath: chromiumPath ?? "",
-    args: ["--no-sandbox", "--in-process-gpu", "--process-per-site"],
+  chromium.launch({ executablePath: chromiumPath ?? "", args: ["--no-sandbox", "--disable-gpu"] });
+
+/**
+ * Tests in one browser, left out with a word where there is none. After each test its pages are closed: what they ask
+ * for again and again costs the next ones.
+ */
+export function describeInBrowser(title: string, tests: (browser: () => Browser) => void): void {
+  if (chromiumPath === null)
+    process.stderr.write(`skipped: ${title} (Debian: apt-get install chromium)\n`);
+  describe.skipIf(chromiumPath === null)(title, () => {
+    let browser: Browser;
+    setDefaultTimeout(240_000);
+    beforeAll(async () => {
+      browser = await openChromium();
+    });
+    afterEach(async () => {
+      for (const context of browser.contexts()) await context.close();
+    });
+    afterAll(() => browser.close());
+    tests(() => browser);
   });
+}
 
 export type WatchedPage = Page & {
   /** Errors of scripts, of the console, and violations of the policy. */
@@ -49,8 +63,11 @@ export const layoutShift = (page: Page): Promise<number> =>
   );
 
 /** A page that notes what goes wrong on it and what it asks for. */
-export async function openPage(browser: Browser): Promise<WatchedPage> {
-  const page = await (await browser.newContext()).newPage();
+export async function openPage(
+  browser: Browser,
+  options: BrowserContextOptions = {},
+): Promise<WatchedPage> {
+  const page = await (await browser.newContext(options)).newPage();
   const troubles: string[] = [];
   const asked: string[] = [];
   page.on("console", (message) => {
@@ -71,7 +88,7 @@ type Result = {
 
 /** What axe finds on the page as it is shown now, a line for each element; by these rules only, if some are named. */
 export async function axeFindings(page: Page, rules?: readonly string[]): Promise<string[]> {
-  if (!(await page.evaluate(() => "axe" in window))) await page.evaluate(readFileSync(axe, "utf8"));
+  await page.evaluate(readFileSync(axe, "utf8"));
   const options = JSON.stringify(rules === undefined ? {} : { runOnly: rules });
   const { violations } = await page.evaluate<Result>(`axe.run(${options})`);
   return violations.flatMap(({ id, nodes }) =>

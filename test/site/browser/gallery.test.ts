@@ -1,18 +1,12 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
-import type { Browser, Page } from "playwright-core";
+import type { Page } from "playwright-core";
 import { toSummary } from "#content/nonprofit/wire.ts";
 import { headersOf } from "#site/delivery/http-headers.ts";
 import { compareView } from "#site/profile/compare-view.ts";
 import { drawnList, drawnView } from "#site/documents/list-page.ts";
 import { searchView } from "#site/lists/search-view.ts";
-import {
-  axeFindings,
-  axeInstalled,
-  chromiumPath,
-  openChromium,
-  openPage,
-} from "#test/support/chromium.ts";
+import { axeFindings, axeInstalled, describeInBrowser, openPage } from "#test/support/chromium.ts";
 import { aSite, siteBaseUrl, type TestSite } from "#test/support/compiled-site.ts";
 import { attack, gallery, scripts } from "#test/support/gallery.ts";
 
@@ -34,9 +28,8 @@ const clipped = (page: Page): Promise<string[]> =>
     return found;
   });
 
-describe.skipIf(chromiumPath === null)("the gallery in a browser", () => {
+describeInBrowser("the gallery in a browser", (browser) => {
   let site: TestSite;
-  let browser: Browser;
   let server: Bun.Server<undefined>;
   const files = new Map<string, string | Uint8Array>();
 
@@ -99,16 +92,14 @@ describe.skipIf(chromiumPath === null)("the gallery in a browser", () => {
         });
       },
     });
-    browser = await openChromium();
-  }, 240_000);
+  });
   afterAll(async () => {
-    await browser.close();
     await server.stop(true);
     site.close();
   });
 
   test("nothing overflows, is cut off, runs, or is found by axe, on any screen", async () => {
-    const page = await openPage(browser);
+    const page = await openPage(browser());
     const found: string[] = [];
     page.on("dialog", (dialog) => {
       found.push(`dialog ${dialog.message()}`);
@@ -129,5 +120,5 @@ describe.skipIf(chromiumPath === null)("the gallery in a browser", () => {
     expect(found).toEqual([]);
     // A page of search without a service asks for what is not here.
     expect(page.troubles.filter((one) => !/Failed to load resource/.test(one))).toEqual([]);
-  }, 240_000);
+  });
 });

@@ -1,19 +1,13 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { parse } from "csv-parse/sync";
-import type { Browser, Page } from "playwright-core";
+import type { Page } from "playwright-core";
 import { Charts, Stats } from "#content/contract/stats.ts";
 import { storedCharts } from "#content/statistics/charts-store.ts";
 import { chartIds } from "#content/statistics/charts.ts";
 import { headersOf } from "#site/delivery/http-headers.ts";
 import { seedDirectory } from "#scripts/seed/seed-directory.ts";
-import {
-  axeFindings,
-  axeInstalled,
-  chromiumPath,
-  openChromium,
-  openPage,
-} from "#test/support/chromium.ts";
+import { axeFindings, axeInstalled, describeInBrowser, openPage } from "#test/support/chromium.ts";
 import { aSite } from "#test/support/compiled-site.ts";
 
 const letterPxMin = 12;
@@ -94,8 +88,7 @@ const unreadable = (page: Page): Promise<string[]> =>
     ];
   }, letterPxMin);
 
-describe.skipIf(chromiumPath === null)("the page of statistics in a browser", () => {
-  let browser: Browser;
+describeInBrowser("the page of statistics in a browser", (browser) => {
   let server: Bun.Server<undefined>;
   beforeAll(async () => {
     server = Bun.serve({
@@ -114,15 +107,11 @@ describe.skipIf(chromiumPath === null)("the page of statistics in a browser", ()
         });
       },
     });
-    browser = await openChromium();
   });
-  afterAll(async () => {
-    await browser.close();
-    await server.stop(true);
-  });
+  afterAll(() => server.stop(true));
 
   test("is readable on every screen and in both themes, and axe finds nothing", async () => {
-    const page = await openPage(browser);
+    const page = await openPage(browser());
     await page.goto(`http://127.0.0.1:${server.port}/statistics`);
     await page.evaluate(() => document.fonts.ready);
     const found: string[] = [];
@@ -137,5 +126,5 @@ describe.skipIf(chromiumPath === null)("the page of statistics in a browser", ()
     }
     expect(found).toEqual([]);
     expect(page.troubles).toEqual([]);
-  }, 240_000);
+  });
 });

@@ -1,16 +1,10 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, expect, test } from "bun:test";
 import { brotliCompressSync, gzipSync } from "node:zlib";
-import type { Browser, Page } from "playwright-core";
-import { chromiumPath, openChromium, openPage, type WatchedPage } from "#test/support/chromium.ts";
+import type { Page } from "playwright-core";
+import { describeInBrowser, openPage, type WatchedPage } from "#test/support/chromium.ts";
 import { sourceFrom } from "#content/nonprofit/record.ts";
 import { aGivingSite, type GivingSite } from "#test/support/giving-site.ts";
 import { readQr } from "#test/support/qr.ts";
-
-if (chromiumPath === null) {
-  process.stderr.write(
-    "skipped: the donation button needs a browser (Debian: apt-get install chromium)\n",
-  );
-}
 
 const name = `Wells "of" <i>Kisumu</i>`;
 
@@ -24,12 +18,10 @@ const hostileCss = `
   body { text-transform: uppercase; letter-spacing: 2em; direction: rtl; color: transparent; }
 `;
 
-describe.skipIf(chromiumPath === null)("the donation button on a page of others", () => {
-  let browser: Browser;
+describeInBrowser("the donation button on a page of others", (browser) => {
   let site: GivingSite;
   let host: Bun.Server<undefined>;
   let hostPage = { body: "", policy: "" };
-  const open: WatchedPage[] = [];
   beforeAll(async () => {
     site = await aGivingSite((usdc_wallet) => [
       { slug: "wells", name, usdc_wallet },
@@ -53,13 +45,8 @@ describe.skipIf(chromiumPath === null)("the donation button on a page of others"
           },
         }),
     });
-    browser = await openChromium();
-  }, 240_000);
-  afterEach(async () => {
-    for (const page of open.splice(0)) await page.context().close();
   });
   afterAll(async () => {
-    await browser.close();
     await host.stop(true);
     await site.close();
   });
@@ -78,8 +65,7 @@ describe.skipIf(chromiumPath === null)("the donation button on a page of others"
       body: `<!doctype html><html lang="en"><title>Host</title>${css === "" ? "" : `<style>${css}</style>`}<body><main>Before ${inside}</main></body></html>`,
       policy,
     };
-    const page = await openPage(browser);
-    open.push(page);
+    const page = await openPage(browser());
     if (ajar) {
       await page.addInitScript(() => {
         // oxlint-disable-next-line typescript/unbound-method
@@ -93,8 +79,8 @@ describe.skipIf(chromiumPath === null)("the donation button on a page of others"
     return page;
   }
 
-  const press = async (page: Page) => {
-    await page.locator("button.open").first().click({ timeout: 10_000 });
+  const press = async (page: Page, label = "") => {
+    await page.locator("button.open", { hasText: label }).first().click({ timeout: 10_000 });
     return page.locator("dialog[open]");
   };
 
@@ -105,7 +91,7 @@ describe.skipIf(chromiumPath === null)("the donation button on a page of others"
     const page = await visit(tag('data-nonprofit="wells"'));
     await page.locator("button.open").waitFor();
     expect(page.asked).toEqual(["/", "/widget/donate.js"]);
-  }, 240_000);
+  });
 
   test("is paid from another origin, under a strict policy, and says when money has come", async () => {
     const page = await visit(
@@ -116,7 +102,7 @@ describe.skipIf(chromiumPath === null)("the donation button on a page of others"
     const dialog = await press(page);
     const code = dialog.locator(".qr svg");
     await code.waitFor({ timeout: 20_000 });
-    const link = await readQr(browser, await code.screenshot());
+    const link = await readQr(browser(), await code.screenshot());
     expect(link).toBe(await dialog.locator("a.main").getAttribute("href"));
     expect(link).toContain("amount=2.5&");
     expect(await dialog.locator("h2").textContent()).toBe(`Give to ${name}`);
@@ -127,7 +113,7 @@ describe.skipIf(chromiumPath === null)("the donation button on a page of others"
     const receipt = await dialog.locator(".found a").getAttribute("href");
     expect(receipt).toStartWith(`${site.origin}/receipt?nonprofit=wells&id=`);
     expect(page.troubles).toEqual([]);
-  }, 240_000);
+  });
 
   test("looks the same on a page whose styles are hostile", async () => {
     const looks = async (css: string) => {
@@ -159,7 +145,7 @@ describe.skipIf(chromiumPath === null)("the donation button on a page of others"
       });
     };
     expect(await looks(hostileCss)).toEqual(await looks(""));
-  }, 240_000);
+  });
 
   test("and leaves the page as it is", async () => {
     const page = await visit(`<button>Mine</button>${tag('data-nonprofit="wells"')}`, {
@@ -175,9 +161,9 @@ describe.skipIf(chromiumPath === null)("the donation button on a page of others"
     ).toBe(before);
     expect(await page.evaluate(() => Object.keys(globalThis).length)).toBe(globals);
     expect(await page.evaluate(() => document.querySelector("main > div")?.shadowRoot)).toBeNull();
-  }, 240_000);
+  });
 
-  test("is led through by keys, with the closed door closed; what is typed stays inside", async () => {
+  test("is led through by keys and has names for all of it; what is typed stays inside", async () => {
     const page = await visit(`<p id="heard"></p>${tag('data-nonprofit="wells"')}`, { ajar: true });
     await page.evaluate(() => {
       document.addEventListener("keydown", (event) => {
@@ -188,22 +174,6 @@ describe.skipIf(chromiumPath === null)("the donation button on a page of others"
     await page.locator("button.open").focus();
     await page.keyboard.press("Enter");
     const dialog = page.locator("dialog[open]");
-    await dialog.locator(".qr svg").waitFor({ timeout: 20_000 });
-    await dialog.locator("#amount").focus();
-    await page.keyboard.press("End");
-    await page.keyboard.type("0");
-    await dialog.locator(".qr svg[aria-label*='50 USDC']").waitFor({ timeout: 10_000 });
-    expect(await page.textContent("#heard")).toBe("Enter");
-    await page.keyboard.press("Escape");
-    expect(await page.locator("dialog[open]").count()).toBe(0);
-    expect(
-      await page.evaluate(() => document.activeElement?.shadowRoot?.activeElement?.className),
-    ).toBe("open");
-  }, 240_000);
-
-  test("has names for everything that is pressed or typed into", async () => {
-    const page = await visit(tag('data-nonprofit="wells"'));
-    const dialog = await press(page);
     await dialog.locator(".qr svg").waitFor({ timeout: 20_000 });
     const seen = await dialog.ariaSnapshot();
     for (const part of [
@@ -216,10 +186,19 @@ describe.skipIf(chromiumPath === null)("the donation button on a page of others"
       'link "Open in a wallet on this device"',
       "status",
       "note",
-    ]) {
+    ])
       expect(seen).toContain(part);
-    }
-  }, 240_000);
+    await dialog.locator("#amount").focus();
+    await page.keyboard.press("End");
+    await page.keyboard.type("0");
+    await dialog.locator(".qr svg[aria-label*='50 USDC']").waitFor({ timeout: 10_000 });
+    expect(await page.textContent("#heard")).toBe("Enter");
+    await page.keyboard.press("Escape");
+    expect(await page.locator("dialog[open]").count()).toBe(0);
+    expect(
+      await page.evaluate(() => document.activeElement?.shadowRoot?.activeElement?.className),
+    ).toBe("open");
+  });
 
   test("leads to the directory's own page where the policy lets nothing through", async () => {
     const page = await visit(tag('data-nonprofit="wells" data-amount="7"'), {
@@ -230,62 +209,68 @@ describe.skipIf(chromiumPath === null)("the donation button on a page of others"
     const link = dialog.locator("a");
     expect(await link.getAttribute("href")).toBe(`${site.origin}/donate/wells?amount=7#pay`);
     expect(await link.getAttribute("target")).toBe("_blank");
-  }, 240_000);
+  });
 
-  test.each([
-    ["link-only", "Give on its website", "https://link.example/give"],
-    ["neither", "No way to give", null],
-    ["bad-link", "No way to give", null],
-    ["nobody", "knows no nonprofit of this name", null],
-  ])(
-    "for %s it says %p",
-    async (slug, words, href) => {
-      const page = await visit(tag(`data-nonprofit="${slug}"`));
-      const dialog = await press(page);
-      await dialog.getByText(words).waitFor({ timeout: 10_000 });
-      expect(await dialog.locator(".qr").count()).toBe(0);
-      expect(await dialog.locator('a[href^="javascript"]').count()).toBe(0);
-      if (href !== null) expect(await dialog.locator("a").first().getAttribute("href")).toBe(href);
-    },
-    240_000,
-  );
-
-  test("speaks English, and says so, where the texts of the language are refused", async () => {
-    site.answerWith(({ url }) =>
-      url.endsWith("/widget/es.json")
-        ? Response.json({ title: "Service unavailable" }, { status: 503 })
-        : null,
-    );
-    const page = await visit(`<div lang="es">${tag('data-nonprofit="neither"')}</div>`);
-    const dialog = await press(page);
+  test("speaks English, and says so, where texts are refused; and that a profile cannot be reached", async () => {
+    site.answerWith(({ url }) => {
+      if (url.includes("/api/nonprofits/link-only")) return Response.json({}, { status: 429 });
+      const isTexts = url.endsWith("/widget/es.json");
+      return isTexts ? Response.json({ title: "Service unavailable" }, { status: 503 }) : null;
+    });
+    const tags = tag('data-nonprofit="neither"') + tag('data-nonprofit="link-only" data-label="2"');
+    const page = await visit(`<div lang="es">${tags}</div>`);
+    const dialog = await press(page, "Donar");
     await dialog.getByText("No way to give").waitFor({ timeout: 10_000 });
-    site.answerWith(null);
     expect(await dialog.getAttribute("lang")).toBe("en");
-    expect(await page.locator("button.open").textContent()).toBe("Donar");
-    const around = page.locator("div[lang] > div").first();
+    const around = page.locator("div[lang] > div", { hasText: "Donar" });
     expect(await around.getAttribute("lang")).toBe("es");
-  }, 240_000);
-
-  test("says that the directory cannot be reached where it refuses the profile", async () => {
-    site.answerWith(({ url }) =>
-      url.includes("/api/nonprofits/") ? Response.json({}, { status: 429 }) : null,
-    );
-    const dialog = await press(await visit(tag('data-nonprofit="neither"')));
-    await dialog.getByText("cannot be reached from this page").waitFor({ timeout: 10_000 });
+    await page.keyboard.press("Escape");
+    const other = await press(page, "2");
+    await other.getByText("cannot be reached from this page").waitFor({ timeout: 10_000 });
     site.answerWith(null);
-  }, 240_000);
+  });
 
-  test("each tag has its own button; a tag that names nothing has none", async () => {
-    const page = await visit(
-      `${tag('data-nonprofit="wells" data-label="One"')}${tag('data-nonprofit="neither" data-label="<b>Two"')}${tag("")}${tag('data-nonprofit="../evil"')}`,
+  const warned = (page: WatchedPage) =>
+    page.troubles.filter((one) => one.startsWith("almoner widget: "));
+
+  test("each tag has its own button, which says what there is; one that names nothing has none, and why", async () => {
+    const ways = [
+      ["link-only", "Give on its website", "https://link.example/give"],
+      ["neither", "No way to give", null],
+      ["bad-link", "No way to give", null],
+      ["nobody", "knows no nonprofit of this name", null],
+    ] as const;
+    const labelOf = (slug: string) => `<b>${slug}`;
+    const tags = ways.map(([slug]) =>
+      tag(`data-nonprofit="${slug}" data-label="${labelOf(slug)}"`),
     );
-    await page.locator("button.open").nth(1).waitFor();
+    const page = await visit(`${tags.join("")}${tag("")}${tag('data-nonprofit="../evil"')}`);
     await page.waitForLoadState("load");
-    expect((await page.locator("button.open").allTextContents()).toSorted()).toEqual([
-      "<b>Two",
-      "One",
-    ]);
-  }, 240_000);
+    await page
+      .locator("button.open")
+      .nth(ways.length - 1)
+      .waitFor();
+    const labels = await page.locator("button.open").allTextContents();
+    expect(labels.toSorted()).toEqual(ways.map(([slug]) => labelOf(slug)).toSorted());
+    for (const [slug, words, href] of ways) {
+      const dialog = await press(page, labelOf(slug));
+      await dialog.getByText(words).waitFor({ timeout: 10_000 });
+      expect(await dialog.locator('.qr, a[href^="javascript"]').count()).toBe(0);
+      if (href !== null) expect(await dialog.locator("a").first().getAttribute("href")).toBe(href);
+      await page.keyboard.press("Escape");
+    }
+    for (const words of [
+      "neither data-nonprofit nor #giveready-donate",
+      '"../evil" is no slug',
+      '"nobody": The directory knows no',
+      '"neither": no wallet',
+    ])
+      expect(warned(page)).toContainEqual(expect.stringContaining(words));
+    const unnamed = await visit(`<div id="giveready-donate"></div>${tag("")}`);
+    await unnamed.waitForLoadState("load");
+    expect(await unnamed.locator("button.open").count()).toBe(0);
+    expect(warned(unnamed)).toEqual([expect.stringContaining('"" is no slug')]);
+  });
 
   const place = `<div id="giveready-donate" data-slug="wells"></div>`;
   const source = () => `${site.origin}/widget/donate.js`;
@@ -297,45 +282,20 @@ describe.skipIf(chromiumPath === null)("the donation button on a page of others"
       "a module that is imported",
       () => `${place}<script type="module">import "${source()}";</script>`,
     ],
-  ])(
-    "is there with %s, of the directory that the script is from",
-    async (_, markup) => {
-      const page = await visit(markup());
-      const dialog = await press(page);
-      await dialog.locator(".qr svg").waitFor({ timeout: 20_000 });
-      const inside = await page.locator("#giveready-donate button.open").count();
-      expect([await page.locator("button.open").count(), inside, page.troubles]).toEqual([
-        1,
-        markup().includes("<div") ? 1 : 0,
-        [],
-      ]);
-    },
-    240_000,
-  );
-
-  test.each<[string, () => string, boolean]>([
-    ["neither data-nonprofit nor #giveready-donate", () => tag(""), false],
-    ['"../evil" is no slug', () => tag('data-nonprofit="../evil"'), false],
-    ['"" is no slug', () => `<div id="giveready-donate"></div>${tag("")}`, false],
-    ['"nobody": The directory knows no', () => tag('data-nonprofit="nobody"'), true],
-    ['"neither": no wallet', () => tag('data-nonprofit="neither"'), true],
-  ])(
-    "says in the console why there is none: %s",
-    async (words, markup, isPressed) => {
-      const page = await visit(markup());
-      await page.waitForLoadState("load");
-      if (isPressed) await (await press(page)).locator("p.small").waitFor({ timeout: 10_000 });
-      else expect(await page.locator("button.open").count()).toBe(0);
-      expect(page.troubles.filter((one) => one.startsWith("almoner widget: "))).toEqual([
-        expect.stringContaining(words),
-      ]);
-    },
-    240_000,
-  );
+  ])("is there with %s, of the directory that the script is from", async (_, markup) => {
+    const page = await visit(markup());
+    const dialog = await press(page);
+    await dialog.locator(".qr svg").waitFor({ timeout: 20_000 });
+    const inside = await page.locator("#giveready-donate button.open").count();
+    expect([await page.locator("button.open").count(), inside, page.troubles]).toEqual([
+      1,
+      markup().includes("<div") ? 1 : 0,
+      [],
+    ]);
+  });
 
   test("the page of the button makes a tag and shows what it makes", async () => {
-    const page = await openPage(browser);
-    open.push(page);
+    const page = await openPage(browser());
     await page.goto(`${site.origin}/widget?nonprofit=wells`);
     await page.fill("#button-label", `Give "now" <b>`);
     await page.waitForFunction(() =>
@@ -347,5 +307,5 @@ describe.skipIf(chromiumPath === null)("the donation button on a page of others"
     expect(page.troubles).toEqual([]);
     const other = await visit(made);
     expect(await other.locator("button.open").textContent()).toBe(`Give "now" <b>`);
-  }, 240_000);
+  });
 });

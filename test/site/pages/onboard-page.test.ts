@@ -1,37 +1,32 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import type { Browser } from "playwright-core";
-import { chromiumPath, openChromium, openPage, type WatchedPage } from "#test/support/chromium.ts";
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { describeInBrowser, openPage, type WatchedPage } from "#test/support/chromium.ts";
 import { aGivingSite, type GivingSite } from "#test/support/giving-site.ts";
 import { operatorTokens } from "#test/support/onboarding.ts";
 import { aWallet } from "#test/support/wallets.ts";
 import { decideReview } from "#api/operator/requests.ts";
 
-const patientMs = 60_000;
-
-describe.skipIf(chromiumPath === null)("in a browser, an organisation", () => {
+describeInBrowser("in a browser, an organisation", (browser) => {
   let site: GivingSite;
-  let browser: Browser;
   beforeAll(async () => {
     site = await aGivingSite(() => [
       { slug: "kitchen", name: "Hope Kitchen", website: "https://kitchen.example" },
     ]);
-    browser = await openChromium();
-  }, patientMs);
-  afterAll(async () => {
-    await browser.close();
-    await site.close();
   });
+  afterAll(() => site.close());
 
-  const decide = (id: string, decision: "approved" | "rejected", reason: string | null) =>
-    decideReview(site.service.context, {
-      id,
-      decision,
-      operator: Object.keys(operatorTokens)[0] ?? "",
-      value: null,
-      reason,
-    });
+  /** An operator rejects a request, and its status page says why: as text. */
+  const rejectAndRead = async (page: WatchedPage, id: string) => {
+    const reason = "<img src=x onerror=alert(1)> no reply";
+    const [operator = ""] = Object.keys(operatorTokens);
+    const decision = { id, decision: "rejected", operator, value: null, reason } as const;
+    await decideReview(site.service.context, decision);
+    await page.reload();
+    await page.waitForSelector("#status .stage");
+    expect(await page.textContent("#status")).toContain(reason);
+    expect(await page.locator("#status img").count()).toBe(0);
+  };
   const opened = async (path: string): Promise<WatchedPage> => {
-    const page = await openPage(browser);
+    const page = await openPage(browser());
     await page.goto(site.origin + path);
     return page;
   };
@@ -43,133 +38,111 @@ describe.skipIf(chromiumPath === null)("in a browser, an organisation", () => {
     return page.url().slice(site.origin.length);
   };
 
-  test(
-    "claims its profile, proves its wallet, and reads why it was rejected",
-    async () => {
-      const wallet = aWallet();
-      const page = await opened("/nonprofits/kitchen");
-      await page.click('a[href="/onboard?claim=kitchen"]');
-      await page.waitForSelector("#field-contact_email");
-      expect(await page.textContent(".known")).toContain("kitchen.example");
-      await page.fill("#field-contact_email", "office@kitchen.example");
-      await page.click("form details summary");
-      await page.fill("#field-usdc_wallet", wallet.address);
-      await page.click("#wallet-ask");
-      await page.waitForSelector("#wallet-text:not([hidden])");
-      const challenge = (await page.textContent("#wallet-challenge")) ?? "";
-      await page.fill("#field-wallet_signature", wallet.sign(challenge));
-      const path = await sendForm(page);
-      const id = (
-        await site.service.rows("SELECT id, wallet_signature FROM onboarding_submissions")
-      )[0];
-      expect(id?.["wallet_signature"]).toBe(wallet.sign(challenge));
-      const status = await opened(path);
-      await status.waitForSelector("#status .stage");
-      expect(await status.textContent(".stage")).toBe("Waits for review");
-      expect(await status.textContent("#status-token")).toMatch(/^almoner-claim=[\w-]{43}$/);
-      expect(await status.textContent("#status-file")).toContain("https://kitchen.example/");
-      expect(await status.isVisible("#status-copy")).toBe(true);
-      // No mail server is set, and no link came by mail.
-      const buttons = status.locator("#status .buttons button");
-      expect(
-        await buttons.evaluateAll((all) => all.map((one) => one.getAttribute("value"))),
-      ).toEqual(["look", "withdraw"]);
-      const reason = "<img src=x onerror=alert(1)> no reply";
-      await decide(`onboarding-${String(id?.["id"])}`, "rejected", reason);
-      await status.reload();
-      await status.waitForSelector("#status .stage");
-      expect(await status.textContent("#status")).toContain(reason);
-      expect(await status.locator("#status img").count()).toBe(0);
-      // The secret travels in no page's address, and nothing was against the policy.
-      const asks = ["/onboard/status", "/api/onboard/status/page"];
-      expect(status.asked.filter((one) => one.includes("/onboard"))).toEqual([...asks, ...asks]);
-      expect([...page.troubles, ...status.troubles]).toEqual([]);
-    },
-    patientMs,
-  );
+  test("claims its profile, proves its wallet, and reads why it was rejected", async () => {
+    const wallet = aWallet();
+    const page = await opened("/nonprofits/kitchen");
+    await page.click('a[href="/onboard?claim=kitchen"]');
+    await page.waitForSelector("#field-contact_email");
+    expect(await page.textContent(".known")).toContain("kitchen.example");
+    await page.fill("#field-contact_email", "office@kitchen.example");
+    await page.click("form details summary");
+    await page.fill("#field-usdc_wallet", wallet.address);
+    await page.click("#wallet-ask");
+    await page.waitForSelector("#wallet-text:not([hidden])");
+    const challenge = (await page.textContent("#wallet-challenge")) ?? "";
+    await page.fill("#field-wallet_signature", wallet.sign(challenge));
+    const path = await sendForm(page);
+    const id = (
+      await site.service.rows("SELECT id, wallet_signature FROM onboarding_submissions")
+    )[0];
+    expect(id?.["wallet_signature"]).toBe(wallet.sign(challenge));
+    const status = await opened(path);
+    await status.waitForSelector("#status .stage");
+    expect(await status.textContent(".stage")).toBe("Waits for review");
+    expect(await status.textContent("#status-token")).toMatch(/^almoner-claim=[\w-]{43}$/);
+    expect(await status.textContent("#status-file")).toContain("https://kitchen.example/");
+    expect(await status.isVisible("#status-copy")).toBe(true);
+    // No mail server is set, and no link came by mail.
+    const buttons = status.locator("#status .buttons button");
+    expect(await buttons.evaluateAll((all) => all.map((one) => one.getAttribute("value")))).toEqual(
+      ["look", "withdraw"],
+    );
+    await rejectAndRead(status, `onboarding-${String(id?.["id"])}`);
+    // The secret travels in no page's address, and nothing was against the policy.
+    const asks = ["/onboard/status", "/api/onboard/status/page"];
+    expect(status.asked.filter((one) => one.includes("/onboard"))).toEqual([...asks, ...asks]);
+    expect([...page.troubles, ...status.troubles]).toEqual([]);
+  });
 
-  test(
-    "hears from a reader that a value is wrong, and the reader what came of it",
-    async () => {
-      const page = await opened("/nonprofits/kitchen");
-      await page.click('a[href="/corrections?profile=kitchen"]');
-      await page.click('a[href="/corrections?profile=kitchen&field=website"]');
-      expect(await page.textContent(".present")).toContain("kitchen.example");
-      await page.fill("#field-what_is_wrong", "It belongs to another.");
-      expect(await sendForm(page)).toStartWith("/corrections/status#");
-      expect(await page.textContent(".stage")).toBe("Waits for an operator");
-      const rows = await site.service.rows("SELECT id FROM corrections");
-      const reason = "<img src=x onerror=alert(1)> the register says so";
-      await decide(`correction-${String(rows[0]?.["id"])}`, "rejected", reason);
-      await page.reload();
-      await page.waitForSelector("#status .stage");
-      expect(await page.textContent("#status")).toContain(reason);
-      expect(await page.locator("#status img").count()).toBe(0);
-      expect(page.troubles).toEqual([]);
-    },
-    patientMs,
-  );
+  test("hears from a reader that a value is wrong, and the reader what came of it", async () => {
+    const page = await opened("/nonprofits/kitchen");
+    await page.click('a[href="/corrections?profile=kitchen"]');
+    await page.click('a[href="/corrections?profile=kitchen&field=website"]');
+    expect(await page.textContent(".present")).toContain("kitchen.example");
+    await page.fill("#field-what_is_wrong", "It belongs to another.");
+    expect(await sendForm(page)).toStartWith("/corrections/status#");
+    expect(await page.textContent(".stage")).toBe("Waits for an operator");
+    const rows = await site.service.rows("SELECT id FROM corrections");
+    await rejectAndRead(page, `correction-${String(rows[0]?.["id"])}`);
+    expect(page.troubles).toEqual([]);
+  });
 
-  test(
-    "signs with a wallet of the browser",
-    async () => {
-      const wallet = aWallet();
-      const page = await openPage(browser);
-      await page.exposeFunction("signHere", (text: string) => wallet.sign(text));
-      await page.addInitScript((address) => {
-        const alphabet = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz";
-        const bytesOf = (text: string) => {
-          let number = 0n;
-          for (const letter of text) number = number * 58n + BigInt(alphabet.indexOf(letter));
-          return Uint8Array.from(number.toString(16).padStart(128, "0").match(/../g) ?? [], (two) =>
-            Number.parseInt(two, 16),
-          );
-        };
-        const here = globalThis as unknown as {
-          signHere(text: string): Promise<string>;
-        };
-        const signMessage = async ({ message }: { message: Uint8Array }) => [
-          { signature: bytesOf(await here.signHere(new TextDecoder().decode(message))) },
-        ];
-        const extension = {
-          name: "Test Wallet",
-          chains: ["solana:mainnet"],
-          features: {
-            "standard:connect": { connect: () => Promise.resolve({ accounts: [{ address }] }) },
-            "solana:signMessage": { signMessage },
-          },
-        };
-        type Api = { register(...wallets: unknown[]): void };
-        addEventListener("wallet-standard:app-ready", (event) =>
-          (event as CustomEvent<Api>).detail.register(extension),
+  test("signs with a wallet of the browser", async () => {
+    const wallet = aWallet();
+    const page = await openPage(browser());
+    await page.exposeFunction("signHere", (text: string) => wallet.sign(text));
+    await page.addInitScript((address) => {
+      const alphabet = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz";
+      const bytesOf = (text: string) => {
+        let number = 0n;
+        for (const letter of text) number = number * 58n + BigInt(alphabet.indexOf(letter));
+        return Uint8Array.from(number.toString(16).padStart(128, "0").match(/../g) ?? [], (two) =>
+          Number.parseInt(two, 16),
         );
-      }, wallet.address);
-      await page.goto(`${site.origin}/onboard?register=1`);
-      await page.fill("#field-name", "Lantern Trust");
-      await page.selectOption("#field-country", "Kenya");
-      await page.fill("#field-contact_email", "a@lantern.example");
-      await page.click("form details summary");
-      await page.fill("#field-usdc_wallet", wallet.address);
-      await page.click("#wallet-ask");
-      await page.click("#wallet-sign button:has-text('Sign with Test Wallet')");
-      await page.waitForFunction(
-        () => (document.querySelector("#field-wallet_signature") as HTMLInputElement).value !== "",
+      };
+      const here = globalThis as unknown as {
+        signHere(text: string): Promise<string>;
+      };
+      const signMessage = async ({ message }: { message: Uint8Array }) => [
+        { signature: bytesOf(await here.signHere(new TextDecoder().decode(message))) },
+      ];
+      const extension = {
+        name: "Test Wallet",
+        chains: ["solana:mainnet"],
+        features: {
+          "standard:connect": { connect: () => Promise.resolve({ accounts: [{ address }] }) },
+          "solana:signMessage": { signMessage },
+        },
+      };
+      type Api = { register(...wallets: unknown[]): void };
+      addEventListener("wallet-standard:app-ready", (event) =>
+        (event as CustomEvent<Api>).detail.register(extension),
       );
-      await sendForm(page);
-      expect(await page.textContent("#status")).toContain("names no website");
-      await page.click("#status [value=withdraw]");
-      await page.waitForSelector("#status:has-text('Withdrawn by its sender')");
-      expect(await page.locator("#status .buttons").count()).toBe(0);
-      expect(page.troubles).toEqual([]);
-    },
-    patientMs,
-  );
+    }, wallet.address);
+    await page.goto(`${site.origin}/onboard?register=1`);
+    await page.fill("#field-name", "Lantern Trust");
+    await page.selectOption("#field-country", "Kenya");
+    await page.fill("#field-contact_email", "a@lantern.example");
+    await page.click("form details summary");
+    await page.fill("#field-usdc_wallet", wallet.address);
+    await page.click("#wallet-ask");
+    await page.click("#wallet-sign button:has-text('Sign with Test Wallet')");
+    await page.waitForFunction(
+      () => (document.querySelector("#field-wallet_signature") as HTMLInputElement).value !== "",
+    );
+    await sendForm(page);
+    expect(await page.textContent("#status")).toContain("names no website");
+    await page.click("#status [value=withdraw]");
+    await page.waitForSelector("#status:has-text('Withdrawn by its sender')");
+    expect(await page.locator("#status .buttons").count()).toBe(0);
+    expect(page.troubles).toEqual([]);
+  });
 
   test.each([true, false])(
     "is led from the summary to what is wrong, by keyboard, with what was typed (script: %p)",
     async (javaScriptEnabled) => {
       const town = `Harbour <b>Town</b> ${javaScriptEnabled}`;
-      const page = await (await browser.newContext({ javaScriptEnabled })).newPage();
+      const page = await (await browser().newContext({ javaScriptEnabled })).newPage();
       await page.goto(`${site.origin}/onboard`);
       await page.fill("#find-q", "hope");
       await page.keyboard.press("Enter");
@@ -195,21 +168,15 @@ describe.skipIf(chromiumPath === null)("in a browser, an organisation", () => {
       }
       await page.waitForSelector("#status .stage");
       expect(await page.textContent("#status")).toContain("What happens next");
-      await page.context().close();
     },
-    patientMs,
   );
 
-  test(
-    "is told when a link is not whole",
-    async () => {
-      const page = await opened("/onboard/status");
-      await page.waitForFunction(() =>
-        document.querySelector("#status")?.textContent?.includes("The link to this page"),
-      );
-      await page.goto(`${site.origin}/onboard/status#${"x".repeat(43)}`);
-      await page.waitForSelector("#status-said:has-text('Nothing was found for this link')");
-    },
-    patientMs,
-  );
+  test("is told when a link is not whole", async () => {
+    const page = await opened("/onboard/status");
+    await page.waitForFunction(() =>
+      document.querySelector("#status")?.textContent?.includes("The link to this page"),
+    );
+    await page.goto(`${site.origin}/onboard/status#${"x".repeat(43)}`);
+    await page.waitForSelector("#status-said:has-text('Nothing was found for this link')");
+  });
 });
