@@ -2,7 +2,6 @@ import { afterAll, expect, test } from "bun:test";
 import { mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { EnrichmentAnswer } from "#content/contract/enrichment-answers.ts";
 import { expireWaiting } from "#api/operator/requests.ts";
 import { causeIds } from "#content/contract/browse.ts";
 import { intents } from "#content/contract/recommendation.ts";
@@ -13,13 +12,13 @@ import {
 } from "#content/recommendation/follow-through-store.ts";
 import { openStore, servingStore } from "#content/store/open.ts";
 import { curate } from "#test/support/curate.ts";
+import { addSlug, addSlugs, from, sendValue, submissionOf } from "#test/support/enriching.ts";
 import { aNonprofit } from "#test/support/records.ts";
-import { aService } from "#test/support/service.ts";
+import { aService, type TestService } from "#test/support/service.ts";
 
 // What anyone may send without a key costs little space, and there is an end to it.
 
-let dir = "";
-dir = mkdtempSync(join(tmpdir(), "almoner-stored-"));
+const dir = mkdtempSync(join(tmpdir(), "almoner-stored-"));
 const store = await openStore({
   url: `file:${join(dir, "store.db")}`,
   synchronous: "OFF",
@@ -35,16 +34,32 @@ const codes = countries.map(({ code }) => code);
 let caller = 0;
 const agents: string[] = [];
 /** Each agent from a network of its own, where every request has another address. */
-const send = (
-  slug: string,
-  body: { agent_id: string } & Record<string, unknown>,
-  headers: Record<string, string> = {},
-) => {
+const send = (slug: string, body: { agent_id: string; [name: string]: unknown }, headers = {}) => {
   if (!agents.includes(body.agent_id)) agents.push(body.agent_id);
   const network = agents.indexOf(body.agent_id);
-  const from = `10.${network >> 8}.${network & 255}.${caller++ & 255}`;
-  return service.post(`/api/enrich/${slug}`, body, { "x-forwarded-for": from, ...headers });
+  const address = from(`10.${network >> 8}.${network & 255}.${caller++ & 255}`);
+  return service.post(`/api/enrich/${slug}`, body, { ...address, ...headers });
 };
+/** A service whose clock is moved by hand. */
+async function aged(env: Record<string, string> = {}, at = "2026-01-01T00:00:00Z") {
+  const clock = { at };
+  const opened = await aService({
+    env: { ALMONER_TRUSTED_HOPS: "1", ALMONER_RECOMMENDATION_PHASE: "2", ...env },
+    context: { clock: () => new Date(clock.at) },
+  });
+  return { ...opened, clock, slug: await addSlug(opened) };
+}
+/** A service that takes little in a day. */
+const aSmallService = () => aged({ ALMONER_STORED_MB_PER_DAY: "1" });
+const numberOf = async (of: TestService, sql: string) => (await of.rows(sql))[0]?.["n"];
+const letter = (at: number) => "abcdefghijklmnopqrstuvwxyz".charAt(at);
+const aDraft = (slug: string) => ({
+  slug,
+  recommended_for: ["donors interested in wells"],
+  why_recommended: "Repairs wells in one county.",
+  source_url: "https://register.example/1",
+  agent_id: "drafter",
+});
 /** Another checkpoint may be under way. */
 const checkpointed = async () => {
   for (;;) {
@@ -54,13 +69,8 @@ const checkpointed = async () => {
   }
 };
 const sizeOf = (name: string) => statSync(join(dir, name)).size;
-const addSlug = async () => {
-  const [record] = await service.add(aNonprofit());
-  return record?.slug ?? "";
-};
-
 test("a submission takes at most 2 kB of the file, also with a key and a history of rejections", async () => {
-  const slug = await addSlug();
+  const slug = await addSlug(service);
   const site = (at: number) => `https://oak.example/${"a".repeat(1_800)}/${at}`;
   // The same agent changes its mind: each answer lists five rejected values of 1.8 kB.
   const round = async (from: number, count: number, agent_id: string) => {
@@ -89,8 +99,7 @@ test("a submission takes at most 2 kB of the file, also with a key and a history
 
 test("a largest batch costs what the quota counts, not a quarter of it", async () => {
   const count = 20;
-  const slugs: string[] = [];
-  for (let at = 0; at < count; at++) slugs.push(await addSlug());
+  const slugs = await addSlugs(service, count);
   let counted = 0;
   const { limits } = service.context;
   const stored = limits.stored.bind(limits);
@@ -139,9 +148,8 @@ test("the log of the store shrinks again after many writes", async () => {
 test.each(["city", "description", "programme"])(
   "at most 20 values wait for the %s of a profile; what others sent, and one's own, still counts",
   async (field) => {
-    const slug = await addSlug();
-    const letters = "abcdefghijklmnopqrstuvwxyz";
-    const valueOf = (at: number) => `Place ${letters.charAt(at)}`;
+    const slug = await addSlug(service);
+    const valueOf = (at: number) => `Place ${letter(at)}`;
     for (let at = 0; at < 20; at++) {
       const sent = await send(slug, { field, value: valueOf(at), agent_id: `agent-${at}` });
       expect(sent.status).toBe(200);
@@ -153,90 +161,60 @@ test.each(["city", "description", "programme"])(
     const refused = await send(slug, { fields, agent_id: `late-${field}` });
     expect(refused.status).toBe(409);
     expect(await refused.json()).toMatchObject({ code: "field_queue_full" });
-    const { rows } = await store.raw.execute({
-      sql: "SELECT 1 FROM submissions WHERE agent_id = ?",
-      args: [`late-${field}`],
-    });
-    expect(rows).toEqual([]);
+    const mine = `SELECT count(*) AS n FROM submissions WHERE agent_id = 'late-${field}'`;
+    expect(await numberOf(service, mine)).toBe(0);
     if (field === "programme") return;
     const changed = await send(slug, { field, value: "Place z", agent_id: "agent-3" });
     expect(changed.status).toBe(200);
     if (field !== "city") return;
     const agreed = await send(slug, { field, value: valueOf(7), agent_id: "late" });
-    const answer = EnrichmentAnswer.parse(await agreed.json());
-    expect(answer.submissions[0]?.status).toBe("applied");
+    expect((await submissionOf(agreed)).status).toBe("applied");
   },
 );
 
 test("four networks that fill a field keep no one out: after 7 days the oldest value gives way", async () => {
-  let now = new Date("2026-01-01T00:00:00Z");
-  const aged = await aService({
-    env: { ALMONER_TRUSTED_HOPS: "1" },
-    context: { clock: () => now },
-  });
-  const [record] = await aged.add(aNonprofit());
-  const enrich = (agent_id: string, value: string, from: string, field = "city") =>
-    aged.post(
-      `/api/enrich/${record?.slug}`,
-      { field, value, agent_id },
-      { "x-forwarded-for": from },
-    );
-  const letters = "abcdefghijklmnopqrstuvwxyz";
+  const opened = await aged();
+  const enrich = (agent: string, value: string, address: string, field = "city") =>
+    sendValue(opened, opened.slug, [agent, field, value], from(address));
   for (let at = 0; at < 20; at++) {
     for (const field of ["city", "description"]) {
-      const sent = await enrich(`f-${at}`, `Town ${letters[at]}`, `10.7.${at >> 2}.${at}`, field);
+      const sent = await enrich(`f-${at}`, `Town ${letter(at)}`, `10.7.${at >> 2}.${at}`, field);
       expect(sent.status).toBe(200);
     }
   }
   const codeOf = async (answer: Response) => (await answer.json()).code;
-  now = new Date("2026-01-07T23:59:59Z");
+  opened.clock.at = "2026-01-07T23:59:59Z";
   expect(await codeOf(await enrich("ada", "Oslo", "10.8.1.1"))).toBe("field_queue_full");
-  now = new Date("2026-01-08T00:00:00Z");
+  opened.clock.at = "2026-01-08T00:00:00Z";
   // A text waits for a person, whom strangers do not outrun.
   const text = await enrich("ada", "Oslo", "10.8.1.1", "description");
   expect(await codeOf(text)).toBe("field_queue_full");
   expect((await enrich("ada", "Oslo", "10.8.1.1")).status).toBe(200);
-  const rows = await aged.rows(
-    "SELECT agent_id, reason FROM submissions WHERE status = 'rejected'",
-  );
-  expect(rows).toMatchObject([{ agent_id: "f-0", reason: "expired" }]);
-  const waiting = async () =>
-    (
-      await aged.rows(
-        "SELECT count(*) AS n FROM submissions WHERE status = 'pending' AND field = 'city'",
-      )
-    )[0]?.["n"];
-  expect(await waiting()).toBe(20);
+  const rejected = "SELECT agent_id, reason FROM submissions WHERE status = 'rejected'";
+  expect(await opened.rows(rejected)).toMatchObject([{ agent_id: "f-0", reason: "expired" }]);
+  const waiting =
+    "SELECT count(*) AS n FROM submissions WHERE status = 'pending' AND field = 'city'";
+  expect(await numberOf(opened, waiting)).toBe(20);
   // Who filled the field again pushes out its own, while another network has its share.
-  for (let at = 21; at < 25; at++) await enrich(`f-${at}`, `Town ${letters[at]}`, "10.7.4.1");
-  expect(await waiting()).toBe(20);
-  const agreed = EnrichmentAnswer.parse(await (await enrich("bob", "Oslo", "10.9.1.1")).json());
-  expect(agreed.submissions[0]?.status).toBe("applied");
-  aged.close();
+  for (let at = 21; at < 25; at++) await enrich(`f-${at}`, `Town ${letter(at)}`, "10.7.4.1");
+  expect(await numberOf(opened, waiting)).toBe(20);
+  expect((await submissionOf(await enrich("bob", "Oslo", "10.9.1.1"))).status).toBe("applied");
+  opened.close();
 });
 
 test("one network fills neither a field nor the drafts of a profile, and the refusal names the fields", async () => {
-  const opened = await aService({
-    env: { ALMONER_TRUSTED_HOPS: "1", ALMONER_RECOMMENDATION_PHASE: "2" },
-  });
-  const [record] = await opened.add(aNonprofit());
-  const slug = record?.slug ?? "";
+  const opened = await aged();
+  const { slug } = opened;
   const fieldsOf = (at: number) => [
-    { field: "city", value: `Place ${"abcdefghij".charAt(at)}` },
-    { field: "region", value: `Region ${"abcdefghij".charAt(at)}` },
+    { field: "city", value: `Place ${letter(at)}` },
+    { field: "region", value: `Region ${letter(at)}` },
   ];
-  const enrich = (at: number, from: string, fields = fieldsOf(at)) =>
-    opened.post(
-      `/api/enrich/${slug}`,
-      { fields, agent_id: `a-${at}` },
-      { "x-forwarded-for": from },
-    );
-  const recommend = (at: number, from: string) =>
-    opened.post(
-      "/api/recommend/drafts",
-      { ...aDraft(slug), agent_id: `d-${at}`, recommended_for: [`donors to wells ${at}`] },
-      { "x-forwarded-for": from },
-    );
+  const enrich = (at: number, address: string, fields = fieldsOf(at)) =>
+    opened.post(`/api/enrich/${slug}`, { fields, agent_id: `a-${at}` }, from(address));
+  const recommend = (at: number, address: string) => {
+    const draft = { agent_id: `d-${at}`, recommended_for: [`donors to wells ${at}`] };
+    return opened.post("/api/recommend/drafts", { ...aDraft(slug), ...draft }, from(address));
+  };
   for (let at = 0; at < 5; at++) {
     expect((await enrich(at, `10.1.1.${at}`)).status).toBe(200);
     expect((await recommend(at, `10.1.1.${at}`)).status).toBe(200);
@@ -260,30 +238,18 @@ test("one network fills neither a field nor the drafts of a profile, and the ref
 });
 
 test("a network, and all together, may store so much a day; then 429 says why and when", async () => {
-  const small = await aService({
-    env: {
-      ALMONER_TRUSTED_HOPS: "1",
-      ALMONER_STORED_MB_PER_DAY: "1",
-      ALMONER_RECOMMENDATION_PHASE: "2",
-    },
-  });
-  const slugs = (await small.add(...Array.from({ length: 30 }, () => aNonprofit()))).map(
-    ({ slug }) => slug,
-  );
-  const from = (network: number) => ({ "x-forwarded-for": `10.9.${network}.1` });
+  const small = await aSmallService();
+  const slugs = await addSlugs(small, 14);
+  const of = (network: number) => from(`10.9.${network}.1`);
   const fill = async (network: number) => {
     const value = "word ".repeat(900);
-    const fields = ["mission", "description"].map((field) => ({
+    const fields = ["mission", "description", "programme", "impact_metric"].map((field, at) => ({
       field,
-      value: value.slice(0, 900),
+      value: value.slice(0, at < 2 ? 900 : 1_900),
     }));
-    const programme = { field: "programme", value: value.slice(0, 1_900) };
-    const metric = { field: "impact_metric", value: value.slice(0, 1_900) };
-    const body = { agent_id: `filler-${network}`, fields: [...fields, programme, metric] };
+    const body = { agent_id: `filler-${network}`, fields };
     const sent: Response[] = [];
-    for (const slug of slugs.slice(0, 14)) {
-      sent.push(await small.post(`/api/enrich/${slug}`, body, from(network)));
-    }
+    for (const slug of slugs) sent.push(await small.post(`/api/enrich/${slug}`, body, of(network)));
     return sent;
   };
   const first = await fill(1);
@@ -294,79 +260,61 @@ test("a network, and all together, may store so much a day; then 429 says why an
     detail: expect.stringContaining("your network may store 0.1 MB"),
   });
   // Drafts draw on the same room, organisations on one of their own.
-  const draft = await small.post("/api/recommend/drafts", aDraft(slugs[0] ?? ""), from(1));
+  const draft = await small.post("/api/recommend/drafts", aDraft(small.slug), of(1));
   expect(await draft.json()).toMatchObject({ status: 429, code: "storage_quota" });
   for (let network = 2; network < 14; network++) await fill(network);
   const [late] = await fill(20);
   expect(late?.status).toBe(429);
   expect(await late?.text()).toContain("all senders together");
-  const claim = { claim_slug: slugs[0], contact_email: "office@oak.example" };
-  expect((await small.post("/api/onboard", claim, from(1))).status).toBe(200);
+  const claim = { claim_slug: small.slug, contact_email: "office@oak.example" };
+  expect((await small.post("/api/onboard", claim, of(1))).status).toBe(200);
   small.close();
 });
 
 test("what stores nothing uses up no room, and a /48 is one network", async () => {
-  const small = await aService({
-    env: {
-      ALMONER_TRUSTED_HOPS: "1",
-      ALMONER_STORED_MB_PER_DAY: "1",
-      ALMONER_RECOMMENDATION_PHASE: "2",
-    },
-  });
-  const [record] = await small.add(aNonprofit());
-  const slug = record?.slug ?? "";
+  const small = await aSmallService();
+  const { slug } = small;
   let host = 0;
-  const from = () => ({ "x-forwarded-for": `2001:db8:7:${(host++).toString(16)}::1` });
+  const network = () => from(`2001:db8:7:${(host++).toString(16)}::1`);
   const long = { agent_id: "noise", field: "description", value: "word ".repeat(600) };
   const draft = { ...aDraft("nobody"), why_recommended: "word ".repeat(900) };
   for (let at = 0; at < 50; at++) {
-    expect((await small.post("/api/enrich/nobody", long, from())).status).toBe(404);
+    expect((await small.post("/api/enrich/nobody", long, network())).status).toBe(404);
     const wrong = { ...long, field: "city", value: "1".repeat(4_000) };
-    expect((await small.post(`/api/enrich/${slug}`, wrong, from())).status).toBe(400);
-    expect((await small.post("/api/recommend/drafts", draft, from())).status).toBeGreaterThan(399);
+    expect((await small.post(`/api/enrich/${slug}`, wrong, network())).status).toBe(400);
+    expect((await small.post("/api/recommend/drafts", draft, network())).status).toBeGreaterThan(
+      399,
+    );
     // The same again from the same agent.
-    expect((await small.post(`/api/enrich/${slug}`, long, from())).status).toBe(200);
+    expect((await small.post(`/api/enrich/${slug}`, long, network())).status).toBe(200);
   }
   // An id of 128 characters of four bytes stands in the row and in two indexes: 3 kB for a city.
   let stored = 0;
   const agent = (at: number) => `${"𐐨".repeat(120)}${at}`;
   for (let at = 0; at < 60; at++) {
     const body = { agent_id: agent(at), field: "website", value: `https://oak.example/${at}` };
-    const [other] = await small.add(aNonprofit());
-    if ((await small.post(`/api/enrich/${other?.slug}`, body, from())).status === 200) stored += 1;
+    const other = await addSlug(small);
+    if ((await small.post(`/api/enrich/${other}`, body, network())).status === 200) stored += 1;
   }
   expect(stored).toBeGreaterThan(25);
   expect(stored).toBeLessThan(40);
   small.close();
 });
 
-const aDraft = (slug: string) => ({
-  slug,
-  recommended_for: ["donors interested in wells"],
-  why_recommended: "Repairs wells in one county.",
-  source_url: "https://register.example/1",
-  agent_id: "drafter",
-});
-
 test("a client at its limit leaves 20 calls a minute in the log and counts of the others, and every call counts", async () => {
-  let nowMs = Date.parse("2026-06-01T12:00:00Z");
-  const logged = await aService({
-    env: { ALMONER_TRUSTED_HOPS: "1" },
-    context: { clock: () => new Date(nowMs) },
-  });
+  const logged = await aged({}, "2026-06-01T12:00:00Z");
   await curate(logged, aNonprofit({ slug: "pumps", causes: ["health"], country_code: "KE" }));
   await curate(logged, aNonprofit({ slug: "wells", causes: ["education"], country_code: "KE" }));
   const call = (query: string, host: number, network = "10.1.1") =>
     logged.get(`/api/recommend?${query}`, {
-      "x-forwarded-for": `${network}.${host % 250}`,
+      ...from(`${network}.${host % 250}`),
       "user-agent": "Busy/1.0",
     });
   const rows = async () => {
     await logged.context.recommendationLog.flush();
-    const sql = `SELECT query, weight, top_slug, client FROM recommendation_log ORDER BY weight, id`;
-    return (await logged.rows(sql)).map((row): Record<string, unknown> => ({
-      ...row,
-    }));
+    return logged.rows(
+      "SELECT query, weight, top_slug, client FROM recommendation_log ORDER BY weight, id",
+    );
   };
   const long = "語".repeat(150);
   // Any host of the /24 is the same network.
@@ -391,19 +339,20 @@ test("a client at its limit leaves 20 calls a minute in the log and counts of th
   }
   // Another network in the same minute, and the same one in the next.
   await call("cause=health", 1, "10.1.2");
-  nowMs += 60_000;
+  logged.clock.at = "2026-06-01T12:01:00Z";
   await call("cause=health", 1);
   expect((await rows()).filter(({ client }) => client !== "")).toHaveLength(22);
+  const many = 600;
   // Whatever is asked, the counts of a minute have an end, and the report counts every call.
-  for (let at = 0; at < 2_000; at++) {
+  for (let at = 0; at < many; at++) {
     const country = codes[at % codes.length];
     await call(`cause=${causeIds[at % 7]}&country=${country}&intent=${intents[at % 4]}`, at);
   }
   expect((await rows()).length).toBeLessThan(22 + 2 + 20 + 150);
   const funnel = await recommendationFunnel(logged.store, 0);
   const sum = (of: (row: FunnelRow) => number) => funnel.reduce((all, row) => all + of(row), 0);
-  expect(sum(({ calls }) => calls)).toBe(20 + 300 + 280 + 1 + 1 + 2_000);
-  const asked = Array.from({ length: 2_000 }, (_, at) => at).filter(
+  expect(sum(({ calls }) => calls)).toBe(20 + 300 + 280 + 1 + 1 + many);
+  const asked = Array.from({ length: many }, (_, at) => at).filter(
     (at) => causeIds[at % 7] === "education" && intents[at % 4] === "donate",
   );
   const wanted = funnel.find((row) => row.cause === "education" && row.intent === "donate");
@@ -411,37 +360,34 @@ test("a client at its limit leaves 20 calls a minute in the log and counts of th
   expect(wanted?.answered).toBe(
     280 + asked.filter((at) => codes[at % codes.length] === "KE").length,
   );
-  expect(await logged.context.activity.counters()).toMatchObject({ queries_this_week: 2_602 });
+  expect(await logged.context.activity.counters()).toMatchObject({ queries_this_week: 602 + many });
   logged.close();
 });
 
 test("at most 200 calls of a minute are stored each, however many networks ask", async () => {
   const logged = await aService({ env: { ALMONER_TRUSTED_HOPS: "1" } });
-  for (let at = 0; at < 1_000; at++) {
-    await logged.get("/api/recommend?q=wells", { "x-forwarded-for": `10.${at % 250}.1.1` });
+  for (let at = 0; at < 400; at++) {
+    await logged.get("/api/recommend?q=wells", from(`10.${at % 250}.1.1`));
   }
   await logged.context.recommendationLog.flush();
   const sql = "SELECT count(*) AS kept, sum(weight) AS calls FROM recommendation_log";
-  expect(await logged.rows(sql)).toMatchObject([{ kept: 201, calls: 1_000 }]);
+  expect(await logged.rows(sql)).toMatchObject([{ kept: 201, calls: 400 }]);
   logged.close();
 });
 
-test("10,000 reads after one recommendation store at most 20 of them", async () => {
+test("400 reads after one recommendation store at most 20 of them", async () => {
   const read = await aService();
-  const slugs = (await read.add(...Array.from({ length: 500 }, () => aNonprofit()))).map(
-    ({ slug }) => slug,
-  );
+  const slugs = await addSlugs(read, 100);
   await curate(read, aNonprofit({ slug: "pumps", causes: ["health"] }));
   const followed = async () => {
     await read.context.recommendationLog.flush();
-    const sql = "SELECT count(*) AS n FROM recommendation_follow_throughs";
-    return (await read.rows(sql))[0]?.["n"];
+    return numberOf(read, "SELECT count(*) AS n FROM recommendation_follow_throughs");
   };
   const reader = { "user-agent": "Reader/1.0" };
   await read.get("/api/recommend?cause=health", reader);
-  for (let at = 0; at < 10_000; at++) {
+  for (let at = 0; at < 400; at++) {
     await read.get(`/api/nonprofits/${slugs[at % slugs.length]}`, reader);
-    if (at === 7 || at % 1_000 === 999) await followed();
+    if (at === 7 || at % 100 === 99) await followed();
   }
   expect(await followed()).toBe(20);
   // The next call has room of its own.
@@ -452,60 +398,48 @@ test("10,000 reads after one recommendation store at most 20 of them", async () 
 });
 
 test("what expires no longer counts for what remains", async () => {
-  let now = new Date("2026-01-01T00:00:00Z");
-  const env = { ALMONER_TRUSTED_HOPS: "1", ALMONER_CONSENSUS: "networks" };
-  const aged = await aService({ env, context: { clock: () => now } });
-  const [record] = await aged.add(aNonprofit());
-  const city = { field: "city", value: "Oslo" };
-  const submit = (agent_id: string) =>
-    aged.post(
-      `/api/enrich/${record?.slug}`,
-      { ...city, agent_id },
-      { "x-forwarded-for": "10.1.1.1" },
-    );
+  const opened = await aged({ ALMONER_CONSENSUS: "networks" });
+  const submit = async (agent: string) => {
+    const value = [agent, "city", "Oslo"] as const;
+    return submissionOf(await sendValue(opened, opened.slug, value, from("10.1.1.1")));
+  };
   await submit("ada");
-  now = new Date("2026-05-01T00:00:00Z");
-  const second = EnrichmentAnswer.parse(await (await submit("bob")).json());
-  expect(second.submissions).toMatchObject([{ status: "pending", confidence: 2 }]);
-  now = new Date("2026-07-15T00:00:00Z");
-  expect(await expireWaiting(aged.context)).toBe(1);
-  const rows = await aged.rows(
-    "SELECT agent_id, confidence FROM submissions WHERE status = 'pending'",
-  );
-  expect(rows).toMatchObject([{ agent_id: "bob", confidence: 1 }]);
-  aged.close();
+  opened.clock.at = "2026-05-01T00:00:00Z";
+  expect(await submit("bob")).toMatchObject({ status: "pending", confidence: 2 });
+  opened.clock.at = "2026-07-15T00:00:00Z";
+  expect(await expireWaiting(opened.context)).toBe(1);
+  const rows = "SELECT agent_id, confidence FROM submissions WHERE status = 'pending'";
+  expect(await opened.rows(rows)).toMatchObject([{ agent_id: "bob", confidence: 1 }]);
+  opened.close();
 });
 
 test("what no one decides in 180 days is rejected as expired, and makes room", async () => {
-  let now = new Date("2026-01-01T00:00:00Z");
-  const aged = await aService({
-    env: { ALMONER_TRUSTED_HOPS: "1", ALMONER_RECOMMENDATION_PHASE: "2" },
-    context: { clock: () => now },
-  });
-  const [record] = await aged.add(aNonprofit());
-  const slug = record?.slug ?? "";
+  const opened = await aged();
+  const { slug, clock, context } = opened;
   const fields = [
     { field: "city", value: "Oslo" },
     { field: "mission", value: "Food for all." },
   ];
-  const submit = (agent_id: string) => aged.post(`/api/enrich/${slug}`, { agent_id, fields });
+  const submit = (agent_id: string) => opened.post(`/api/enrich/${slug}`, { agent_id, fields });
   await submit("ada");
-  await aged.post("/api/recommend/drafts", aDraft(slug));
+  await opened.post("/api/recommend/drafts", aDraft(slug));
   const claim = { claim_slug: slug, contact_email: "office@oak.example" };
-  const claimed = (await (await aged.post("/api/onboard", claim)).json()) as { status_url: string };
-  now = new Date("2026-06-29T00:00:00Z");
-  expect(await expireWaiting(aged.context)).toBe(0);
-  now = new Date("2026-06-30T01:00:00Z");
-  expect(await expireWaiting(aged.context)).toBe(4);
-  expect(await expireWaiting(aged.context)).toBe(0);
-  const answer = EnrichmentAnswer.parse(await (await submit("bob")).json());
-  expect(answer.submissions).toMatchObject([
+  const claimed = (await (await opened.post("/api/onboard", claim)).json()) as {
+    status_url: string;
+  };
+  clock.at = "2026-06-29T00:00:00Z";
+  expect(await expireWaiting(context)).toBe(0);
+  clock.at = "2026-06-30T01:00:00Z";
+  expect(await expireWaiting(context)).toBe(4);
+  expect(await expireWaiting(context)).toBe(0);
+  const { submissions } = await (await submit("bob")).json();
+  expect(submissions).toMatchObject([
     { status: "pending", confidence: 1, prior_rejections: [{ reason: "expired" }] },
     { status: "pending", prior_rejections: [{ reason: "expired" }] },
   ]);
   const token = claimed.status_url.split("#")[1];
   const headers = { authorization: `Bearer ${token}` };
-  const status = await aged.json("/api/onboard/status", headers);
+  const status = await opened.json("/api/onboard/status", headers);
   expect(status).toMatchObject({ status: "rejected", reason: "expired" });
-  aged.close();
+  opened.close();
 });
