@@ -2,8 +2,8 @@ import { expect, test } from "bun:test";
 import { english } from "#content/language/texts.ts";
 import { refusalView } from "#site/forms/status-view.ts";
 
-const refused = (status: number, sent: boolean, code = "") =>
-  refusalView({ page: "/refusal", status, code, detail: "X.", waitS: null, sent }, english);
+const refused = (status: number, sent: boolean, code = "", waitS: number | null = null) =>
+  refusalView({ page: "/refusal", status, code, detail: "X.", waitS, sent }, english);
 
 test.each([
   [429, true, "Nothing was stored."],
@@ -19,6 +19,11 @@ test.each([
     expect(text).not.toContain("stored");
   },
 );
+
+test("a wait is told in seconds up to 90, in whole minutes beyond", () => {
+  const waits = [90, 91].map((waitS) => refused(429, false, "", waitS).wait);
+  expect(waits).toEqual(["Try again in 90 seconds.", "Try again in 2 minutes."]);
+});
 
 test("a refusal of a file speaks of files where a table was sent alone", () => {
   expect(refused(415, true, "not_csv").text).toContain("CSV");
