@@ -1,70 +1,45 @@
 import { afterEach, expect, test } from "bun:test";
-import { givingWorld } from "#content/giving/world.ts";
-import { sweepDonations } from "#content/giving/sweep.ts";
 import { aDonatingService, type DonatingService } from "#test/support/donating.ts";
-import type { TestChain } from "#test/support/local-chain.ts";
-import { anotherNode, type Lie, type Node, payingMore } from "#test/support/node.ts";
+import { aServiceOfNodes, honest, stale, sweepFor } from "#test/support/lying-nodes.ts";
+import { type Lie, payingMore } from "#test/support/node.ts";
 
 const path = "/api/donate/well";
 const nineBillion = "9000000000000000";
 
 let at: DonatingService;
-const nodes: Node[] = [];
-afterEach(async () => {
-  await at.stop();
-  await Promise.all(nodes.splice(0).map((node) => node.stop()));
-});
+afterEach(() => at.stop());
 
-const node = (chain: TestChain, lie?: Lie): string => {
-  const made = anotherNode(chain.chain, lie);
-  nodes.push(made);
-  return made.url;
+const given = async () => {
+  const { donation_count, total_donated_usdc } = await at.service.json("/api/donations/well");
+  return [donation_count, total_donated_usdc];
 };
-
-const history = async () =>
-  (await at.service.json("/api/donations/well")) as {
-    total_donated_usdc: number;
-    donation_count: number;
-  };
-
-const sweepFor = async (seconds: number, step = 10) => {
-  for (let passed = 0; passed < seconds; passed += step) {
-    at.chain.pass(step * 1_000);
-    await sweepDonations(givingWorld(at.service.context));
-  }
-};
+const disagreements = () => at.service.context.chain.disagreements();
 
 test("of two nodes one that lies makes no gift: 503, until both tell the truth", async () => {
   let lies = true;
-  at = await aDonatingService({
-    nodes: (chain, wallet) => [
-      node(chain, (call, truth) => (lies ? payingMore(wallet, nineBillion)(call, truth) : truth)),
-      node(chain),
-    ],
-  });
+  at = await aServiceOfNodes((wallet) => [
+    (call, truth) => (lies ? payingMore(wallet, nineBillion)(call, truth) : truth),
+    honest,
+  ]);
   const signature = at.paid(await at.demand());
   const answer = await at.prove(path, signature);
   expect([answer.status, answer.headers.get("retry-after")]).toEqual([503, "2"]);
-  await sweepFor(10);
-  expect(await history()).toMatchObject({ donation_count: 0 });
-  expect(at.service.context.chain.disagreements()).toBeGreaterThan(0);
+  await sweepFor(at, 10, 10);
+  expect(await given()).toEqual([0, 0]);
+  expect(disagreements()).toBeGreaterThan(0);
   lies = false;
-  await sweepFor(60);
-  expect(await history()).toMatchObject({ donation_count: 1, total_donated_usdc: 1 });
+  await sweepFor(at, 60, 10);
+  expect(await given()).toEqual([1, 1]);
   at.chain.pass(24 * 3_600_000);
-  expect(at.service.context.chain.disagreements()).toBe(0);
+  expect(disagreements()).toBe(0);
 });
 
 test("of two nodes one that makes up a transaction makes no gift", async () => {
   const invented: { of?: unknown } = {};
-  at = await aDonatingService({
-    nodes: (chain) => [
-      node(chain, ({ method }, truth) =>
-        method === "getTransaction" ? (invented.of ?? truth) : truth,
-      ),
-      node(chain),
-    ],
-  });
+  at = await aServiceOfNodes(() => [
+    ({ method }, truth) => (method === "getTransaction" ? (invented.of ?? truth) : truth),
+    honest,
+  ]);
   const payment = at.chain.donor().pay({ to: at.wallet, memo: (await at.demand()).memo });
   // A copy of the chain on which the transaction landed: the liar shows it as if it were this one.
   const landed = at.chain.donor().pay({ to: at.wallet, memo: (await at.demand()).memo });
@@ -80,34 +55,26 @@ test("of two nodes one that makes up a transaction makes no gift", async () => {
   const text = await shown.text();
   invented.of = JSON.parse(text.replaceAll(landed.signature, payment.signature)).result;
   expect((await at.prove(path, payment.signature)).status).toBe(503);
-  expect(await history()).toMatchObject({ donation_count: 0 });
+  expect(await given()).toEqual([0, 0]);
 });
 
 test("of three nodes one that lies is outvoted", async () => {
-  at = await aDonatingService({
-    nodes: (chain, wallet) => [
-      node(chain, payingMore(wallet, nineBillion)),
-      node(chain),
-      node(chain),
-    ],
-  });
+  at = await aServiceOfNodes((wallet) => [payingMore(wallet, nineBillion), honest, honest]);
   const answer = await at.prove(path, at.paid(await at.demand()));
   expect([answer.status, ((await answer.json()) as { amount: number }).amount]).toEqual([200, 1]);
-  expect(at.service.context.chain.disagreements()).toBeGreaterThan(0);
+  expect(disagreements()).toBeGreaterThan(0);
 });
 
 test("a node alone is not believed more USDC than there is, nor a large gift before it is final", async () => {
   let amount = nineBillion;
-  at = await aDonatingService({
-    nodes: (chain, wallet) => [
-      node(chain, (call, truth) => payingMore(wallet, amount)(call, truth)),
-    ],
-  });
+  at = await aServiceOfNodes((wallet) => [
+    (call, truth) => payingMore(wallet, amount)(call, truth),
+  ]);
   const signature = at.paid(await at.demand());
   expect((await at.prove(path, signature)).status).toBe(503);
   amount = "900000000";
   expect((await at.prove(path, signature)).status).toBe(202);
-  expect(await history()).toMatchObject({ donation_count: 0 });
+  expect(await given()).toEqual([0, 0]);
 });
 
 test("two addresses at one host are one node", async () => {
@@ -115,13 +82,6 @@ test("two addresses at one host are one node", async () => {
   expect(at.service.context.chain.nodes).toBe(1);
   expect((await at.prove(path, at.paid(await at.demand()))).status).toBe(200);
 });
-
-/** Knows nothing of what happened lately, and says so without an error. */
-const stale: Lie = ({ method }, truth) => {
-  if (method === "getTransaction") return null;
-  if (method === "getSignaturesForAddress") return [];
-  return method === "getSignatureStatuses" ? { ...(truth as object), value: [null] } : truth;
-};
 
 /** Names a transfer before it lands, as a donor does who leaves afterwards. */
 async function nameAndLeave(): Promise<string> {
@@ -133,36 +93,32 @@ async function nameAndLeave(): Promise<string> {
 }
 
 test("a stale node that is asked first loses no gift of which two others know", async () => {
-  at = await aDonatingService({
-    nodes: (chain) => [node(chain, stale), node(chain), node(chain)],
-  });
+  at = await aServiceOfNodes(() => [stale, honest, honest]);
   await nameAndLeave();
-  await sweepFor(2_400, 30);
-  expect(await history()).toMatchObject({ donation_count: 1 });
+  await sweepFor(at, 2_400, 30);
+  expect(await given()).toEqual([1, 1]);
   const { memo, reference } = await at.demand();
   at.chain.land(at.chain.donor().pay({ to: at.wallet, memo, references: [reference] }));
   const status = await at.service.get(`${path}/status?memo=${memo}`);
   expect(await status.json()).toMatchObject({ status: "received" });
-  expect(at.service.context.chain.disagreements()).toBe(0);
+  expect(disagreements()).toBe(0);
 });
 
 test("of two nodes one that is stale puts gifts off for hours, and is no liar", async () => {
   let isStale = true;
-  at = await aDonatingService({
-    nodes: (chain) => [
-      node(chain, (call, truth) => (isStale ? stale(call, truth) : truth)),
-      node(chain),
-    ],
-  });
+  at = await aServiceOfNodes(() => [
+    (call, truth) => (isStale ? stale(call, truth) : truth),
+    honest,
+  ]);
   const signature = await nameAndLeave();
-  await sweepFor(1_200, 120);
-  expect(await history()).toMatchObject({ donation_count: 0 });
+  await sweepFor(at, 1_200, 120);
+  expect(await given()).toEqual([0, 0]);
   expect((await at.prove(path, signature)).status).toBe(503);
-  expect(at.service.context.chain.disagreements()).toBe(0);
+  expect(disagreements()).toBe(0);
   isStale = false;
-  await sweepFor(60);
-  expect(await history()).toMatchObject({ donation_count: 1 });
-}, 240_000);
+  await sweepFor(at, 60, 10);
+  expect(await given()).toEqual([1, 1]);
+});
 
 test("two honest nodes need not agree on a supply that changes, nor know the time of a block", async () => {
   let minted = 0;
@@ -173,11 +129,11 @@ test("two honest nodes need not agree on a supply that changes, nor know the tim
   };
   const timed: Lie = (call, truth) =>
     call.method === "getTransaction" ? truth : other(call, truth);
-  at = await aDonatingService({ nodes: (chain) => [node(chain, other), node(chain, timed)] });
+  at = await aServiceOfNodes(() => [other, timed]);
   const { memo } = await at.demand();
   const large = at.chain.donor({ usdc: "30000" }).pay({ to: at.wallet, memo, usdc: "20000" });
   at.chain.land(large);
   at.chain.pass(20_000);
   expect((await at.prove(path, large.signature)).status).toBe(200);
-  expect(at.service.context.chain.disagreements()).toBe(0);
+  expect(disagreements()).toBe(0);
 });

@@ -1,44 +1,31 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { givingWorld } from "#content/giving/world.ts";
-import { confirmDonations, sweepDonations } from "#content/giving/sweep.ts";
+import { confirmDonations } from "#content/giving/sweep.ts";
 import { operatorHealth } from "#api/operator/health.ts";
 import type { DonationHistory, Settlement, SignedReceipt } from "#content/contract/donation.ts";
 import { readReceipt, verifyReceipt } from "#content/giving/receipt.ts";
 import { openSigner } from "#content/feed/signing-keys.ts";
 import { changesAfter } from "#content/nonprofit/changes-store.ts";
 import { donorCounts } from "#content/recommendation/curation.ts";
-import { aDonatingService, type DonatingService } from "#test/support/donating.ts";
-import { anotherNode, type Lie, type Node, payingMore } from "#test/support/node.ts";
+import type { DonatingService } from "#test/support/donating.ts";
+import { aServiceOfNodes, stale, sweepFor } from "#test/support/lying-nodes.ts";
+import { type Lie, payingMore } from "#test/support/node.ts";
 
 // Both nodes are on a fork: they show a transaction that the chain drops afterwards.
 const path = "/api/donate/well";
 let at: DonatingService;
-let nodes: Node[];
 /** What the nodes say of history that they hold, and of what they have seen. */
 let fork: { dropped: boolean; firstBlock: number; pays: string | null };
 beforeEach(async () => {
   fork = { dropped: false, firstBlock: 0, pays: null };
-  nodes = [];
   const forked: Lie = (call, truth) => {
-    const { method } = call;
-    if (method === "getFirstAvailableBlock") return fork.firstBlock;
-    if (!fork.dropped)
-      return fork.pays === null ? truth : payingMore(at.wallet, fork.pays)(call, truth);
-    if (method === "getTransaction") return null;
-    if (method === "getSignaturesForAddress") return [];
-    return method === "getSignatureStatuses" ? { ...(truth as object), value: [null] } : truth;
+    if (call.method === "getFirstAvailableBlock") return fork.firstBlock;
+    if (fork.dropped) return stale(call, truth);
+    return fork.pays === null ? truth : payingMore(at.wallet, fork.pays)(call, truth);
   };
-  at = await aDonatingService({
-    nodes: ({ chain }) => {
-      nodes.push(anotherNode(chain, forked), anotherNode(chain, forked));
-      return nodes.map(({ url }) => url);
-    },
-  });
+  at = await aServiceOfNodes(() => [forked, forked]);
 });
-afterEach(async () => {
-  await at.stop();
-  await Promise.all(nodes.map((node) => node.stop()));
-});
+afterEach(() => at.stop());
 
 const json = async <Answer>(place: string) => (await at.service.json(place)) as Answer;
 const history = () => json<DonationHistory>("/api/donations/well");
@@ -47,18 +34,6 @@ async function give(): Promise<Settlement> {
   const answer = await at.prove(path, at.paid(await at.demand()));
   expect(answer.status).toBe(200);
   return (await answer.json()) as Settlement;
-}
-
-/** Time goes by, and the sweep looks. Answers how many donations were voided. */
-async function sweepFor(minutes: number): Promise<number> {
-  const context = givingWorld(at.service.context);
-  let voided = 0;
-  for (let passed = 0; passed < minutes * 2; passed++) {
-    at.chain.pass(30_000);
-    await sweepDonations(context);
-    voided += (await confirmDonations(context)).voided.length;
-  }
-  return voided;
 }
 
 const rows = async () => await at.service.rows("SELECT * FROM donations ORDER BY recorded_at");
@@ -70,8 +45,8 @@ describe("a gift whose transaction the chain drops", () => {
     const { store } = at.service;
     expect(await donorCounts(store, [nonprofit_id ?? 0])).not.toEqual(new Map());
     fork.dropped = true;
-    expect(await sweepFor(2)).toBe(0); // A few clear answers are not enough.
-    expect(await sweepFor(20)).toBe(1);
+    expect(await sweepFor(at, 120, 30)).toBe(0); // A few clear answers are not enough.
+    expect(await sweepFor(at, 1_200, 30)).toBe(1);
 
     expect(await history()).toMatchObject({ donation_count: 0, recent_donations: [] });
     expect(await donorCounts(store, [nonprofit_id ?? 0])).toEqual(new Map());
@@ -100,10 +75,10 @@ describe("a gift whose transaction the chain drops", () => {
   test("is credited again, once, when it lands after all", async () => {
     const { tx_signature } = await give();
     fork.dropped = true;
-    expect(await sweepFor(20)).toBe(1);
+    expect(await sweepFor(at, 1_200, 30)).toBe(1);
     expect((await at.prove(path, tx_signature)).status).toBe(422);
     fork.dropped = false;
-    await sweepFor(5);
+    await sweepFor(at, 300, 30);
     const answer = await at.prove(path, tx_signature);
     expect(answer.status).toBe(200);
     expect(await history()).toMatchObject({ donation_count: 1, total_donated_usdc: 1 });
@@ -119,7 +94,7 @@ describe("a gift whose transaction the chain drops", () => {
 
 test("a gift that stays is final after a moment, and can be neither voided nor deleted", async () => {
   await give();
-  await sweepFor(1);
+  await sweepFor(at, 60, 30);
   expect(await rows()).toMatchObject([{ commitment: "finalized", check_at: null }]);
   for (const sql of [
     "UPDATE donations SET voided_at = 1, void_reason = 'vanished'",
@@ -128,13 +103,13 @@ test("a gift that stays is final after a moment, and can be neither voided nor d
     expect(at.service.store.raw.execute(sql)).rejects.toThrow();
   }
   fork.dropped = true;
-  expect(await sweepFor(60)).toBe(0);
+  expect(await sweepFor(at, 3_600, 30)).toBe(0);
 });
 
 test("nodes that have forgotten the blocks, or do not answer, void nothing", async () => {
   await give();
   fork = { dropped: true, firstBlock: Number.MAX_SAFE_INTEGER, pays: null };
-  expect(await sweepFor(60)).toBe(0);
+  expect(await sweepFor(at, 3_600, 30)).toBe(0);
   expect(await history()).toMatchObject({ donation_count: 1 });
   fork.firstBlock = 0;
   at.chain.chain.chaos.set({ errors: 100 });
@@ -145,12 +120,12 @@ test("nodes that have forgotten the blocks, or do not answer, void nothing", asy
 test("one wrong answer at finalized voids nothing; only ten minutes of them do", async () => {
   await give();
   fork.pays = "7";
-  expect(await sweepFor(1)).toBe(0);
+  expect(await sweepFor(at, 60, 30)).toBe(0);
   fork.pays = null;
-  expect(await sweepFor(20)).toBe(0);
+  expect(await sweepFor(at, 1_200, 30)).toBe(0);
   expect(await rows()).toMatchObject([{ commitment: "finalized", voided_at: null }]);
   await give();
   fork.pays = "7";
-  expect(await sweepFor(30)).toBe(1);
+  expect(await sweepFor(at, 1_800, 30)).toBe(1);
   expect(await rows()).toMatchObject([{}, { void_reason: "differs" }]);
 });

@@ -25,7 +25,7 @@ const post = (path: string, body: unknown, { from = fresh(), secret, headers = {
   });
 const enrich = (agent_id: string, body: object, sent: Sent & { slug?: string } = {}) =>
   post(`/api/enrich/${sent.slug ?? "thin-0"}`, { agent_id, ...body }, sent);
-const codeOf = async (answer: Response) => [answer.status, (await answer.json()).code];
+const codeOf = async (answer: Response) => `${answer.status} ${(await answer.json()).code}`;
 const bind = async (agent_id: string): Promise<string> =>
   (await (await post("/api/agents", { agent_id })).json()).agent_secret;
 const stored = async (agent_id: string) =>
@@ -42,10 +42,10 @@ describe("a bound id", () => {
   test("takes nothing without its secret, and all with it", async () => {
     const secret = await bind("Owned Bot");
     expect(secret).toMatch(/^agent_[\w-]{43}$/);
-    expect(await codeOf(await enrich("owned bot", city))).toEqual([401, "agent_secret_missing"]);
+    expect(await codeOf(await enrich("owned bot", city))).toBe("401 agent_secret_missing");
     const wrong = await enrich("OWNED  BOT", city, { secret: `${secret.slice(0, -1)}~` });
     expect(wrong.headers.get("www-authenticate")).toContain("Bearer");
-    expect(await codeOf(wrong)).toEqual([401, "agent_secret_wrong"]);
+    expect(await codeOf(wrong)).toBe("401 agent_secret_wrong");
     expect(await stored("owned bot")).toEqual([]);
     const right = await (await enrich("owned bot", city, { secret })).json();
     expect([right.bound, right.submissions[0].status]).toEqual([true, "pending"]);
@@ -59,7 +59,7 @@ describe("a bound id", () => {
     ["odd-bot-2", "odd\u2212bot\u20132"],
   ])("%s is the same in another spelling: %s", async (owned, spelled) => {
     await bind(owned);
-    expect(await codeOf(await enrich(spelled, city))).toEqual([401, "agent_secret_missing"]);
+    expect(await codeOf(await enrich(spelled, city))).toBe("401 agent_secret_missing");
   });
 
   test("protects drafts and tools, too", async () => {
@@ -72,7 +72,7 @@ describe("a bound id", () => {
       agent_id: "drafter",
     };
     const drafts = "/api/recommend/drafts";
-    expect(await codeOf(await post(drafts, draft))).toEqual([401, "agent_secret_missing"]);
+    expect(await codeOf(await post(drafts, draft))).toBe("401 agent_secret_missing");
     expect((await post(drafts, draft, { secret })).status).toBe(200);
     const call = {
       jsonrpc: "2.0",
@@ -92,10 +92,7 @@ describe("a bound id", () => {
     const secret = await bind("keyed");
     const headers = { "idempotency-key": "k-1" };
     expect((await enrich("keyed", city, { secret, headers })).status).toBe(200);
-    expect(await codeOf(await enrich("keyed", city, { headers }))).toEqual([
-      401,
-      "agent_secret_missing",
-    ]);
+    expect(await codeOf(await enrich("keyed", city, { headers }))).toBe("401 agent_secret_missing");
   });
 
   test("gets no answer of before without its present secret", async () => {
@@ -136,28 +133,24 @@ describe("a bound id", () => {
   test("has a new secret when it is rotated, and none that ever works once it is given up", async () => {
     const agent_id = "rotating";
     const first = await bind(agent_id);
-    expect(await codeOf(await post("/api/agents/rotate", { agent_id }))).toEqual([
-      401,
-      "agent_secret_missing",
-    ]);
+    expect(await codeOf(await post("/api/agents/rotate", { agent_id }))).toBe(
+      "401 agent_secret_missing",
+    );
     const rotated = await post("/api/agents/rotate", { agent_id }, { secret: first });
     const { agent_secret: secret } = await rotated.json();
     expect((await enrich(agent_id, city, { secret: first })).status).toBe(401);
     expect((await enrich(agent_id, city, { secret })).status).toBe(200);
     expect((await post("/api/agents/revoke", { agent_id }, { secret })).status).toBe(200);
     for (const sent of [{}, { secret }, { secret: first }]) {
-      expect(await codeOf(await enrich(agent_id, city, sent))).toEqual([403, "agent_retired"]);
-      expect(await codeOf(await post("/api/agents", { agent_id }, sent))).toEqual([
-        403,
-        "agent_retired",
-      ]);
+      expect(await codeOf(await enrich(agent_id, city, sent))).toBe("403 agent_retired");
+      expect(await codeOf(await post("/api/agents", { agent_id }, sent))).toBe("403 agent_retired");
     }
   });
 
   test("is not bound a second time, and says on the leaderboard that it is", async () => {
     const agent_id = "mine alone";
     const secret = await bind(agent_id);
-    expect(await codeOf(await post("/api/agents", { agent_id }))).toEqual([409, "agent_bound"]);
+    expect(await codeOf(await post("/api/agents", { agent_id }))).toBe("409 agent_bound");
     await enrich(agent_id, { field: "region", value: "Viken" }, { secret });
     await enrich("anyone", { field: "region", value: "Viken" });
     const { top_agents } = await service.json("/api/agents/leaderboard");
@@ -177,23 +170,22 @@ describe("a bound id", () => {
 test("an id that someone has used is not bound by whoever asks first", async () => {
   await enrich("well known", city);
   const answer = await post("/api/agents", { agent_id: "Well  Known" });
-  expect(await codeOf(answer)).toEqual([409, "agent_in_use"]);
+  expect(await codeOf(answer)).toBe("409 agent_in_use");
 });
 
 test("a secret for an id that is not bound is not ignored, but any other token is", async () => {
   const answer = await enrich("nobody's", city, { secret: "agent_believed-to-protect" });
-  expect(await codeOf(answer)).toEqual([401, "agent_not_bound"]);
+  expect(await codeOf(answer)).toBe("401 agent_not_bound");
   expect(await stored("nobody's")).toEqual([]);
   const ofGateway = { secret: "eyJhbGciOiJIUzI1NiJ9.e30.x" };
   expect((await enrich("nobody's", city, ofGateway)).status).toBe(200);
   const bound = await bind("behind a gateway");
-  expect(await codeOf(await enrich("behind a gateway", city, ofGateway))).toEqual([
-    401,
-    "agent_secret_wrong",
-  ]);
+  expect(await codeOf(await enrich("behind a gateway", city, ofGateway))).toBe(
+    "401 agent_secret_wrong",
+  );
   expect((await enrich("behind a gateway", city, { secret: bound })).status).toBe(200);
   const crossSite = { ...ofGateway, headers: { "sec-fetch-site": "cross-site" } };
-  expect(await codeOf(await enrich("visitor", city, crossSite))).toEqual([403, "cross_site_write"]);
+  expect(await codeOf(await enrich("visitor", city, crossSite))).toBe("403 cross_site_write");
 });
 
 test("every write counts toward its limit with a slash at its end, too", async () => {
@@ -215,11 +207,8 @@ test("an Idempotency-Key that a stranger used for an id is not used up", async (
   const send = (value: string, from: string) =>
     enrich("shared", { field: "region", value }, { from, headers, slug: "thin-8" });
   expect((await send("Viken", "192.0.2.1")).status).toBe(200);
-  expect(await codeOf(await send("Oslo", "192.0.2.1"))).toEqual([409, "idempotency_key_reused"]);
-  expect(await codeOf(await send("Oslo", "198.51.100.1"))).toEqual([
-    409,
-    "pending_from_another_network",
-  ]);
+  expect(await codeOf(await send("Oslo", "192.0.2.1"))).toBe("409 idempotency_key_reused");
+  expect(await codeOf(await send("Oslo", "198.51.100.1"))).toBe("409 pending_from_another_network");
 });
 
 test("what waits from before networks were kept is no one's who repeats it", async () => {
@@ -271,7 +260,7 @@ describe.each(["agents", "networks"])("an id that is not bound, in mode %s", (mo
       { field: "city", value: "Lagos" },
     ];
     const answer = await send({ fields }, "198.51.100.9");
-    expect(await codeOf(answer)).toEqual([409, "pending_from_another_network"]);
+    expect(await codeOf(answer)).toBe("409 pending_from_another_network");
     expect(await values()).toEqual([["city", "Oslo", "pending", 0]]);
     expect((await send({ field: "city", value: "Bergen" }, "192.0.2.200")).status).toBe(200);
     expect(await values()).toEqual([

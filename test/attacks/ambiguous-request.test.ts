@@ -63,10 +63,10 @@ test.each(["x?", "x#", "x|", "x@y", "x/y", "x\\y", "", "[::1", "x:99999", "a..b"
   },
 );
 
-test("900 writes whose Host hides the path, or that have none, come to 30 at most", async () => {
-  const hidden = await posted(300, "/desk/healthz?/api/enrich/hope-kitchen", "x?");
-  const hostless = await posted(300, "/desk/healthz?/api/enrich/hope-kitchen", null);
-  const plain = await posted(300, "/api/enrich/hope-kitchen", null);
+test("180 writes whose Host hides the path, or that have none, come to 30 at most", async () => {
+  const hidden = await posted(60, "/desk/healthz?/api/enrich/hope-kitchen", "x?");
+  const hostless = await posted(60, "/desk/healthz?/api/enrich/hope-kitchen", null);
+  const plain = await posted(60, "/api/enrich/hope-kitchen", null);
   const taken = [hidden, hostless, plain].map((all) => all.filter((status) => status === "200"));
   expect(taken.map(({ length }) => length)).toEqual([0, 0, 30]);
 });
@@ -107,28 +107,15 @@ test("each route that writes counts toward a limit of its own, and none but prob
 
 test("no way to write a path reaches a route that counts otherwise", async () => {
   const parts = constantFrom("api", "enrich", "healthz", "desk", "onboard", "donate", "x");
-  const marks = constantFrom(
-    "/",
-    "//",
-    "/./",
-    "/../",
-    "/%2e/",
-    "%2f",
-    ";",
-    "?",
-    "/?",
-    "\\",
-    ":",
-    "@",
-  );
+  const marks = ["/", "//", "/./", "/../", "/%2e/", "%2f", ";", "?", "/?", "\\", ":", "@"];
   await assert(
-    asyncProperty(array(tuple(marks, parts), { maxLength: 6 }), async (steps) => {
+    asyncProperty(array(tuple(constantFrom(...marks), parts), { maxLength: 6 }), async (steps) => {
       const target = `/${steps.flat().join("")}`;
       const answer = await raw(listening.port, `POST ${target} HTTP/1.1\r\nHost: a`, "{}");
       expect(answer).toMatch(/^HTTP\/1\.1 4\d\d/);
       expect(answer).not.toContain("internal");
     }),
-    { numRuns: 300 },
+    { numRuns: 150 },
   );
 });
 

@@ -16,7 +16,7 @@ import { draftManifest } from "#site/bundle/signed-list.ts";
 import { publishChanges } from "#site/publisher/list-job.ts";
 import { openFeedJob } from "#site/publisher/feed-job.ts";
 import { rollBackTo } from "#site/publisher/requests.ts";
-import { aDirectory, aSigningKey, plainFolder } from "#test/support/publisher.ts";
+import { aBuiltDirectory, aSigningKey, plainFolder } from "#test/support/publisher.ts";
 import { serveFolder } from "#test/support/static-server.ts";
 
 // Somebody between a directory and who copies it, or at the directory, shows an older state for the newest one, or a list that does harm.
@@ -25,8 +25,7 @@ const dayMs = 86_400_000;
 let base: string;
 let origin: string;
 
-const directory = await aDirectory([{ slug: "well", name: "Well" }], { exported: true });
-await directory.publisher.buildAll();
+const directory = await aBuiltDirectory([{ slug: "well", name: "Well" }], { exported: true });
 const exported = plainFolder(directory.dataDir);
 const signer = directory.publisher.signer;
 afterAll(() => directory.close());

@@ -16,7 +16,7 @@ import { announceService } from "#api/operator/running-service.ts";
 import { closeToOthers } from "#content/runtime/files.ts";
 import { openStore } from "#content/store/open.ts";
 import { aNonprofit } from "#test/support/records.ts";
-import { aDirectory } from "#test/support/publisher.ts";
+import { aBuiltDirectory, aDirectory } from "#test/support/publisher.ts";
 
 // Another user of the machine looks for files that hold contact data and keys.
 
@@ -122,8 +122,7 @@ test("a folder that all users share is left as it is", () => {
 });
 
 test("published files stay readable in a folder outside, which is filled when it is new", async () => {
-  const directory = await aDirectory([aNonprofit({ slug: "water" })]);
-  await directory.publisher.buildAll();
+  const directory = await aBuiltDirectory([aNonprofit({ slug: "water" })]);
   const publicDir = join(folder, "public");
   await directory.restart({ publicDir });
   expect(modeOf(join(publicDir, "nonprofits/water.html"))).toBe("444");
@@ -138,7 +137,7 @@ test("a folder with other files is not taken, and one of before is filled again"
   expect(await directory.restart({ publicDir: theirs }).catch(String)).toContain("is not empty");
   expect(existsSync(join(theirs, "thesis.txt"))).toBe(true);
   await directory.restart({ publicDir: one });
-  await directory.publisher.buildAll();
+  await directory.publisher.buildAll({ processes: 1 });
   await directory.restart({ publicDir: other });
   await directory.edit("water", { tagline: "Newer words" });
   await directory.drain();

@@ -45,7 +45,7 @@ test("the receipt of an issuer that nobody named is not valid, and the answer sa
   expect(answer.message).toContain(
     `signed by ${evil()}'s key ${attacker.publicKey.kid}, which you did not pin: NOT VERIFIED`,
   );
-}, 240_000);
+});
 
 test("the directory that is named has to be the issuer, and its key has to have signed", async () => {
   const real = "https://almoner.example";
@@ -57,7 +57,7 @@ test("the directory that is named has to be the issuer, and its key has to have 
     code: 1,
     kind: "wrong_key",
   });
-}, 240_000);
+});
 
 test("who names the issuer, or has its key, hears VALID and by what", async () => {
   const text = await signedBy(attacker, evil());
@@ -73,7 +73,7 @@ test("who names the issuer, or has its key, hears VALID and by what", async () =
     code: 0,
     pinned_by: "own key",
   });
-}, 240_000);
+});
 
 test("a copy without its correction is void where the issuer is asked, and else says what it does not know", async () => {
   const receipt = aReceipt({ issuer: evil() });
@@ -96,4 +96,4 @@ test("a copy without its correction is void where the issuer is asked, and else 
   live = JSON.stringify({ ...JSON.parse(copy), correction: { correction, signature } });
   const taken = await verify(copy, ["--issuer", evil()]);
   expect(taken).toMatchObject({ code: 1, kind: "voided" });
-}, 240_000);
+});

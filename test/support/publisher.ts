@@ -103,12 +103,21 @@ export async function aDirectory(
       const file = context.manifest.find(path);
       return file === null ? null : context.blobs.read(file.digest).toString();
     },
+    /** Builds all there is; answers the files that differ from what was published. */
+    rebuilt: async () => (await publisher.buildAll({ processes: 1 })).differing,
     close: (): void => {
       publisher.close();
       store.close();
       rmSync(dataDir, { recursive: true, force: true });
     },
   };
+}
+
+/** The same, built. */
+export async function aBuiltDirectory(...of: Parameters<typeof aDirectory>): Promise<Directory> {
+  const directory = await aDirectory(...of);
+  await directory.publisher.buildAll({ processes: 1 });
+  return directory;
 }
 
 export { publisherFolders };
