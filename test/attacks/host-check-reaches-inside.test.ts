@@ -56,19 +56,15 @@ beforeEach(() => {
 });
 
 const closedPort = 1;
+const configOf = (https: number, allowed = [here]) => ({
+  claimResolver: names.address,
+  claimPorts: [https, plain.port] as [number, number],
+  claimAddresses: allowed,
+});
 /** Looks where names lead as given; only `here` counts as public. */
-function look(
-  leading: Record<string, Named>,
-  { https = closedPort, ca = "", waitMs = 2_000, allowed = [here] } = {},
-) {
+function look(leading: Record<string, Named>, { waitMs = 2_000, allowed = [here] } = {}) {
   Object.assign(names.names, leading);
-  const config = {
-    claimResolver: names.address,
-    claimPorts: [https, plain.port] as [number, number],
-    claimAddresses: allowed,
-  };
-  const options = { waitMs, ...(ca === "" ? {} : { ca }) };
-  return openHostLook(config, options)({ website, host, token });
+  return openHostLook(configOf(closedPort, allowed), { waitMs })({ website, host, token });
 }
 const leadingHere = { "www.kitchen.example": { addresses: [[here]] } };
 
@@ -84,15 +80,10 @@ describe("a look at a host", () => {
   });
 
   test("asks a website of https by https, and checks that the certificate is the host's", async () => {
-    const bare = { "kitchen.example": { addresses: [[here]] } };
-    const options = { https: secure.port, ca: hostCertificate.cert };
+    const options = { ca: hostCertificate.cert };
     const asked = { website: "https://kitchen.example", host, token };
-    Object.assign(names.names, bare);
-    const config = {
-      claimResolver: names.address,
-      claimPorts: [secure.port, plain.port] as [number, number],
-      claimAddresses: [here],
-    };
+    Object.assign(names.names, { "kitchen.example": { addresses: [[here]] } });
+    const config = configOf(secure.port);
     expect(await openHostLook(config, options)(asked)).toMatchObject({ kind: "found" });
     expect(secure.hosts).toEqual([host]);
     // Without trust in it, and for www.kitchen.example, which it is not of, the certificate proves nothing.
@@ -102,8 +93,9 @@ describe("a look at a host", () => {
     expect(await openHostLook(config, options)(ofAnother)).toMatchObject({ kind: "unclear" });
     expect(secure.hosts).toEqual([host]);
     // Neither by a certificate that fails nor by a closed port is it led to plain http, where anyone on the way can answer.
-    const closed = { ...config, claimPorts: [closedPort, plain.port] as [number, number] };
-    expect(await openHostLook(closed, options)(asked)).toMatchObject({ kind: "unclear" });
+    expect(await openHostLook(configOf(closedPort), options)(asked)).toMatchObject({
+      kind: "unclear",
+    });
     secure.answer = () => Response.redirect(`http://${host}${path}`);
     expect(await openHostLook(config, options)(asked)).toMatchObject({ kind: "absent" });
     expect(plain.hosts).toEqual([]);

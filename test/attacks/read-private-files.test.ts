@@ -26,32 +26,30 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-const modeOf = (path: string): string => (statSync(path).mode & 0o777).toString(8);
+const modeOf = (path: string): string => (statSync(path).mode & 0o7777).toString(8);
+const besides = ["", "-wal", "-shm"];
+/** A database with its log is for its owner alone; afterwards it is left open. */
+const expectOwn = (path: string) => {
+  for (const end of besides) expect([end, modeOf(path + end)]).toEqual([end, "600"]);
+  for (const end of besides) chmodSync(path + end, 0o644);
+};
 
 /** Runs a command as an operator does whose shell makes files that everybody may read. */
 function command(script: string, dataDir: string, ...given: string[]) {
-  const publicDir = join(dataDir, "public");
   const words = [process.execPath, script, ...given].map((word) => `'${word}'`).join(" ");
+  const publicDir = join(dataDir, "public");
+  const own = { ALMONER_DATA_DIR: dataDir, ALMONER_PUBLIC_DIR: publicDir, ALMONER_CHAIN_PORT: "0" };
   return Bun.spawnSync(["sh", "-c", `umask 022; exec ${words}`], {
-    env: {
-      ...process.env,
-      ALMONER_DATA_DIR: dataDir,
-      ALMONER_PUBLIC_DIR: publicDir,
-      ALMONER_CHAIN_PORT: "0",
-    },
+    env: { ...process.env, ...own },
   });
 }
 
 test("the store and its log are for their owner alone, also where an older version left them open", async () => {
   const path = join(folder, "data", "store.db");
-  for (const round of ["new", "left open"]) {
-    if (round === "left open")
-      for (const end of ["", "-wal", "-shm"]) {
-        if (existsSync(path + end)) chmodSync(path + end, 0o644);
-      }
+  for (const _ of ["new", "left open"]) {
     using store = await openStore({ url: `file:${path}` });
     await store.write((tx) => tx.raw.execute("CREATE TABLE IF NOT EXISTS x (y)"));
-    for (const end of ["", "-wal", "-shm"]) expect([end, modeOf(path + end)]).toEqual([end, "600"]);
+    expectOwn(path);
   }
   expect(modeOf(join(folder, "data"))).toBe("700");
 });
@@ -59,11 +57,10 @@ test("the store and its log are for their owner alone, also where an older versi
 test("limits and the address of the service are for their owner alone, also when left open", () => {
   const path = join(folder, "limits.db");
   for (const round of ["new", "left open"]) {
-    if (round === "left open") for (const end of ["", "-wal", "-shm"]) chmodSync(path + end, 0o644);
     const windows = openWindows(path);
     const minute = { policy: "x", limit: 1, windowMs: 60_000, grainMs: 1 };
     windows.takeAll([{ counters: [{ window: minute, clients: ["someone"] }], count: 1 }]);
-    for (const end of ["", "-wal", "-shm"]) expect([end, modeOf(path + end)]).toEqual([end, "600"]);
+    expectOwn(path);
     // A second one keeps the log there.
     if (round === "new") openWindows(path);
     windows.close();
@@ -83,14 +80,10 @@ test("commands close the data folder, say so once, and export into files of thei
   const first = command("scripts/export.ts", data, "--out", out);
   expect(first.stderr.toString()).toContain(`${data} was open to other users`);
   expect(first.stderr.toString()).toContain("ALMONER_PUBLIC_DIR");
-  expect([modeOf(data), modeOf(join(data, "store.db")), modeOf(out)]).toEqual([
-    "700",
-    "600",
-    "600",
-  ]);
-  expect(command("scripts/export.ts", data, "--out", out).stderr.toString()).not.toContain(
-    "open to",
-  );
+  const modes = [data, join(data, "store.db"), out].map(modeOf);
+  expect(modes).toEqual(["700", "600", "600"]);
+  const second = command("scripts/export.ts", data, "--out", out);
+  expect(second.stderr.toString()).not.toContain("open to");
 });
 
 test("secrets that were left open to all are closed, and it is said", () => {
@@ -118,7 +111,7 @@ test("a folder that all users share is left as it is", () => {
   expect(done.stderr.toString()).toContain(
     `${folder} is a folder that all users of this machine share`,
   );
-  expect((statSync(folder).mode & 0o7777).toString(8)).toBe("1777");
+  expect(modeOf(folder)).toBe("1777");
 });
 
 test("published files stay readable in a folder outside, which is filled when it is new", async () => {

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, test } from "bun:test";
+import { afterEach, expect, test } from "bun:test";
 import type { PaymentRequirements } from "#content/contract/donation.ts";
 import { donorCounts } from "#content/recommendation/curation.ts";
 import { aDonatingService, type DonatingService, paymentHeader } from "#test/support/donating.ts";
@@ -12,14 +12,15 @@ const rounds = 8;
 
 let at: DonatingService;
 let ring: Donor;
-beforeEach(async () => {
+const open = async (env: Record<string, string> = {}) => {
   at = await aDonatingService({
+    env,
     records: (chain) => {
       ring = chain.donor({ usdc: "0" });
       return [aNonprofit({ slug: "ring", usdc_wallet: ring.address })];
     },
   });
-});
+};
 afterEach(() => at.stop());
 
 const sponsor = () => at.chain.sponsor.publicKey.toBase58();
@@ -32,6 +33,15 @@ async function pay(donor: Donor, { recipient, memo, accepts }: PaymentRequiremen
   return at.send(place, paymentHeader(bytes, 2, at.service.context.chain.caip2));
 }
 
+/** A refusal offers the donor to pay the fee. */
+async function offeredToPay(answer: Response, { address }: Donor, code: string) {
+  const refusal = (await answer.json()) as PaymentRequirements & { code: string };
+  expect([answer.status, refusal.code]).toEqual([402, code]);
+  const extra = { fee_paid_by: "payer", feePayer: address };
+  expect(refusal.accepts).toMatchObject([{ extra }]);
+  return refusal;
+}
+
 function sendBack(to: Donor): void {
   at.chain.land(ring.pay({ to: to.address, usdc: "1" }));
 }
@@ -39,6 +49,7 @@ function sendBack(to: Donor): void {
 const totals = async () => at.service.json("/api/donations/ring");
 
 test("the sponsor pays for a wallet's first gift of 24 hours to a nonprofit; the donor pays for the others", async () => {
+  await open();
   const donor = at.chain.donor({ usdc: "1" });
   const before = sponsorLamports();
   for (let round = 0; round < rounds; round++) {
@@ -46,11 +57,7 @@ test("the sponsor pays for a wallet's first gift of 24 hours to a nonprofit; the
     if (round === 0) {
       expect(answer.status).toBe(200);
     } else {
-      const refusal = (await answer.json()) as PaymentRequirements & { code: string };
-      expect([answer.status, refusal.code]).toEqual([402, "sponsored_today"]);
-      expect(refusal.accepts).toMatchObject([
-        { extra: { fee_paid_by: "payer", feePayer: donor.address } },
-      ]);
+      const refusal = await offeredToPay(answer, donor, "sponsored_today");
       // As a client does that signs what it was offered.
       expect((await pay(donor, refusal)).status).toBe(200);
     }
@@ -64,6 +71,7 @@ test("the sponsor pays for a wallet's first gift of 24 hours to a nonprofit; the
 });
 
 test("24 hours after its first gift a wallet has another one", async () => {
+  await open();
   const donor = at.chain.donor({ usdc: "3" });
   const give = async () => (await pay(donor, await at.demand(path))).status;
   expect([await give(), await give()]).toEqual([200, 402]);
@@ -72,28 +80,16 @@ test("24 hours after its first gift a wallet has another one", async () => {
 });
 
 test("a donor over its budget is offered to pay the fee, not the sponsor again", async () => {
-  await at.stop();
-  at = await aDonatingService({ env: { ALMONER_SPONSOR_LAMPORTS_PER_DONOR: "5000" } });
+  await open({ ALMONER_SPONSOR_LAMPORTS_PER_DONOR: "5000" });
   const donor = at.chain.donor({ usdc: "1" });
   const answer = await pay(donor, await at.demand(), "/api/donate/well");
-  const refusal = (await answer.json()) as PaymentRequirements & { code: string };
-  expect([answer.status, refusal.code]).toEqual([402, "sponsor_budget"]);
-  expect(refusal.accepts).toMatchObject([
-    { extra: { fee_paid_by: "payer", feePayer: donor.address } },
-  ]);
+  const refusal = await offeredToPay(answer, donor, "sponsor_budget");
   expect((await pay(donor, refusal, "/api/donate/well")).status).toBe(200);
 });
 
 // What remains: each new wallet is another donor. The threat model says what it costs.
 test("new wallets, one after the other, count as donors until the nonprofit's budget ends", async () => {
-  await at.stop();
-  at = await aDonatingService({
-    env: { ALMONER_SPONSOR_LAMPORTS_PER_NONPROFIT: String(5 * feeLamports) },
-    records: (chain) => {
-      ring = chain.donor({ usdc: "0" });
-      return [aNonprofit({ slug: "ring", usdc_wallet: ring.address })];
-    },
-  });
+  await open({ ALMONER_SPONSOR_LAMPORTS_PER_NONPROFIT: String(5 * feeLamports) });
   const [sponsorBefore, ringBefore] = [sponsorLamports(), at.chain.lamportsOf(ring.address)];
   let donor = at.chain.donor({ usdc: "1" });
   const statuses: number[] = [];
