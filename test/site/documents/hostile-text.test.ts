@@ -1,6 +1,7 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, describe, expect, test } from "bun:test";
 import type { StoredProvenance } from "#content/nonprofit/record.ts";
-import { aRichNonprofit, aSite, siteBaseUrl, type TestSite } from "#test/support/compiled-site.ts";
+import { aRichNonprofit, aSite, siteBaseUrl } from "#test/support/compiled-site.ts";
+import { textsAt } from "#test/support/page-table.ts";
 
 const attack = `</script><script>alert(1)</script><img src=x onerror=alert(2)>"' onload='x' & \u2028\u2029 <!-- ]]> {{x}}`;
 const badLinks = [
@@ -21,32 +22,27 @@ const provenance = (source: Origin, agents: string[] = []) => ({
   name: { ...source, agents, applied_at: 0 },
 });
 
-let site: TestSite;
-beforeAll(async () => {
-  site = await aSite();
-  await site.save([
+const site = await aSite();
+await site.save([
+  aRichNonprofit({
+    ...{ name: attack, tagline: attack, mission: attack, description: attack, city: attack },
+    ...{ region: attack, usdc_wallet: attack },
+    ...{ wallet_challenge: attack, wallet_signature: attack },
+    programs: [{ name: attack, description: attack, beneficiaries_per_year: 1, location: attack }],
+    impact_metrics: [{ name: attack, value: attack, unit: attack, period: attack }],
+    registrations: [
+      { country_code: "US", type: attack, registration_number: attack, org_id: attack },
+    ],
+    provenance: provenance({ set_by: "consensus", source: attack, source_url: attack }, [attack]),
+  }),
+  ...badLinks.map((link, at) =>
     aRichNonprofit({
-      ...{ name: attack, tagline: attack, mission: attack, description: attack, city: attack },
-      ...{ region: attack, usdc_wallet: attack },
-      ...{ wallet_challenge: attack, wallet_signature: attack },
-      programs: [
-        { name: attack, description: attack, beneficiaries_per_year: 1, location: attack },
-      ],
-      impact_metrics: [{ name: attack, value: attack, unit: attack, period: attack }],
-      registrations: [
-        { country_code: "US", type: attack, registration_number: attack, org_id: attack },
-      ],
-      provenance: provenance({ set_by: "consensus", source: attack, source_url: attack }, [attack]),
+      ...{ slug: `links-${at}`, website: link, donation_url: link, logo_url: link },
+      registrations: [],
+      provenance: provenance({ set_by: "register", source: "irs-bmf", source_url: link }),
     }),
-    ...badLinks.map((link, at) =>
-      aRichNonprofit({
-        ...{ slug: `links-${at}`, website: link, donation_url: link, logo_url: link },
-        registrations: [],
-        provenance: provenance({ set_by: "register", source: "irs-bmf", source_url: link }),
-      }),
-    ),
-  ]);
-});
+  ),
+]);
 afterAll(() => site.close());
 
 describe("hostile text", () => {
@@ -87,11 +83,8 @@ test.each(badLinks.map((link, at) => [JSON.stringify(link), at] as const))(
   "the link %s never becomes one",
   async (_, at) => {
     const { $ } = await site.page(`profile ${at + 2}`);
-    const foreign = $("a[href]")
-      .toArray()
-      .map((a) => $(a).attr("href") ?? "")
-      .filter((href) => !/^(\/(?!\/)|#)/.test(href));
-    expect(foreign).toEqual([]);
+    const links = textsAt($, "a[href]@href");
+    expect(links.filter((href) => !/^(\/(?!\/)|#)/.test(href ?? ""))).toEqual([]);
     const { potentialAction } = JSON.parse($("script").text());
     expect(potentialAction).toMatchObject([{ target: `${siteBaseUrl}/donate/links-${at}` }]);
   },

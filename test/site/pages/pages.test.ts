@@ -96,18 +96,11 @@ describe("the page of agents", () => {
 
   test("shows the leaderboard that the store keeps", async () => {
     const agent = {
-      agent_name: "Scout 7",
-      submissions: 9,
-      applied: 4,
-      nonprofits_touched: 3,
-      last_seen: "2026-11-01 10:00:00",
-      flags: [],
+      ...{ agent_name: "Scout 7", submissions: 9, applied: 4, nonprofits_touched: 3 },
+      ...{ last_seen: "2026-11-01 10:00:00", flags: [] },
     };
     const totals = {
-      total_submissions: 9,
-      total_applied: 4,
-      unique_agents: 1,
-      nonprofits_improved: 3,
+      ...{ total_submissions: 9, total_applied: 4, unique_agents: 1, nonprofits_improved: 3 },
     };
     const recent = {
       ...{ agent_name: "Scout 7", field: "programme" },

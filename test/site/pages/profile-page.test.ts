@@ -68,20 +68,12 @@ const record = "https://apps.irs.gov/app/eos/detailsPage?ein=530196606";
 
 const tables: [title: string, key: string, rows: PageRow[]][] = [
   [
-    "shows what the directory knows",
+    "shows figures and links as people read them",
     "profile 1",
     [
-      ["h1", ["Lantern School"]],
-      ["main", "Evening classes for working children"],
-      ["main", "We teach children who work by day."],
-      ["main", "Today there are nine classes."],
       ["main", /12,345.*US\$ 250,000.*1 person/],
-      ["main", "Night classes"],
       ["main", "Kisumu · 300 people a year"],
       ["main", "1,200 children"],
-      ["main", "530196605"],
-      ["main", "4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T"],
-      ["main", "US Internal Revenue Service, Business Master File"],
       ['a[href="https://www.lantern-school.example/"]', ["lantern-school.example"]],
       ['.marks a[href="/causes/education"]', ["Education"]],
     ],
@@ -202,17 +194,11 @@ describe("a profile", () => {
   });
 
   test("is described to search engines as an NGO", async () => {
+    // The facts themselves: profile-forms.test.ts.
     expect(await jsonLdOf("profile 1")).toMatchObject({
       "@type": "NGO",
-      name: "Lantern School",
-      url: "https://www.lantern-school.example/",
-      foundingDate: "1998",
-      address: { addressLocality: "Kisumu", addressCountry: "KE" },
-      identifier: [
-        { "@type": "PropertyValue", propertyID: "EIN", value: "530196605" },
-        { propertyID: "org-id", value: "US-EIN-530196605" },
-      ],
-      numberOfEmployees: { "@type": "QuantitativeValue", value: 1 },
+      identifier: [{ "@type": "PropertyValue", propertyID: "EIN" }, { propertyID: "org-id" }],
+      numberOfEmployees: { "@type": "QuantitativeValue" },
       areaServed: ["Kisumu"],
       potentialAction: [
         { "@type": "DonateAction", target: "https://lantern-school.example/give" },

@@ -18,7 +18,7 @@ let sample: TestSite;
 beforeAll(async () => {
   [real, sample] = await Promise.all([aSite([{ slug: "lantern" }]), aSite()]);
   await seedDirectory(sample.store, { profiles: 3, seedNumber: 1 });
-}, 240_000);
+});
 afterAll(() => {
   real.close();
   sample.close();

@@ -9,6 +9,7 @@ import { moneyChart, moneyHtml } from "#site/profile/profile-money.ts";
 import { markdownOf } from "#site/profile/profile-markdown.ts";
 import { profileView } from "#site/profile/profile-view.ts";
 import { filed, redCross } from "#test/support/filed.ts";
+import { textsAt } from "#test/support/page-table.ts";
 import { aNonprofit } from "#test/support/records.ts";
 
 const baseUrl = "https://almoner.example";
@@ -19,19 +20,16 @@ function markdownFor(record: NonprofitRecord): string {
 }
 const sectionOf = (record: NonprofitRecord, t: Texts = english) => {
   const $ = load(String(moneyHtml(record, detailOf(record), t) ?? ""));
+  const rows = $("tr").toArray();
   return {
     $,
-    said: $(".money > p")
-      .toArray()
-      .map((p) => $(p).text()),
-    rows: $("tr")
-      .toArray()
-      .map((tr) =>
-        $(tr)
-          .children()
-          .toArray()
-          .map((cell) => $(cell).text()),
-      ),
+    said: textsAt($, ".money > p"),
+    rows: rows.map((tr) =>
+      $(tr)
+        .children()
+        .get()
+        .map((cell) => $(cell).text()),
+    ),
   };
 };
 const recordOf = (
@@ -79,14 +77,11 @@ test("a real organisation's money stands in sentences, a chart and a table with 
       ...["US$ 3,486,142,571", "US$ 1,593,810,329"],
     ],
   ]);
-  expect(
-    $("td a")
-      .toArray()
-      .map((a) => $(a).attr("href")?.slice(-37)),
-  ).toEqual([
-    "rs.gov/app/eos/detailsPage?ein=530196605".slice(-37),
-    ...["202420679349300232", "202300629349300520", "202300629349300520"].map((id) =>
-      `990/xml/${id}_public.xml`.slice(-37),
+  const xml = "https://apps.irs.gov/pub/epostcard/990/xml";
+  expect(textsAt($, "td a@href")).toEqual([
+    "https://apps.irs.gov/app/eos/detailsPage?ein=530196605",
+    ...["202420679349300232", "202300629349300520", "202300629349300520"].map(
+      (id) => `${xml}/${id}_public.xml`,
     ),
   ]);
   expect($("svg[role=img]").attr("aria-labelledby")).toBe("money-title money-about");
