@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
 import { openBundleReader } from "#site/delivery/bundle-reader.ts";
 import { createBundleServer } from "#site/delivery/bundle-server.ts";
 import { describeInBrowser, openPage, type WatchedPage } from "#test/support/chromium.ts";
-import { aDirectory, type Directory, publisherFolders } from "#test/support/publisher.ts";
+import { aBuiltDirectory, type Directory, publisherFolders } from "#test/support/publisher.ts";
 
 const schools = Array.from({ length: 40 }, (_, at) => ({
   slug: `night-school-${at}`,
@@ -27,8 +27,7 @@ describeInBrowser("the search box in a browser", (browser) => {
   let matching = 1;
   let asked: URLSearchParams[] = [];
   beforeAll(async () => {
-    directory = await aDirectory([...schools, wells], { searchIndex: true });
-    await directory.publisher.buildAll();
+    directory = await aBuiltDirectory([...schools, wells], { searchIndex: true });
     await directory.drain();
     const bundle = createBundleServer(openBundleReader(publisherFolders(directory.dataDir).bundle));
     server = Bun.serve({

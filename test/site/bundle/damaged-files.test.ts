@@ -6,7 +6,7 @@ import { openBundleReader } from "#site/delivery/bundle-reader.ts";
 import { createBundleServer } from "#site/delivery/bundle-server.ts";
 import { dropDamagedManifest } from "#site/publisher/open-publisher.ts";
 import { takePublisherLock } from "#site/publisher/lock.ts";
-import { aDirectory, type Directory } from "#test/support/publisher.ts";
+import { aBuiltDirectory, type Directory } from "#test/support/publisher.ts";
 import { aService } from "#test/support/service.ts";
 
 let directory: Directory;
@@ -14,8 +14,7 @@ const inBundle = (name: string) => join(directory.dataDir, "bundle", name);
 const noDatabase = "no database at all".repeat(1_000);
 
 beforeAll(async () => {
-  directory = await aDirectory([{ slug: "oak-trust", name: "Oak Trust" }]);
-  await directory.publisher.buildAll();
+  directory = await aBuiltDirectory([{ slug: "oak-trust", name: "Oak Trust" }]);
 });
 afterAll(() => directory.close());
 
@@ -45,7 +44,7 @@ describe("a damaged manifest", () => {
     drop();
     expect([errors.length, existsSync(inBundle("packs.db.damaged"))]).toEqual([1, true]);
     await directory.reopen();
-    await directory.publisher.buildAll();
+    await directory.publisher.buildAll({ processes: 1 });
     while (ask() === null) await Bun.sleep(20);
     expect([ask()?.status, reader.hasRelease()]).toEqual([200, true]);
     // One that is whole stays.

@@ -19,16 +19,15 @@ import { checkExport, exportInSlices, exportRelease } from "#site/bundle/export-
 import { commitRelease, storeFiles } from "#site/bundle/release.ts";
 import { runProfileJob } from "#site/publisher/profile-job.ts";
 import { aBundle, flipBit, type TestBundle } from "#test/support/bundle.ts";
-import { aDirectory, type Directory, plainFolder } from "#test/support/publisher.ts";
+import { aBuiltDirectory, type Directory, plainFolder } from "#test/support/publisher.ts";
 
 const text = (path: string) => readFileSync(path, "utf8");
 
 let bundle: TestBundle;
 let directory: Directory;
 beforeAll(async () => {
-  directory = await aDirectory([{ slug: "trust-a" }, { slug: "trust-b" }], { exported: true });
-  await directory.publisher.buildAll();
-}, 240_000);
+  directory = await aBuiltDirectory([{ slug: "trust-a" }, { slug: "trust-b" }], { exported: true });
+});
 afterAll(() => directory.close());
 
 describe("the folder for other web servers", () => {
@@ -129,7 +128,7 @@ test("a full build names and repairs what somebody changed in place, and what is
   expect(() => directory.read(path)).toThrow("gone or damaged");
   rmSync(join(folder, "llms.txt"));
   writeFileSync(join(folder, "own.txt"), "not ours");
-  const { differing, repaired } = await publisher.buildAll();
+  const { differing, repaired } = await publisher.buildAll({ processes: 1 });
   expect([differing, repaired]).toEqual([[], [path]]);
   expect(directory.read(path)).toBe(whole);
   expect(await checkExport(context)).toEqual(["llms.txt", path]);

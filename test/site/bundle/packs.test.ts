@@ -87,20 +87,15 @@ describe("content", () => {
     worker.close();
   });
 
-  test.each(["its segment", "the place where it lay"])(
-    "of which %s went before it was published makes no release",
-    (what) => {
-      bundle.publish({ "a.txt": "one" });
-      const { files } = storeFiles(bundle, [{ path: "a.txt", body: "two" }]);
-      if (what === "its segment") rmSync(bundle.blobs.folder, { recursive: true });
-      const lost =
-        what === "its segment"
-          ? files
-          : files.map(({ path, digest, size }) => ({ path, digest, size }));
-      expect(() => commit(lost)).toThrow("went before");
-      expect(bundle.manifest.state().current_release).toBe(1);
-    },
-  );
+  test("that went before it was published makes no release", () => {
+    bundle.publish({ "a.txt": "one" });
+    const { files } = storeFiles(bundle, [{ path: "a.txt", body: "two" }]);
+    const placeless = files.map(({ path, digest, size }) => ({ path, digest, size }));
+    expect(() => commit(placeless)).toThrow("went before");
+    rmSync(bundle.blobs.folder, { recursive: true });
+    expect(() => commit(files)).toThrow("went before");
+    expect(bundle.manifest.state().current_release).toBe(1);
+  });
 
   test("with a flipped bit is found, named and written again", () => {
     bundle.publish(pages(0, 3));

@@ -8,7 +8,7 @@ import { type BundleServer, createBundleServer } from "#site/delivery/bundle-ser
 import { measured } from "#test/support/measured.ts";
 import { aContract } from "#test/support/contract.ts";
 import { aBundle, accepted, flipBit } from "#test/support/bundle.ts";
-import { aDirectory, type Directory } from "#test/support/publisher.ts";
+import { aBuiltDirectory, type Directory } from "#test/support/publisher.ts";
 
 let directory: Directory;
 let reader: BundleReader;
@@ -17,10 +17,9 @@ const wallet = "4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T";
 const served: string[] = [];
 
 beforeAll(async () => {
-  directory = await aDirectory([
+  directory = await aBuiltDirectory([
     { slug: "oak-trust", name: "Oak Trust", mission: "Trees for schools. ".repeat(80) },
   ]);
-  await directory.publisher.buildAll();
   reader = openBundleReader(join(directory.dataDir, "bundle"));
   server = createBundleServer(reader, { onServed: (path) => served.push(path) });
 });
@@ -38,19 +37,6 @@ const held = (path: string, headers: Record<string, string> = {}): Response => {
   if (answer === null) throw new Error(`${path} is not in the bundle`);
   return answer;
 };
-
-test("a part of a list that there is not is no part", () => {
-  expect(ask("/causes/education?cause=health&page=2")?.headers.get("location")).toBe(
-    "/browse?cause=education&page=2",
-  );
-  expect(ask("/causes/nothing-11")).toBeNull();
-});
-
-test("a list as a file is the service's, and its first page in JSON says that there is one", () => {
-  expect(ask("/api/nonprofits?format=csv")).toBeNull();
-  expect(held("/api/nonprofits", { accept: "application/json, text/csv;q=0.5" }).status).toBe(200);
-  expect(held("/api/nonprofits").headers.get("vary")).toBe("accept, accept-encoding");
-});
 
 describe("markdown in the place of a page", () => {
   const form = (path: string, accept: string) =>
@@ -146,14 +132,8 @@ describe("the bundle's files over HTTP", () => {
   test("who refuses both gets neither", () => {
     const { headers } = held(profile, { "accept-encoding": "br;q=0, gzip;q=0" });
     expect(headers.get("content-encoding")).toBeNull();
-    expect(headers.get("vary")).toBe("accept, accept-encoding");
-  });
-
-  test("HEAD tells the length and sends nothing", async () => {
-    const answer = ask(profile, { method: "HEAD" });
-    const { byteLength } = await held(profile).arrayBuffer();
-    expect(answer?.headers.get("content-length")).toBe(String(byteLength));
-    expect(await answer?.text()).toBe("");
+    for (const path of [profile, "/api/nonprofits"])
+      expect(held(path).headers.get("vary")).toBe("accept, accept-encoding");
   });
 
   test("a slash at the end is redirected, for a script of another site, too", () => {
@@ -167,8 +147,7 @@ describe("the bundle's files over HTTP", () => {
     const lost = held("/nowhere", { accept });
     const type = lost.headers.get("content-type");
     expect([lost.status, type]).toEqual([404, "text/html; charset=utf-8"]);
-    for (const path of ["/nonprofits/none", "/data/41", "/es/api/wallets/41"])
-      expect([path, held(path, { accept }).status]).toEqual([path, 404]);
+    expect(held("/nonprofits/none", { accept }).status).toBe(404);
     expect(ask("/nowhere")).toBeNull();
     // The service knows whose name it is, and redirects.
     for (const path of [
@@ -182,33 +161,27 @@ describe("the bundle's files over HTTP", () => {
   test("a page for donations is there with the wallet; before and after, the profile stands in", async () => {
     const giving = () => ask("/donate/oak-trust?amount=5");
     expect(giving()?.status).toBe(302);
-    expect(giving()?.headers.get("location")).toBe("/nonprofits/oak-trust#give");
     expect(giving()?.headers.get("cache-tag")).toBe("profile:oak-trust,profiles,all");
     await directory.edit("oak-trust", { usdc_wallet: wallet });
     await directory.drain();
-    expect(giving()?.status).toBe(200);
     expect(await giving()?.text()).toContain(wallet);
     await directory.edit("oak-trust", { usdc_wallet: null });
     await directory.drain();
-    expect(giving()?.status).toBe(302);
     // A CDN's second origin is asked by the key that its function made of the address.
-    expect(ask("/donate/oak-trust.html")?.headers.get("location")).toBe(
-      "/nonprofits/oak-trust#give",
-    );
+    for (const answer of [giving(), ask("/donate/oak-trust.html")])
+      expect(answer?.headers.get("location")).toBe("/nonprofits/oak-trust#give");
     expect(ask("/donate/nobody")).toBeNull();
     expect(ask("/donate/oak-trust", { method: "POST" })).toBeNull();
   });
 
-  test("what the service must answer is left to it", () => {
-    // The file is for readers of the bundle alone.
+  // Which addresses are the service's: edges.test.ts.
+  test("the newest numbers are the service's, and files for readers of the bundle alone", () => {
     for (const path of [
       ...["/api/stats", "/api/needs-enrichment", "/api/agents/leaderboard"],
       ...["/api/agents/exemplars", "/api/enrichments/stats"],
     ])
       expect([ask(path), held(`${path}.json`).status]).toEqual([null, 200]);
-    expect([ask("/api/nonprofits?limit=3"), ask("/browse?city=Oslo")]).toEqual([null, null]);
-    expect(held("/browse").status).toBe(200);
-    expect(ask(profile, { method: "POST" })).toBeNull();
+    expect([ask("/causes/nothing-11"), ask(profile, { method: "POST" })]).toEqual([null, null]);
   });
 
   test("500 ways up lead to no file", () => {
@@ -264,7 +237,7 @@ describe("content that is not what its digest says", () => {
     expect(ask("/api/nonprofits/oak-trust")).toBeNull();
     expect(ask("/nonprofits/no-such")).toBeNull();
     expect(new Set(reports)).toEqual(new Set(paths));
-    await directory.publisher.buildAll();
+    await directory.publisher.buildAll({ processes: 1 });
     await directory.publisher.tidy({ first: false });
     expect(await ask("/nonprofits/oak-trust")?.text()).toContain("Shade for all");
     expect(await ask("/api/nonprofits/oak-trust")?.json()).toMatchObject({ slug: "oak-trust" });

@@ -20,12 +20,17 @@ describe("how a file is sent", () => {
       "application/octet-stream",
       "public, max-age=604800, immutable",
     ],
-    [
-      ".well-known/security.txt",
-      "text/plain; charset=utf-8",
-      "public, max-age=60, stale-while-revalidate=600",
-    ],
   ])("%s as %s, %s", (path, contentType, cacheControl) => {
+    expect(headersOf(path)).toMatchObject({ contentType, cacheControl });
+  });
+
+  test.each([
+    [".well-known/security.txt", "text/plain; charset=utf-8"],
+    ["skill.md", "text/markdown; charset=utf-8"],
+    [".well-known/x402", "application/json"],
+    ["agents.arazzo.yaml", "application/yaml"],
+  ])("%s as %s, kept a minute", (path, contentType) => {
+    const { cacheControl } = headersOf("index.html");
     expect(headersOf(path)).toMatchObject({ contentType, cacheControl });
   });
 

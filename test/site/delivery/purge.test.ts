@@ -3,13 +3,9 @@ import { aBundle, type TestBundle } from "#test/support/bundle.ts";
 import { type PurgeConfig, purgeRelease, startPurger } from "#site/delivery/purge.ts";
 import { awsClient } from "#site/delivery/upload-target.ts";
 
-type Purge = {
-  method: string;
-  path: string;
-  host: string;
+type Purge = Record<"method" | "path" | "host" | "body", string> & {
   keys: string | null;
   headers: Headers;
-  body: string;
 };
 
 let purges: Purge[];
@@ -218,12 +214,10 @@ describe("the purger", () => {
       await purge(purger);
       return keysSent();
     };
-    bundle.publish({ "nonprofits/a.html": "one" });
-    expect(await noticed(1)).toEqual(["missing profile:a"]);
-    bundle.publish({ "nonprofits/b.html": "one" });
-    expect(await noticed(1)).toEqual(["missing profile:b"]);
-    bundle.publish({ "nonprofits/c.html": "one" });
-    expect(await noticed(1)).toEqual(["missing profile:c"]);
+    for (const name of ["a", "b", "c"]) {
+      bundle.publish({ [`nonprofits/${name}.html`]: "one" });
+      expect(await noticed(1)).toEqual([`missing profile:${name}`]);
+    }
     expect(await noticed(3)).toEqual(["missing profile:b profile:c"]);
     expect(await noticed(3)).toEqual([]);
   });

@@ -31,12 +31,10 @@ describe("the address of a target", () => {
     expect(nameOf(text, env as Record<string, string>)).toBe(`${baseUrl}/${prefix}`);
   });
 
-  test.each(["books", "s3://", "s3:/books", "s3://B", "https://store.example/books"])(
-    "%s is none",
-    (text) => {
+  test("another address is none", () => {
+    for (const text of ["books", "s3://", "s3:/books", "s3://B", "https://store.example/books"])
       expect(nameOf(text)).toContain("s3://bucket");
-    },
-  );
+  });
 
   test("an endpoint with a path is refused", () => {
     expect(nameOf("s3://books", { S3_ENDPOINT: "https://store.example/path" })).toBe(

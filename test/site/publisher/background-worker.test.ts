@@ -1,20 +1,14 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, describe, expect, test } from "bun:test";
 import { runProfileJob } from "#site/publisher/profile-job.ts";
 import type { NewFile } from "#site/bundle/manifest.ts";
 import { workApart } from "#site/publisher/background-worker.ts";
 import type { BackgroundWork } from "#site/publisher/context.ts";
-import { aDirectory, type Directory } from "#test/support/publisher.ts";
+import { aBuiltDirectory } from "#test/support/publisher.ts";
 
-let directory: Directory;
-let apart: BackgroundWork;
-
-beforeAll(async () => {
-  directory = await aDirectory(
-    Array.from({ length: 130 }, (_, at) => ({ slug: `trust-${at}`, causes: ["education"] })),
-  );
-  await directory.publisher.buildAll();
-  apart = workApart(directory.publisher.context.workers);
-}, 240_000);
+const directory = await aBuiltDirectory(
+  Array.from({ length: 130 }, (_, at) => ({ slug: `trust-${at}`, causes: ["education"] })),
+);
+const apart = workApart(directory.publisher.context.workers);
 afterAll(() => {
   apart.close();
   directory.close();
@@ -48,7 +42,7 @@ describe("background work in a process of its own", () => {
     expect(placeless(await apart.draftFeed(task))).toEqual(
       placeless(await context.background.draftFeed(task)),
     );
-  }, 240_000);
+  });
 
   test("knows of moves that somebody else published", async () => {
     await changed("trust-8", 80_000);
@@ -57,7 +51,7 @@ describe("background work in a process of its own", () => {
     const here = await directory.publisher.context.background.makeLists(job);
     expect(placeless(await apart.makeLists(job))).toEqual(placeless(here));
     await directory.drain();
-  }, 240_000);
+  });
 
   test("that is given up is refused, and the next piece starts another process", async () => {
     const job = await changed("trust-10", 100_000);
@@ -69,5 +63,5 @@ describe("background work in a process of its own", () => {
     expect(await given).toContain("was ended");
     expect((await apart.makeLists(job)).files.length).toBeGreaterThan(5);
     await directory.drain();
-  }, 240_000);
+  });
 });

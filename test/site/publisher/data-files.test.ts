@@ -1,15 +1,11 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { afterAll, expect, test } from "bun:test";
 import { feedPaths } from "#content/contract/feed.ts";
 import { openDataFiles } from "#site/publisher/data-files.ts";
 import { publishChanges } from "#site/publisher/list-job.ts";
 import { rollBackTo } from "#site/publisher/requests.ts";
-import { aDirectory, type Directory } from "#test/support/publisher.ts";
+import { aBuiltDirectory } from "#test/support/publisher.ts";
 
-let directory: Directory;
-beforeAll(async () => {
-  directory = await aDirectory([{ slug: "water", name: "Water" }]);
-  await directory.publisher.buildAll();
-}, 240_000);
+const directory = await aBuiltDirectory([{ slug: "water", name: "Water" }]);
 afterAll(() => directory.close());
 
 const context = () => directory.publisher.context;
@@ -42,8 +38,8 @@ test("the files follow each publication, and the page names them in each languag
     "@type": "Dataset",
     distribution: [{ ...table, encodingFormat: "text/csv", sha256: packaged()[0] }, {}, {}, {}],
   });
-  expect((await directory.publisher.buildAll()).differing).toEqual([]);
-}, 240_000);
+  expect(await directory.rebuilt()).toEqual([]);
+});
 
 test("paced, files are made while others go on, once an hour at most", async () => {
   let runs = 0;

@@ -14,7 +14,7 @@ const isOutdated = () => directory.publisher.isOutdated();
 beforeEach(async () => {
   directory = await aDirectory([{ slug: "trust-a" }, { slug: "trust-b" }]);
   await build();
-}, 240_000);
+});
 afterEach(() => directory.close());
 
 const run = (...statements: string[]) =>
@@ -58,14 +58,6 @@ test("a store that was restored is published again, and later changes are not lo
   expect(releaseBefore(context.manifest, 1)).not.toBeNull();
 });
 
-test("another store in the place of the one that was published is published again", async () => {
-  using other = await openStore({ url: `file:${join(directory.dataDir, "other.db")}` });
-  await closeFeedFiles(other, { after: 0, upTo: 0, now: new Date() });
-  const { context } = directory.publisher;
-  await detectRestoredStore({ ...context, source: { ...context.source, store: other } });
-  expect([isOutdated(), context.manifest.state().fast_sequence]).toEqual([true, 0]);
-});
-
 test("a new store beside an old bundle is published with an epoch of its own", async () => {
   const before = feedState();
   // The store was lost, and its export imported: the same profile, and no feed.
@@ -76,6 +68,12 @@ test("a new store beside an old bundle is published with an epoch of its own", a
   expect(feedState().sequence).toBeGreaterThan(before.sequence);
   await directory.restart({});
   expect(isOutdated()).toBe(false);
+  // So is another store in its place.
+  using other = await openStore({ url: `file:${join(directory.dataDir, "other.db")}` });
+  await closeFeedFiles(other, { after: 0, upTo: 0, now: new Date() });
+  const { context } = directory.publisher;
+  await detectRestoredStore({ ...context, source: { ...context.source, store: other } });
+  expect([isOutdated(), context.manifest.state().fast_sequence]).toEqual([true, 0]);
 });
 
 test("a restored store that has grown past the lost one is published again", async () => {

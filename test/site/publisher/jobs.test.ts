@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { recordBySlug } from "#content/nonprofit/record-store.ts";
@@ -7,20 +7,15 @@ import { doAll } from "#content/store/query.ts";
 import { runProfileJob } from "#site/publisher/profile-job.ts";
 import { buildBundle } from "#site/publisher/full-build.ts";
 import { releases } from "#site/bundle/release.ts";
-import { aDirectory, type Directory, plainFolder } from "#test/support/publisher.ts";
+import { aBuiltDirectory, plainFolder } from "#test/support/publisher.ts";
 
-let directory: Directory;
-
-beforeAll(async () => {
-  const some = Array.from({ length: 120 }, (_, at) => ({
-    slug: `trust-${at}`,
-    name: `Trust ${String(at).padStart(3, "0")}`,
-    causes: at < 110 ? ["education"] : ["health"],
-    mission: "Schools for all.",
-  }));
-  directory = await aDirectory(some, { exported: true });
-  await directory.publisher.buildAll();
-});
+const some = Array.from({ length: 120 }, (_, at) => ({
+  slug: `trust-${at}`,
+  name: `Trust ${String(at).padStart(3, "0")}`,
+  causes: at < 110 ? ["education"] : ["health"],
+  mission: "Schools for all.",
+}));
+const directory = await aBuiltDirectory(some, { exported: true });
 afterAll(() => directory.close());
 
 const inFolder = (path: string) => readFileSync(join(plainFolder(directory.dataDir), path), "utf8");
@@ -88,7 +83,7 @@ describe("a change that moves others", () => {
     expect([outcome.differing, outcome.waiting]).toEqual([[], 0]);
     expect(directory.read("nonprofits/trust-5.html")).toContain("Written meanwhile");
     await directory.drain();
-    expect((await directory.publisher.buildAll()).differing).toEqual([]);
+    expect(await directory.rebuilt()).toEqual([]);
   });
 });
 
@@ -104,7 +99,7 @@ test("the home page follows what is recommended, and what that is called", async
   await directory.edit("trust-50", { name: "Fifty Schools" });
   await directory.drain();
   expect(home()).toContain("Fifty Schools");
-  expect((await directory.publisher.buildAll()).differing).toEqual([]);
+  expect(await directory.rebuilt()).toEqual([]);
   await store.write((tx) => doAll(tx, deletePick(nonprofit_id, 0)));
   await directory.drain();
   expect(home()).not.toContain("Fifty Schools");

@@ -9,16 +9,15 @@ import { prune } from "#site/bundle/garbage-collection.ts";
 import type { PublisherContext } from "#site/publisher/context.ts";
 import { commitRelease } from "#site/bundle/release.ts";
 import { retryFailures } from "#site/publisher/housekeeping.ts";
-import { aDirectory, type Directory, plainFolder } from "#test/support/publisher.ts";
+import { aBuiltDirectory, type Directory, plainFolder } from "#test/support/publisher.ts";
 
 let directory: Directory;
 let context: PublisherContext;
 
 beforeAll(async () => {
-  directory = await aDirectory([{ slug: "trust-a" }, { slug: "trust-b" }], { exported: true });
-  await directory.publisher.buildAll();
+  directory = await aBuiltDirectory([{ slug: "trust-a" }, { slug: "trust-b" }], { exported: true });
   ({ context } = directory.publisher);
-}, 240_000);
+});
 afterAll(() => directory.close());
 
 const failures = () =>

@@ -18,8 +18,8 @@ beforeAll(async () => {
   ({ context } = directory.publisher);
   // As the publisher does when it starts: without it the charts would be counted anew by each build.
   await storeCharts(context.source.store, new Date());
-  await directory.publisher.buildAll();
-}, 240_000);
+  await directory.publisher.buildAll({ processes: 1 });
+});
 afterAll(() => directory.close());
 
 /** Runs the publisher's loop until `met`, at most 5 s. */
@@ -73,7 +73,7 @@ test("a full build that is asked for tells nothing that merely waited to be publ
   context.manifest.setState({ request: "full" });
   const builds: (string[] | null)[] = [];
   await publishUntil(isDone, async () => {
-    const { differing } = await directory.publisher.buildAll({ feedLater: true });
+    const { differing } = await directory.publisher.buildAll({ processes: 1, feedLater: true });
     builds.push(differing);
   });
   expect(builds).toEqual([[]]);

@@ -1,11 +1,8 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, describe, expect, test } from "bun:test";
 import { openWorkSignal } from "#site/publisher/work-signal.ts";
-import { aDirectory, type Directory } from "#test/support/publisher.ts";
+import { aDirectory } from "#test/support/publisher.ts";
 
-let directory: Directory;
-beforeAll(async () => {
-  directory = await aDirectory([{ slug: "trust-a" }]);
-});
+const directory = await aDirectory([{ slug: "trust-a" }]);
 afterAll(() => directory.close());
 
 /** Whether a wait told of news. What does not end it before its time lets the test run out of its own. */
