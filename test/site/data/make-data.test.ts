@@ -81,7 +81,7 @@ beforeAll(async () => {
   bundle = aBundle();
   publishParts(details.map((detail) => `${JSON.stringify(detail)}\n`));
   made = await makeData({ ...bundle, baseUrl });
-}, 240_000);
+});
 afterAll(() => bundle.close());
 
 const bytesOf = (path: string, from = made): Buffer =>
@@ -200,11 +200,10 @@ describe.skipIf(!clientsInstalled)("DuckDB", () => {
       `SELECT * FROM read_csv('${placed("nonprofits.csv.gz")}', all_varchar = true, header = true, quote = '"', escape = '"', delim = ',', max_line_size = 1000000)`,
     );
     expect(parquet.map(asTexts)).toEqual(details.map((detail) => asTexts(flat(detail))));
-    expect(json.map(asTexts)).toEqual(
-      details.map(({ slug, name, mission, founded_year, verified }) =>
-        asTexts({ slug, name, mission, founded_year, verified }),
-      ),
+    const some = details.map(({ slug, name, mission, founded_year, verified }) =>
+      asTexts({ slug, name, mission, founded_year, verified }),
     );
+    expect(json.map(asTexts)).toEqual(some);
     const rows = cellsOf(gunzipSync(bytesOf("nonprofits.csv.gz"))).slice(1);
     expect(csv.map((row) => Object.values(row).map((value) => value ?? ""))).toEqual(rows);
   }, 60_000);
@@ -225,9 +224,8 @@ describe("SQLite", () => {
     const { tables } = resource as unknown as {
       tables: { name: string; rows: number; schema: { fields: Row[]; primaryKey: string[] } }[];
     };
-    const names = ["nonprofits", "causes", "registrations", "programs", "register_facts"];
     expect(tables.map(({ name }) => name)).toEqual(
-      expect.arrayContaining([...names, "provenance"]),
+      expect.arrayContaining(["nonprofits", "causes", "registrations", "programs", "provenance"]),
     );
     const namesOf = (rows: Row[]) => rows.map((row) => row["name"]);
     for (const { name, rows, schema } of tables) {

@@ -1,12 +1,12 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { afterAll, expect, test } from "bun:test";
 import type { NonprofitDetail } from "#content/contract/nonprofit.ts";
 import type { RegisterRecord } from "#content/nonprofit/record.ts";
 import { seedDirectory } from "#scripts/seed/seed-directory.ts";
 import { profileKey } from "#site/documents/profile.ts";
-import { aRichNonprofit, aSite, type TestSite } from "#test/support/compiled-site.ts";
+import { aRichNonprofit, aSite } from "#test/support/compiled-site.ts";
 import { ofHtml, ofJson, ofJsonLd, ofMarkdown } from "#test/support/profile-forms.ts";
 import { aNonprofit } from "#test/support/records.ts";
-import { aService, type TestService } from "#test/support/service.ts";
+import { aService } from "#test/support/service.ts";
 
 /** All of the sample, or a spread of it: a page takes a parser of HTML five milliseconds. */
 const isFull = process.env["ALMONER_FULL_TESTS"] === "1";
@@ -19,16 +19,6 @@ const step = isFull ? 1 : 19;
  */
 const tokens = (text: string): number =>
   text.match(/\p{Lu}?\p{Ll}{1,7}|\p{Lu}{1,2}|\p{L}|\d{1,3}|[^\s\p{L}\d]|\n+/gu)?.length ?? 0;
-
-let site: TestSite;
-let service: TestService;
-beforeAll(async () => {
-  site = await aSite();
-  await seedDirectory(site.store, { profiles, seedNumber: 1 });
-  await site.save([aRichNonprofit(), registered, withdrawn, british]);
-  service = await aService({ context: { store: site.store } });
-}, 600_000);
-afterAll(() => site.close());
 
 const registerRecord = (
   parts: Pick<RegisterRecord, "register" | "facts"> & Partial<RegisterRecord>,
@@ -122,6 +112,12 @@ const british = aNonprofit({
     "https://register-of-charities.charitycommission.gov.uk/charity-details/?regid=1083646&subid=0",
   ),
 });
+
+const site = await aSite();
+await seedDirectory(site.store, { profiles, seedNumber: 1 });
+await site.save([aRichNonprofit(), registered, withdrawn, british]);
+const service = await aService({ context: { store: site.store } });
+afterAll(() => site.close());
 
 /** What this directory and registers say of an organisation is not in JSON-LD. */
 const notOfOrganisation = new Set(["status", "provenance", "register_facts", "updated_at"]);

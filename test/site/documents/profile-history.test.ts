@@ -1,19 +1,14 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { afterAll, expect, test } from "bun:test";
 import { recordBySlug } from "#content/nonprofit/record-store.ts";
 import { documentKinds } from "#site/documents/kinds.ts";
 import { historyKey, profileHistory } from "#site/documents/profile.ts";
 import { staleLater } from "#site/documents/staleness.ts";
-import { aSite, type TestSite, textOf } from "#test/support/compiled-site.ts";
+import { aSite, textOf } from "#test/support/compiled-site.ts";
 import { aChange, aNonprofit } from "#test/support/records.ts";
-import { aService, type TestService } from "#test/support/service.ts";
+import { aService } from "#test/support/service.ts";
 
-let site: TestSite;
-let service: TestService;
-
-beforeAll(async () => {
-  site = await aSite([{ slug: "oak" }, { slug: "elm" }]);
-  service = await aService({ context: { store: site.store } });
-});
+const site = await aSite([{ slug: "oak" }, { slug: "elm" }]);
+const service = await aService({ context: { store: site.store } });
 afterAll(() => service.close());
 
 const submit = (agent_id: string, field: string, value: string) =>
@@ -36,11 +31,6 @@ test("is the same bytes in the bundle as from the service, alone and in a batch"
   expect(JSON.parse(await served("elm")).changes[0].fields).toEqual(["country"]);
   expect(await served("oak")).toContain('"value":"j…@oak.example","agent_name":"bot-a"');
   expect(await served("oak")).not.toMatch(/jane@/i);
-});
-
-test("has moved from below the profile, which is a file: the former address redirects", async () => {
-  const moved = await service.get("/api/nonprofits/oak/history");
-  expect([moved.status, moved.headers.get("location")]).toEqual([308, "/api/history/oak"]);
 });
 
 test("stands in the bundle for every profile that is not as it was added, and follows each change", async () => {

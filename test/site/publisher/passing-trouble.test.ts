@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, describe, expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { restartWaitMs } from "#content/runtime/supervised-child.ts";
@@ -6,18 +6,14 @@ import type { DocumentKind } from "#site/documents/document.ts";
 import { makeDurable } from "#site/bundle/durable.ts";
 import { runProfileJob } from "#site/publisher/profile-job.ts";
 import { prune } from "#site/bundle/garbage-collection.ts";
-import type { PublisherContext } from "#site/publisher/context.ts";
 import { commitRelease } from "#site/bundle/release.ts";
 import { retryFailures } from "#site/publisher/housekeeping.ts";
-import { aBuiltDirectory, type Directory, plainFolder } from "#test/support/publisher.ts";
+import { aBuiltDirectory, plainFolder } from "#test/support/publisher.ts";
 
-let directory: Directory;
-let context: PublisherContext;
-
-beforeAll(async () => {
-  directory = await aBuiltDirectory([{ slug: "trust-a" }, { slug: "trust-b" }], { exported: true });
-  ({ context } = directory.publisher);
+const directory = await aBuiltDirectory([{ slug: "trust-a" }, { slug: "trust-b" }], {
+  exported: true,
 });
+const { context } = directory.publisher;
 afterAll(() => directory.close());
 
 const failures = () =>

@@ -1,25 +1,19 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, describe, expect, test } from "bun:test";
 import { existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { storeCharts } from "#content/statistics/charts-store.ts";
 import { runProfileJob } from "#site/publisher/profile-job.ts";
 import { openHousekeeping } from "#site/publisher/housekeeping.ts";
-import type { PublisherContext } from "#site/publisher/context.ts";
 import { releases } from "#site/bundle/release.ts";
 import { runPublishLoop } from "#site/publisher/publish-loop.ts";
 import { openWorkSignal } from "#site/publisher/work-signal.ts";
-import { aDirectory, type Directory, plainFolder } from "#test/support/publisher.ts";
+import { aDirectory, plainFolder } from "#test/support/publisher.ts";
 
-let directory: Directory;
-let context: PublisherContext;
-
-beforeAll(async () => {
-  directory = await aDirectory([{ slug: "trust-a" }, { slug: "trust-b" }], { exported: true });
-  ({ context } = directory.publisher);
-  // As the publisher does when it starts: without it the charts would be counted anew by each build.
-  await storeCharts(context.source.store, new Date());
-  await directory.publisher.buildAll({ processes: 1 });
-});
+const directory = await aDirectory([{ slug: "trust-a" }, { slug: "trust-b" }], { exported: true });
+const { context } = directory.publisher;
+// As the publisher does when it starts: without it the charts would be counted anew by each build.
+await storeCharts(context.source.store, new Date());
+await directory.rebuilt();
 afterAll(() => directory.close());
 
 /** Runs the publisher's loop until `met`, at most 5 s. */

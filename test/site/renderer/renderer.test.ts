@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { afterAll, expect, test } from "bun:test";
 import { cpSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
@@ -7,12 +7,8 @@ import { compileSite, siteDigest } from "#site/renderer/compile.ts";
 import { openRenderer } from "#site/renderer/renderer.ts";
 import { aRenderer, aRichNonprofit, aSite, type TestSite } from "#test/support/compiled-site.ts";
 
-let site: TestSite;
-let folder: string;
-beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), "almoner-renderer-"));
-  site = await aSite([aRichNonprofit()]);
-});
+const folder = mkdtempSync(join(tmpdir(), "almoner-renderer-"));
+const site = await aSite([aRichNonprofit()]);
 afterAll(() => {
   site.close();
   rmSync(folder, { recursive: true, force: true });
@@ -40,7 +36,7 @@ test("two compilations give the same bytes, side by side", async () => {
   cpSync(compiled[0]?.folder ?? "", other, { recursive: true });
   const renderer = await openRenderer(other);
   expect(await everything({ ...site, renderer })).toEqual(await everything(site));
-}, 240_000);
+});
 
 test("pages refer to assets that the bundle holds", async () => {
   const assets = Object.keys(await site.files("assets"));

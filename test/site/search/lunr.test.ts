@@ -12,7 +12,7 @@ import {
   lunrShard,
   type SearchDocument,
 } from "#site/documents/lunr.ts";
-import { aDirectory, type Directory, plainFolder } from "#test/support/publisher.ts";
+import { aBuiltDirectory, type Directory, plainFolder } from "#test/support/publisher.ts";
 import { serveFolder } from "#test/support/static-server.ts";
 
 const repository = join(import.meta.dirname, "../../..");
@@ -98,7 +98,7 @@ describe("a cause's index", () => {
 describe("the indexes of a directory", () => {
   let directory: Directory;
   beforeAll(async () => {
-    directory = await aDirectory(
+    directory = await aBuiltDirectory(
       [
         { slug: "night-school", name: "Night School", causes: ["education"], country_code: "KE" },
         { slug: "day-school", name: "Day School", causes: ["education", "health"] },
@@ -106,7 +106,6 @@ describe("the indexes of a directory", () => {
       ],
       { exported: true },
     );
-    await directory.publisher.buildAll();
     await directory.drain();
   });
   afterAll(() => directory.close());
@@ -150,7 +149,7 @@ describe("the indexes of a directory", () => {
     expect(list().shards.map(({ cause }) => cause)).not.toContain("water-sanitation");
   });
   test("are the same after a full build", async () => {
-    expect((await directory.publisher.buildAll({ processes: 2 })).differing).toEqual([]);
+    expect(await directory.rebuilt()).toEqual([]);
   });
 
   test("the example of the docs searches them offline", async () => {

@@ -8,7 +8,7 @@ import { openSearchJob } from "#site/search/search-job.ts";
 import { runListJob } from "#site/publisher/list-job.ts";
 import { pagefindShards } from "#site/search/make-indexes.ts";
 import { workApart } from "#site/publisher/background-worker.ts";
-import { aDirectory, plainFolder } from "#test/support/publisher.ts";
+import { aBuiltDirectory, plainFolder } from "#test/support/publisher.ts";
 
 const some = Array.from({ length: 12 }, (_, at) => ({
   slug: `trust-${at}`,
@@ -17,8 +17,7 @@ const some = Array.from({ length: 12 }, (_, at) => ({
   mission: "Schools for all.",
 }));
 
-const directory = await aDirectory(some, { searchIndex: true, exported: true });
-await directory.publisher.buildAll();
+const directory = await aBuiltDirectory(some, { searchIndex: true, exported: true });
 afterAll(() => directory.close());
 
 const manifest = () => directory.publisher.context.manifest;
@@ -60,7 +59,7 @@ describe("the index for people", () => {
   test("is left alone while nothing changes, after a full build and a second look too", async () => {
     expect(await directory.publisher.searchJob.run()).toBeNull();
     const before = filesOf("pagefind/");
-    expect((await directory.publisher.buildAll()).differing).toEqual([]);
+    expect(await directory.rebuilt()).toEqual([]);
     expect(await directory.publisher.searchJob.run()).toBeNull();
     expect(filesOf("pagefind/")).toEqual(before);
   });
@@ -89,7 +88,7 @@ describe("the index for people", () => {
     await directory.publisher.feedJob.run();
     await directory.edit("trust-2", { name: "Yak Trust" });
     await directory.drain();
-    expect((await directory.publisher.buildAll()).differing).toEqual([]);
+    expect(await directory.rebuilt()).toEqual([]);
   });
   test("is repaired when a file of it went down with the machine", async () => {
     const { context } = directory.publisher;
