@@ -24,17 +24,20 @@ test.each([
   ["pending", "an IPv4 address and a 6to4 network of it", "192.0.2.7", "2002:c000:207::1"],
   ["applied", "two IPv4 networks", "192.0.2.7", "198.51.100.7"],
   ["applied", "two IPv6 networks", "2001:db8:1::7", "2001:db8:2::7"],
-])("in the strict mode a value is %s that came from %s", async (status, _, first, second) => {
-  const service = await aService({
-    env: { ALMONER_CONSENSUS: "networks", ALMONER_TRUSTED_HOPS: "1" },
-    records: [aNonprofit({ slug: "oak" })],
-  });
-  const send = (agent: string, address: string) =>
-    sendValue(service, "oak", [agent, "city", "Oslo"], from(address));
-  await send("one", first);
-  expect((await submissionOf(await send("two", second))).status).toBe(status);
-  service.close();
-});
+] as const)(
+  "in the strict mode a value is %s that came from %s",
+  async (status, _, first, second) => {
+    const service = await aService({
+      env: { ALMONER_CONSENSUS: "networks", ALMONER_TRUSTED_HOPS: "1" },
+      records: [aNonprofit({ slug: "oak" })],
+    });
+    const send = (agent: string, address: string) =>
+      sendValue(service, "oak", [agent, "city", "Oslo"], from(address));
+    await send("one", first);
+    expect((await submissionOf(await send("two", second))).status).toBe(status);
+    service.close();
+  },
+);
 
 test("each call of an MCP batch counts as a read", async () => {
   const service = await aService({ env: { ALMONER_READS_PER_MINUTE: "16" } });

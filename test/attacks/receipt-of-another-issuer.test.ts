@@ -84,13 +84,9 @@ test("a copy without its correction is void where the issuer is asked, and else 
   const held = await verify(copy, ["--issuer", evil()]);
   expect(held).toMatchObject({ code: 0, void_checked: true });
   const { id, evidence } = receipt;
-  const voided = {
-    id,
-    tx_signature: evidence.tx_signature,
-    voided_at: 1,
-    void_reason: "vanished",
-  } as const;
-  const correction = correctionOf(voided, evil());
+  const voided = { voided_at: 1, void_reason: "vanished" } as const;
+  const { tx_signature } = evidence;
+  const correction = correctionOf({ id, tx_signature, ...voided }, evil());
   if (correction === null) throw new Error("no correction");
   const signature = await signReceipt(correction, attacker);
   live = JSON.stringify({ ...JSON.parse(copy), correction: { correction, signature } });

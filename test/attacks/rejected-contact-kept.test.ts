@@ -21,8 +21,8 @@ async function aClaim(decision?: "approve" | "reject", email = `person-${made}@p
   return { slug, email, id };
 }
 
+const bearer = { authorization: `Bearer ${operatorTokens.ada}` };
 const erase = async (body: object) => {
-  const bearer = { authorization: `Bearer ${operatorTokens.ada}` };
   const response = await service.post("/api/admin/contacts/erase", body, bearer);
   return { status: response.status, body: await response.json() };
 };
@@ -124,7 +124,6 @@ test("an address that an operator puts into a profile does not stay in the log f
   const email = "edited@private.example";
   const path = `/api/admin/nonprofits/${slug}/edit`;
   const body = { values: { contact_email: email }, reason: "They called." };
-  const bearer = { authorization: `Bearer ${operatorTokens.ada}` };
   expect((await service.post(path, body, bearer)).status).toBe(200);
   const log = await (await service.admin(`/api/admin/audit?subject=${slug}`)).text();
   expect(log).not.toContain(email);

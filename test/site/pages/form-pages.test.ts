@@ -79,15 +79,19 @@ describe.each(hostileNames)("the word “%s” is a word", (word) => {
 
 test("an organisation without a profile has a page that says what registers say, as text and in markdown", async () => {
   const record = {
-    ...{ org_id: "US-EIN-990305781", register: "irs-revocations", name: "Gone <b>Anglers</b>" },
+    org_id: "US-EIN-990305781",
+    register: "irs-revocations",
+    name: "Gone <b>Anglers</b>",
     ...{ as_of: "2026-04-14", scope: "", finances: [] as never[] },
-    ...{ state: "revoked", facts: { revoked: "2020-05-15" } },
-  } as const;
+    state: "revoked" as const,
+    facts: { revoked: "2020-05-15" },
+  };
   // Another one is in no register, and filed a return.
   const filed = {
-    ...{ ...record, org_id: "US-EIN-990305772", register: "irs-990n", state: "filed" },
+    ...{ ...record, org_id: "US-EIN-990305772", register: "irs-990n" },
+    state: "filed" as const,
     facts: { form: "990-N", period_end: "2025-12-31" },
-  } as const;
+  };
   const { store } = service;
   await store.write((tx) => doAll(tx, saveRecordsWithoutProfile([record, filed])));
   const page = await pageAt("/organisations/990305781");

@@ -2,7 +2,6 @@ import { afterAll, describe, expect, test } from "bun:test";
 import { runProfileJob } from "#site/publisher/profile-job.ts";
 import type { NewFile } from "#site/bundle/manifest.ts";
 import { workApart } from "#site/publisher/background-worker.ts";
-import type { BackgroundWork } from "#site/publisher/context.ts";
 import { aBuiltDirectory } from "#test/support/publisher.ts";
 
 const directory = await aBuiltDirectory(

@@ -148,10 +148,6 @@ describe("the indexes of a directory", () => {
     expect(directory.read("search/water-sanitation.lunr.json")).toBeNull();
     expect(list().shards.map(({ cause }) => cause)).not.toContain("water-sanitation");
   });
-  test("are the same after a full build", async () => {
-    expect(await directory.rebuilt()).toEqual([]);
-  });
-
   test("the example of the docs searches them offline", async () => {
     const page = readFileSync(join(repository, "docs/search-offline.md"), "utf8");
     const example = /```js\n([\s\S]+?)```/.exec(page)?.[1] ?? "";
