@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, describe, expect, test } from "bun:test";
 import { sourceFrom } from "#content/nonprofit/record.ts";
 import { aRichNonprofit, aSite, siteBaseUrl, type TestSite } from "#test/support/compiled-site.ts";
 import { expectPage, type PageRow, textsAt } from "#test/support/page-table.ts";
@@ -51,19 +51,16 @@ const nonprofits = {
 const slugs = Object.keys(nonprofits);
 type Network = "local" | "solana-devnet" | "solana";
 
-let sites: Record<Network, TestSite>;
-beforeAll(async () => {
-  const open = async (network: Network) => {
-    const site = await aSite([], { network });
-    await site.save(Object.entries(nonprofits).map(([slug, record]) => ({ ...record, slug })));
-    return site;
-  };
-  sites = {
-    local: await open("local"),
-    "solana-devnet": await open("solana-devnet"),
-    solana: await open("solana"),
-  };
-});
+const siteOn = async (network: Network) => {
+  const site = await aSite([], { network });
+  await site.save(Object.entries(nonprofits).map(([slug, record]) => ({ ...record, slug })));
+  return site;
+};
+const sites: Record<Network, TestSite> = {
+  local: await siteOn("local"),
+  "solana-devnet": await siteOn("solana-devnet"),
+  solana: await siteOn("solana"),
+};
 afterAll(() => {
   for (const site of Object.values(sites)) site.close();
 });

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { afterAll, expect, test } from "bun:test";
 import { load } from "cheerio";
 import { seedDirectory } from "#scripts/seed/seed-directory.ts";
 import { aSite, type TestSite } from "#test/support/compiled-site.ts";
@@ -13,12 +13,8 @@ const keys = [
   ...["profile 1", "list-page all 1"],
 ];
 
-let real: TestSite;
-let sample: TestSite;
-beforeAll(async () => {
-  [real, sample] = await Promise.all([aSite([{ slug: "lantern" }]), aSite()]);
-  await seedDirectory(sample.store, { profiles: 3, seedNumber: 1 });
-});
+const [real, sample] = await Promise.all([aSite([{ slug: "lantern" }]), aSite()]);
+await seedDirectory(sample.store, { profiles: 3, seedNumber: 1 });
 afterAll(() => {
   real.close();
   sample.close();

@@ -3,8 +3,8 @@ import { load } from "cheerio";
 import type { SearchAnswer, SearchInput } from "#content/contract/search.ts";
 import { drawnList } from "#site/documents/list-page.ts";
 import { searchView } from "#site/lists/search-view.ts";
-import { aSite, type TestSite } from "#test/support/compiled-site.ts";
-import { textsAt } from "#test/support/page-table.ts";
+import { aSite, type TestSite, textOf } from "#test/support/compiled-site.ts";
+import { expectPage, textsAt } from "#test/support/page-table.ts";
 
 const site = await aSite();
 afterAll(() => site.close());
@@ -37,39 +37,32 @@ const drawnSearch = (
   format: { markdown: boolean },
 ) => drawnList(from, "/search", { view: searchView(asked, found), answered: true }, format);
 const drawn = async (asked: SearchInput, found: typeof answer = answer) => {
-  const body = await drawnSearch(site, asked, found, { markdown: false });
-  return load(typeof body === "string" ? body : new TextDecoder().decode(body));
+  return load(textOf(await drawnSearch(site, asked, found, { markdown: false })));
 };
 
 test("a search is a page: words marked, what it was narrowed by to take away, its own address", async () => {
   const $ = await drawn({ q: "clean water kenya", accepts: "usdc", page: 2 });
-  expect($("h1").text()).toBe("41 nonprofits for “clean water kenya”");
-  expect($("#search-words").attr("value")).toBe("clean water kenya");
-  const item = $("#search-list li");
-  expect(item.find("a").text()).toBe("Clean <b>Water</b> (Kenya)");
-  expect(textsAt($, "#search-list li mark")).toEqual(["Clean", "clean"]);
-  expect(textsAt($, "#search-list li .mark")).toEqual(["Claimed", "Takes USDC"]);
-  expect(item.find(".note").text()).toBe(
+  expectPage($, [
+    ["h1", ["41 nonprofits for “clean water kenya”"]],
+    ["#search-words@value", ["clean water kenya"]],
+    ["#search-list li a", ["Clean <b>Water</b> (Kenya)"]],
+    ["#search-list li mark", ["Clean", "clean"]],
+    ["#search-list li .mark", ["Claimed", "Takes USDC"]],
+    [".chips a@href", ["/search?q=clean+wat%28&accepts=usdc", "/search?q=clean+water+kenya"]],
+    ['[rel="next"]@href', ["/search?q=clean+water+kenya&accepts=usdc&page=3"]],
+    ["#search-list@start", ["21"]],
+    ['meta[name="robots"]@content', ["noindex"]],
+    // A file of the bundle knows no question: /search.md would be the page without one.
+    ['link[rel="alternate"]@href', ["/api/search?q=clean+water+kenya&accepts=usdc&offset=20"]],
+  ]);
+  expect($("#search-list li .note").text()).toBe(
     "Water & Sanitation · Kisumu, Kenya · 1 person a year · Income: 1 to 10 million · Registered",
   );
-  const chips = ["/search?q=clean+wat%28&accepts=usdc", "/search?q=clean+water+kenya"];
-  expect(textsAt($, ".chips a@href")).toEqual(chips);
-  expect($('[rel="next"]').attr("href")).toBe("/search?q=clean+water+kenya&accepts=usdc&page=3");
-  expect($("#search-list").attr("start")).toBe("21");
-  expect($('meta[name="robots"]').attr("content")).toBe("noindex");
-  // A file of the bundle knows no question: /search.md would be the page without one.
-  const json = "/api/search?q=clean+water+kenya&accepts=usdc&offset=20";
-  expect(textsAt($, 'link[rel="alternate"]@href')).toEqual([json]);
 });
 
 test("a row warns of what registers say against an organisation, and tells how far away it is", async () => {
-  const found = {
-    ...summary,
-    standing: "revoked",
-    income_band: "none",
-    distance_km: 3.4,
-    category: "Wells",
-  } as const;
+  const against = { standing: "revoked", income_band: "none" } as const;
+  const found = { ...summary, ...against, distance_km: 3.4, category: "Wells" };
   const $ = await drawn({ q: "wells" }, { ...answer, nonprofits: [found] });
   const item = $("#search-list li");
   expect(item.find(".mark.bad").text()).toBe("Tax exemption revoked");
@@ -80,10 +73,8 @@ test("what was read in the words can be taken away", async () => {
   const chips = async (asked: SearchInput, understood: Partial<typeof answer.understood>) => {
     const read = { ...answer.understood, place: null, ...understood };
     const $ = await drawn(asked, { ...answer, understood: read });
-    const links = $(".chips a").map((_, chip) => [
-      [$(chip).text().replace(/ ×.*/s, "").trim(), $(chip).attr("href")],
-    ]);
-    return links.get();
+    const names = textsAt($, ".chips a").map((text) => text?.replace(/ ×.*/s, ""));
+    return textsAt($, ".chips a@href").map((href, at) => [names[at], href]);
   };
   const place = { name: "Honolulu", shown: "Hawaii" };
   const words = ["soup kitchen", "kids"];
@@ -151,11 +142,9 @@ test("counts what each filter would leave, and says when results are a guess", a
     { ...answer, note: "Guessed.", matching: 0, facets },
   );
   expect($(".notice").text()).toBe("Guessed.");
-  const links = $(".facets a").map((_, link) => [
-    [$(link).text().replaceAll(/\s+/g, " ").trim(), $(link).attr("href")],
-  ]);
+  const names = textsAt($, ".facets a");
   // Each result is for health: that narrows nothing.
-  expect(links.get()).toEqual([
+  expect(textsAt($, ".facets a@href").map((href, at) => [names[at], href])).toEqual([
     ["Kenya ×(remove)", "/search?q=watr"],
     ["Uganda 20", "/search?q=watr&country=UG"],
     ["Takes gifts in USDC 3", "/search?q=watr&country=Kenya&accepts=usdc"],
