@@ -12,16 +12,16 @@ afterAll(() => service.close());
 
 const crossSite = { "sec-fetch-site": "cross-site" };
 const enrichment = { field: "city", value: "Oslo", agent_id: "visitor" };
-const tool = {
-  jsonrpc: "2.0",
-  id: 1,
-  method: "tools/call",
-  params: { name: "submit_enrichment", arguments: { slug: "oak", ...enrichment } },
-};
+const correction = { field: "mission", what_is_wrong: "No.", suggested_value: "Trees." };
+const call = (name: string, given: object) => ({
+  ...{ jsonrpc: "2.0", id: 1, method: "tools/call" },
+  params: { name, arguments: { slug: "oak", ...given } },
+});
 
 test.each([
   ["/api/enrich/oak", enrichment],
   ["/api/onboard", { claim_slug: "oak", contact_email: "a@oak.example" }],
+  ["/api/corrections/oak", correction],
   ["/api/recommend/drafts", { slug: "oak", agent_id: "visitor" }],
   ["/api/gaps", { looked_for: "The wells of Oak." }],
 ])("%s is refused with the reason", async (path, body) => {
@@ -29,10 +29,11 @@ test.each([
   expect([answer.status, (await answer.json()).code]).toEqual([403, "cross_site_write"]);
 });
 
-test("an organisation's form is refused, with whatever token", async () => {
-  const headers = { ...crossSite, authorization: "Bearer anything" };
-  const answer = await service.post("/api/onboard", {}, headers);
-  expect((await answer.json()).code).toBe("cross_site_write");
+test("an organisation's form and a correction are refused with whatever token", async () => {
+  for (const path of ["/api/onboard", "/api/corrections/oak"]) {
+    const headers = { ...crossSite, authorization: "Bearer agent_anything" };
+    expect((await (await service.post(path, {}, headers)).json()).code).toBe("cross_site_write");
+  }
 });
 
 test("a button of a status page is refused, and looking goes on", async () => {
@@ -43,11 +44,17 @@ test("a button of a status page is refused, and looking goes on", async () => {
 });
 
 test("a tool that writes is refused, and reads go on", async () => {
-  const called = await service.post("/mcp", tool, crossSite);
-  expect(await called.text()).toContain("cross_site_write");
-  const stats = await service.json("/api/enrichments/stats");
-  expect(stats.total_enrichments).toBe(0);
+  for (const body of [
+    call("submit_enrichment", enrichment),
+    call("report_wrong_value", correction),
+  ])
+    expect(await (await service.post("/mcp", body, crossSite)).text()).toContain(
+      "cross_site_write",
+    );
+  expect((await service.json("/api/enrichments/stats")).total_enrichments).toBe(0);
   expect((await service.get("/api/search?q=oak", crossSite)).status).toBe(200);
+  const own = await service.post("/mcp", call("report_wrong_value", correction));
+  expect(await own.text()).toContain("waits for an");
 });
 
 test.each(["same-origin", "same-site", "none"])("%s may write", async (site) => {
@@ -66,9 +73,12 @@ test("the secret of a bound agent lets its owner's pages write, and no other", a
       (await service.post("/api/enrich/oak", { ...enrichment, agent_id }, headers)).status,
     );
   }
-  const unbound = { ...crossSite, authorization: "Bearer agent_anything" };
-  answers.push((await service.post("/api/enrich/oak", enrichment, unbound)).status);
-  expect(answers).toEqual([200, 401, 401]);
+  // Neither a secret of no agent, nor the token of a gateway.
+  for (const token of ["agent_anything", "eyJhbGciOiJIUzI1NiJ9.e30.x"]) {
+    const headers = { ...crossSite, authorization: `Bearer ${token}` };
+    answers.push((await service.post("/api/enrich/oak", enrichment, headers)).status);
+  }
+  expect(answers).toEqual([200, 401, 401, 403]);
 });
 
 test("the widget and wallets ask for payments from anywhere", async () => {

@@ -68,8 +68,7 @@ test("a first upload brings every file as it is to be sent, those first that oth
   const onProgress = (done: number, total: number) => void progress.push(`${done}/${total}`);
   const outcome = await upload(target, { onProgress });
   expect(outcome).toMatchObject({ release: 1, uploaded: names.length, failed: [] });
-  expect(progress).toHaveLength(names.length);
-  expect(progress.at(-1)).toBe(`${names.length}/${names.length}`);
+  expect(progress).toEqual(names.map((_, at) => `${at + 1}/${names.length}`));
   expect(await keysHeld()).toEqual(names.toSorted());
   for (const [path, body] of Object.entries(sampleFiles)) {
     const answer = await store.find(`site-${prefix}/${path}`);
@@ -110,11 +109,8 @@ describe("a later upload", () => {
       "remove causes/education-2.html",
     ]);
     expect(outcome).toMatchObject({ release: 2, uploaded: 2, removed: 1 });
-    expect(outcome.touched.sort()).toEqual([
-      "causes/education-2.html",
-      "causes/education.html",
-      "nonprofits/water-for-all.html",
-    ]);
+    expect(outcome.touched).toHaveLength(3);
+    for (const path of outcome.touched) expect(asked.join()).toContain(path);
     expect(await textAt("causes/education-2.html")).toBeUndefined();
   });
 
@@ -144,31 +140,29 @@ describe("a later upload", () => {
   });
 });
 
-describe("publishing during an upload", () => {
-  test("is brought in another pass, and content that is gone is replaced by the newer", async () => {
-    const first = bundle.publish(sampleFiles);
-    const { target } = aTarget();
-    const profile = "nonprofits/water-for-all.html";
-    let published = false;
-    const outcome = await upload(
-      {
-        ...target,
-        put: (key, body, headers) => {
-          if (!published) {
-            published = true;
-            bundle.publish({ [profile]: "<p>Newer", "causes/health.html": "<p>Health" });
-            // As pruning does with what no kept release names.
-            bundle.blobs.remove(first.changed.find(({ path }) => path === profile)?.digest ?? "");
-          }
-          return target.put(key, body, headers);
-        },
+test("what is published during an upload comes in another pass, and the newer for content that is gone", async () => {
+  const first = bundle.publish(sampleFiles);
+  const { target } = aTarget();
+  const profile = "nonprofits/water-for-all.html";
+  let published = false;
+  const outcome = await upload(
+    {
+      ...target,
+      put: (key, body, headers) => {
+        if (!published) {
+          published = true;
+          bundle.publish({ [profile]: "<p>Newer", "causes/health.html": "<p>Health" });
+          // As pruning does with what no kept release names.
+          bundle.blobs.remove(first.changed.find(({ path }) => path === profile)?.digest ?? "");
+        }
+        return target.put(key, body, headers);
       },
-      { concurrency: 1 },
-    );
-    expect(outcome).toMatchObject({ release: 2, failed: [] });
-    expect(await textAt(profile)).toBe("<p>Newer");
-    expect(await textAt("causes/health.html")).toBe("<p>Health");
-  });
+    },
+    { concurrency: 1 },
+  );
+  expect(outcome).toMatchObject({ release: 2, failed: [] });
+  expect(await textAt(profile)).toBe("<p>Newer");
+  expect(await textAt("causes/health.html")).toBe("<p>Health");
 });
 
 describe("an upload that fails", () => {
@@ -219,11 +213,8 @@ test("extensionless keys stand beside the files", async () => {
   bundle.publish(sampleFiles);
   const { target } = aTarget();
   await upload(target, { extensionless: true });
-  expect(await keysHeld()).toEqual(
-    expect.arrayContaining([
-      ...["nonprofits/water-for-all", "api/nonprofits", "api/nonprofits/water-for-all"],
-    ]),
-  );
+  const beside = ["nonprofits/water-for-all", "api/nonprofits", "api/nonprofits/water-for-all"];
+  expect(await keysHeld()).toEqual(expect.arrayContaining(beside));
   const answer = await store.find(`site-${prefix}/api/nonprofits/water-for-all`);
   expect(answer?.headers.get("content-type")).toBe("application/json");
   bundle.publish({ "nonprofits/water-for-all.html": null });
