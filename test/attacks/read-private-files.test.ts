@@ -132,8 +132,7 @@ test("a folder with other files is not taken, and one of before is filled again"
   await directory.restart({ publicDir: one });
   await directory.publisher.buildAll({ processes: 1 });
   await directory.restart({ publicDir: other });
-  await directory.edit("water", { tagline: "Newer words" });
-  await directory.drain();
+  await directory.publish("water", { tagline: "Newer words" });
   await directory.restart({ publicDir: one });
   expect(readFileSync(join(one, "nonprofits/water.html"), "utf8")).toContain("Newer words");
   directory.close();

@@ -66,6 +66,17 @@ export async function aDirectory(
     log: () => {},
   } as const;
   let publisher = await openPublisher(settings);
+  const edit = async (slug: string, changed: Partial<NonprofitRecord>): Promise<void> => {
+    const before = await recordBySlug(store, slug);
+    if (before === null) throw new Error(`no nonprofit ${slug} in this test`);
+    await save([{ before, after: { ...before, ...changed } }]);
+  };
+  const drain = async (): Promise<void> => {
+    await publishChanges(publisher.context);
+    await publisher.searchJob.run();
+    await publisher.feedJob.run();
+    await publisher.feedJob.run();
+  };
   return {
     dataDir,
     store,
@@ -82,21 +93,17 @@ export async function aDirectory(
       publisher = await openPublisher(settings);
     },
     /** Saves a nonprofit with some fields changed. */
-    edit: async (slug: string, changed: Partial<NonprofitRecord>): Promise<void> => {
-      const before = await recordBySlug(store, slug);
-      if (before === null) throw new Error(`no nonprofit ${slug} in this test`);
-      await save([{ before, after: { ...before, ...changed } }]);
+    edit,
+    /** The same, and publishes it. */
+    publish: async (...change: Parameters<typeof edit>): Promise<void> => {
+      await edit(...change);
+      await drain();
     },
     add: async (fields: Partial<NonprofitRecord>): Promise<void> => {
       await save([{ before: null, after: aNonprofit(fields) }]);
     },
     /** Publishes all there is, both jobs, the feed and the signed list. */
-    drain: async (): Promise<void> => {
-      await publishChanges(publisher.context);
-      await publisher.searchJob.run();
-      await publisher.feedJob.run();
-      await publisher.feedJob.run();
-    },
+    drain,
     /** The text of a file of the current release, null for none. */
     read: (path: string): string | null => {
       const { context } = publisher;

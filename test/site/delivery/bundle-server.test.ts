@@ -162,11 +162,9 @@ describe("the bundle's files over HTTP", () => {
     const giving = () => ask("/donate/oak-trust?amount=5");
     expect(giving()?.status).toBe(302);
     expect(giving()?.headers.get("cache-tag")).toBe("profile:oak-trust,profiles,all");
-    await directory.edit("oak-trust", { usdc_wallet: wallet });
-    await directory.drain();
+    await directory.publish("oak-trust", { usdc_wallet: wallet });
     expect(await giving()?.text()).toContain(wallet);
-    await directory.edit("oak-trust", { usdc_wallet: null });
-    await directory.drain();
+    await directory.publish("oak-trust", { usdc_wallet: null });
     // A CDN's second origin is asked by the key that its function made of the address.
     for (const answer of [giving(), ask("/donate/oak-trust.html")])
       expect(answer?.headers.get("location")).toBe("/nonprofits/oak-trust#give");

@@ -274,8 +274,7 @@ test("the list job keeps the shards as a full build makes them", async () => {
   expect(directory.read("standing/GB-SC/all.json")).toContain(
     '["SC041666","glen","Glen Trust","unknown"',
   );
-  await directory.edit("glen", { name: "Glen and Loch Trust" });
-  await directory.drain();
+  await directory.publish("glen", { name: "Glen and Loch Trust" });
   expect(directory.read("standing/GB-SC/all.json")).toContain("Glen and Loch Trust");
   expect(JSON.parse(directory.read("standing/index.json") ?? "{}").schemes).toMatchObject({
     "GB-SC": { split: [], unlisted: { standing: "unknown" } },

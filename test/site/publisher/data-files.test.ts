@@ -26,8 +26,7 @@ const packaged = () =>
 test("the files follow each publication, and the page names them in each language", async () => {
   const before = hashes();
   expect(before).toHaveLength(5);
-  await directory.edit("water", { tagline: "Clean water" });
-  await directory.drain();
+  await directory.publish("water", { tagline: "Clean water" });
   expect(hashes()).toEqual(expect.arrayContaining(packaged()));
   expect(hashes()).not.toEqual(before);
   for (const digests of named()) expect(digests).toEqual(new Set(packaged()));
@@ -85,8 +84,7 @@ test("files that cannot be made are logged, and those before them stay", async (
 
 test("while a rollback holds publishing the files stay as they are", async () => {
   const { current_release } = context().manifest.state();
-  await directory.edit("water", { tagline: "Three" });
-  await directory.drain();
+  await directory.publish("water", { tagline: "Three" });
   const before = hashes();
   expect(rollBackTo(context(), current_release)).not.toBeNull();
   await directory.publisher.feedJob.run();

@@ -71,12 +71,6 @@ async function expectListed(): Promise<void> {
   expect(Object.fromEntries(await listedFiles())).toEqual(Object.fromEntries(held));
 }
 
-/** A change of one profile, published. */
-async function published(slug: string, changed: Parameters<typeof directory.edit>[1]) {
-  await directory.edit(slug, changed);
-  await directory.drain();
-}
-
 const isDue = (job: FeedJob): boolean => {
   const atMs = job.dueAtMs();
   return atMs !== null && atMs <= performance.now();
@@ -90,7 +84,7 @@ describe("the change feed", () => {
   test("closes a file with each publication and never changes one", async () => {
     const first = bytesOf(feedPaths.file(1)).toString();
     await directory.edit("trust-3", { tagline: "New words" });
-    await published("trust-4", { status: "withdrawn" });
+    await directory.publish("trust-4", { status: "withdrawn" });
     expect(state()).toMatchObject({ sequence: 2, change_sequence: 132, snapshot: { sequence: 2 } });
     expect(feedFile(2).entries).toMatchObject([
       { sequence: 131, slug: "trust-3", kind: "changed", fields: ["tagline"] },
@@ -122,7 +116,7 @@ describe("the snapshot", () => {
   test("is its parts one after the other, and a change rewrites one", async () => {
     const parts = () => [1, 2].map((part) => bytesOf(feedPaths.snapshotPart(part)));
     const before = parts();
-    await published("trust-120", { tagline: "New words" });
+    await directory.publish("trust-120", { tagline: "New words" });
     const after = parts();
     expect(after[0]?.toHex()).toBe(before[0]?.toHex());
     expect(after[1]?.toHex()).not.toBe(before[1]?.toHex());
@@ -133,7 +127,7 @@ describe("the snapshot", () => {
     const { context } = directory.publisher;
     const before =
       context.blobs.placeOf(context.manifest.find(feedPaths.snapshot)?.digest ?? "") ?? "";
-    await published("trust-5", { tagline: "Three" });
+    await directory.publish("trust-5", { tagline: "Three" });
     expect(existsSync(before)).toBe(true);
     const later = () => new Date(Date.now() + 120_000);
     await openFeedJob({ ...context, clock: later }, await openSigner(aSigningKey())).run();
@@ -149,7 +143,7 @@ describe("the signed list", () => {
   });
   test("is rewritten only where paths changed", async () => {
     const before = BundleManifest.parse(json(feedPaths.manifest)).shards;
-    await published("trust-9", { contact_email: "someone@charity.example" });
+    await directory.publish("trust-9", { contact_email: "someone@charity.example" });
     const after = BundleManifest.parse(json(feedPaths.manifest)).shards;
     const rewritten = after.filter(({ sha256 }, at) => sha256 !== before[at]?.sha256);
     expect(rewritten.length).toBeGreaterThan(3);

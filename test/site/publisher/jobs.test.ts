@@ -42,14 +42,12 @@ describe("a change that keeps its place", () => {
 
 describe("a change that moves others", () => {
   test("reaches every page of its lists by the list job", async () => {
-    await directory.edit("trust-109", { beneficiaries_per_year: 9_000 });
-    await directory.drain();
+    await directory.publish("trust-109", { beneficiaries_per_year: 9_000 });
     expect(directory.read("causes/education.html")).toContain("trust-109");
     expect(directory.read("causes/education-2.html")).not.toContain('"/nonprofits/trust-109"');
   });
   test("a withdrawn nonprofit leaves the lists and keeps its page", async () => {
-    await directory.edit("trust-7", { status: "withdrawn" });
-    await directory.drain();
+    await directory.publish("trust-7", { status: "withdrawn" });
     expect(directory.read("causes/education.html")).not.toContain('/nonprofits/trust-7"');
     expect(directory.read("nonprofits/trust-7.html")).toContain("Trust 007");
     expect(JSON.parse(directory.read("api/nonprofits/trust-7.json") ?? "").status).toBe(
@@ -57,8 +55,8 @@ describe("a change that moves others", () => {
     );
   });
   test("a page beyond the end of a list goes", async () => {
-    for (let at = 90; at < 109; at++) await directory.edit(`trust-${at}`, { causes: ["health"] });
-    await directory.drain();
+    for (let at = 90; at < 109; at++)
+      await directory.publish(`trust-${at}`, { causes: ["health"] });
     expect(directory.read("causes/education-2.html")).toBeNull();
   });
   test("a full build then finds nothing that differs", async () => {
@@ -96,8 +94,7 @@ test("the home page follows what is recommended, and what that is called", async
   await store.write((tx) => doAll(tx, setPick({ nonprofit_id, ...pick, why_recommended })));
   await directory.drain();
   expect(home()).toContain("The profile names its schools.");
-  await directory.edit("trust-50", { name: "Fifty Schools" });
-  await directory.drain();
+  await directory.publish("trust-50", { name: "Fifty Schools" });
   expect(home()).toContain("Fifty Schools");
   expect(await directory.rebuilt()).toEqual([]);
   await store.write((tx) => doAll(tx, deletePick(nonprofit_id, 0)));

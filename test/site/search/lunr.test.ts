@@ -131,11 +131,10 @@ describe("the indexes of a directory", () => {
   });
   test("follow a change; those of other causes stay as they are", async () => {
     const before = asOf(lunrPath("water-sanitation", 1, 1));
-    await directory.edit("night-school", {
+    await directory.publish("night-school", {
       name: "Evening Academy",
       causes: ["education", "housing"],
     });
-    await directory.drain();
     expect(slugsFound(directory.read("search/education.lunr.json") ?? "", "academy")).toEqual([
       "night-school",
     ]);
@@ -143,8 +142,7 @@ describe("the indexes of a directory", () => {
     expect(asOf(lunrPath("water-sanitation", 1, 1))).toBe(before);
   });
   test("lose what was withdrawn, and a cause that no one serves goes", async () => {
-    await directory.edit("wells", { status: "withdrawn" });
-    await directory.drain();
+    await directory.publish("wells", { status: "withdrawn" });
     expect(directory.read("search/water-sanitation.lunr.json")).toBeNull();
     expect(list().shards.map(({ cause }) => cause)).not.toContain("water-sanitation");
   });

@@ -86,8 +86,7 @@ describe("the index for people", () => {
   });
   test("leaves no file in the signed list that it does not name any more", async () => {
     await directory.publisher.feedJob.run();
-    await directory.edit("trust-2", { name: "Yak Trust" });
-    await directory.drain();
+    await directory.publish("trust-2", { name: "Yak Trust" });
     expect(await directory.rebuilt()).toEqual([]);
   });
   test("is repaired when a file of it went down with the machine", async () => {
@@ -102,8 +101,7 @@ describe("the index for people", () => {
   test("stays through a rollback; programs' indexes go back and come again", async () => {
     const { context } = directory.publisher;
     const before = manifest().state().current_release;
-    await directory.edit("trust-5", { name: "Quagga Trust" });
-    await directory.drain();
+    await directory.publish("trust-5", { name: "Quagga Trust" });
     const people = living("pagefind/");
     const programs = directory.read("search/education.lunr.json");
     rollBackTo(context, before);
