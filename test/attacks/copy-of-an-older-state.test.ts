@@ -93,7 +93,7 @@ const kindOf = async (work: Promise<unknown>) => {
   return refusal instanceof Unproven ? refusal.kind : refusal;
 };
 const tagline = () => readFileSync(join(origin, "api/nonprofits/well.json"), "utf8");
-const publish = (tagline: string) => directory.publish("well", { tagline });
+const publish = (words: string) => directory.publish("well", { tagline: words });
 
 test("an older list is refused, and one of the version without numbers", async () => {
   await publish("Older words");

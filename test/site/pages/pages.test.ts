@@ -130,14 +130,10 @@ describe("the page of agents", () => {
 test("the methodology page shows what agreement costs an attacker, as computed", async () => {
   const { $ } = await site.page("page methodology");
   const { outcomes, computed_on } = consensusSimulation;
-  const tables = $('[aria-label="What attacks achieve and cost"] tbody tr');
-  expect(tables.length).toBe(outcomes.length);
+  const table = '[aria-label="What attacks achieve and cost"] tbody tr';
+  expectPage($, [[table, outcomes.length]]);
   const pair = outcomes.findIndex(({ attack }) => attack === "colluding-pair");
-  const cells = tables
-    .eq(pair)
-    .find("th, td")
-    .toArray()
-    .map((cell) => $(cell).text().trim());
+  const cells = textsAt($, `${table}:eq(${pair}) > *`);
   expect(cells.slice(0, 2)).toEqual(["Pair on two networks", "agents"]);
   expect(cells.slice(4)).toEqual(["2 submissions", "2 ids, 2 networks", "4 minutes"]);
   expect($("main").text()).toContain(english.date(computed_on));
