@@ -130,7 +130,7 @@ test("a folder with other files is not taken, and one of before is filled again"
   expect(await directory.restart({ publicDir: theirs }).catch(String)).toContain("is not empty");
   expect(existsSync(join(theirs, "thesis.txt"))).toBe(true);
   await directory.restart({ publicDir: one });
-  await directory.publisher.buildAll({ processes: 1 });
+  await directory.publisher.buildAll();
   await directory.restart({ publicDir: other });
   await directory.publish("water", { tagline: "Newer words" });
   await directory.restart({ publicDir: one });

@@ -111,7 +111,7 @@ export async function aDirectory(
       return file === null ? null : context.blobs.read(file.digest).toString();
     },
     /** Builds all there is; answers the files that differ from what was published. */
-    rebuilt: async () => (await publisher.buildAll({ processes: 1 })).differing,
+    rebuilt: async () => (await publisher.buildAll()).differing,
     close: (): void => {
       publisher.close();
       store.close();
@@ -123,7 +123,7 @@ export async function aDirectory(
 /** The same, built. */
 export async function aBuiltDirectory(...of: Parameters<typeof aDirectory>): Promise<Directory> {
   const directory = await aDirectory(...of);
-  await directory.publisher.buildAll({ processes: 1 });
+  await directory.publisher.buildAll();
   return directory;
 }
 

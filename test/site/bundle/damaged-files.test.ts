@@ -44,7 +44,7 @@ describe("a damaged manifest", () => {
     drop();
     expect([errors.length, existsSync(inBundle("packs.db.damaged"))]).toEqual([1, true]);
     await directory.reopen();
-    await directory.publisher.buildAll({ processes: 1 });
+    await directory.publisher.buildAll();
     while (ask() === null) await Bun.sleep(20);
     expect([ask()?.status, reader.hasRelease()]).toEqual([200, true]);
     // One that is whole stays.

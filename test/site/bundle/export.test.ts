@@ -126,7 +126,7 @@ test("a full build names and repairs what somebody changed in place, and what is
   expect(() => directory.read(path)).toThrow("gone or damaged");
   rmSync(join(folder, "llms.txt"));
   writeFileSync(join(folder, "own.txt"), "not ours");
-  const { differing, repaired } = await publisher.buildAll({ processes: 1 });
+  const { differing, repaired } = await publisher.buildAll();
   expect([differing, repaired]).toEqual([[], [path]]);
   expect(directory.read(path)).toBe(whole);
   expect(await checkExport(context)).toEqual(["llms.txt", path]);

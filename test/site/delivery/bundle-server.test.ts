@@ -147,7 +147,8 @@ describe("the bundle's files over HTTP", () => {
     const lost = held("/nowhere", { accept });
     const type = lost.headers.get("content-type");
     expect([lost.status, type]).toEqual([404, "text/html; charset=utf-8"]);
-    expect(held("/nonprofits/none", { accept }).status).toBe(404);
+    for (const path of ["/nonprofits/none", "/data/41", "/es/api/wallets/41"])
+      expect([path, held(path, { accept }).status]).toEqual([path, 404]);
     expect(ask("/nowhere")).toBeNull();
     // The service knows whose name it is, and redirects.
     for (const path of [
@@ -235,7 +236,7 @@ describe("content that is not what its digest says", () => {
     expect(ask("/api/nonprofits/oak-trust")).toBeNull();
     expect(ask("/nonprofits/no-such")).toBeNull();
     expect(new Set(reports)).toEqual(new Set(paths));
-    await directory.publisher.buildAll({ processes: 1 });
+    await directory.publisher.buildAll();
     await directory.publisher.tidy({ first: false });
     expect(await ask("/nonprofits/oak-trust")?.text()).toContain("Shade for all");
     expect(await ask("/api/nonprofits/oak-trust")?.json()).toMatchObject({ slug: "oak-trust" });

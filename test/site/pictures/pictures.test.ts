@@ -73,7 +73,7 @@ describe("pictures of a directory", () => {
   test("differ in no other build, and go with one without them", async () => {
     expect(await directory.rebuilt()).toEqual([]);
     await directory.restart({ pictures: false });
-    await directory.publisher.buildAll({ processes: 1 });
+    await directory.publisher.buildAll();
     expect(held()).toEqual([]);
   });
 });
