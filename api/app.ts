@@ -45,9 +45,6 @@ import {
 } from "#content/contract/operations/enrichment.ts";
 import { onboardingOperations } from "#content/contract/operations/onboarding.ts";
 
-/** The whole service without a socket. */
-export type App = ReturnType<typeof createApp>;
-
 /** Every route. A new one is a route file of its capability and one line here. */
 const routesOf = (context: Context, askFor: AskFor, probes: Parameters<typeof probeRoutes>[1]) =>
   new Elysia()
