@@ -8,7 +8,7 @@ import { argsOf, inputOf, operated, pageLines } from "./review/operated.ts";
 import { pick } from "./review/picks.ts";
 import { profile } from "./review/profiles.ts";
 import { approve, list, queues, reject, showOne } from "./review/reviews.ts";
-import { positional, runCommand, textOption, wordedCommand } from "./support/command.ts";
+import { flag, positional, runCommand, textOption, wordedCommand } from "./support/command.ts";
 import { stopWith } from "./support/config.ts";
 import { json, nameIn, print, show, valueOf, withOperatorApi } from "./support/operator-api.ts";
 import { startProgress } from "./support/progress.ts";
@@ -86,7 +86,7 @@ const revert = wordedCommand("review revert", {
 });
 
 const revoke = operated("review revoke", verificationOperations.revokeVerification, {
-  args: { slug: textOption },
+  args: { slug: textOption, values: { ...flag, default: true } },
   linesOf: ({ slug, taken_back, put_back, stopped_hold }) => [
     `${slug} is a listing again. Taken back: ${taken_back.join(", ") || "nothing"}.`,
     ...(put_back.length === 0 ? [] : [`What was there before is back: ${put_back.join(", ")}.`]),

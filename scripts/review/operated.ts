@@ -46,7 +46,7 @@ export const argsOf = ({ method, path, query, body }: Called, own: ArgsDef = {})
 
 function argOf(member: string, shape: z.ZodType): ArgDef {
   if (member === "limit") return { ...textOption, default: "50" };
-  return typeOf(shape) instanceof z.ZodBoolean ? { ...flag, default: true } : textOption;
+  return typeOf(shape) instanceof z.ZodBoolean ? flag : textOption;
 }
 
 /** A shape without what says that it may be absent or null. */
@@ -55,24 +55,29 @@ const typeOf = (shape: z.ZodType): z.ZodType =>
     ? typeOf(shape.unwrap() as z.ZodType)
     : shape;
 
-/** What an operation is asked with by these options. Options that do not fit end the process with code 2 and what to give. */
+/**
+ * What an operation is asked with by these options. One that is missing, or that the command reads otherwise than the
+ * operation does, ends the process with code 2 and what to give; of others the operation says what is wrong.
+ */
 export function inputOf({ path, query, body }: Called, args: Args, own: object = {}) {
   const params = Object.fromEntries(
     paramsIn(path).map((name) => [name, neededText(name, args[name])]),
   );
   return {
     params,
-    query: query && (fitting(query, args) as OperationCall["query"]),
+    query: query && (fitting(query, args, null) as OperationCall["query"]),
     body: body && fitting(body.shape, args, own),
   };
 }
 
-/** Members as the options have them, where they fit the shape. */
-function fitting(shape: z.ZodObject, args: Args, own: object = {}): Record<string, unknown> {
+/** Members as the options have them; `own` is null for a query. */
+function fitting(shape: z.ZodObject, args: Args, own: object | null): Record<string, unknown> {
   const typed = Object.fromEntries(
     membersOf(shape).flatMap(([member, type]) => {
       const value = args[optionOf(member)];
-      if (value !== undefined)
+      // A script that has nothing to say gives an empty text.
+      const isAbsent = own !== null && value === "" && type.safeParse(undefined).success;
+      if (value !== undefined && !isAbsent)
         return [[member, typeof value === "string" ? valueOf(member, type, value) : value]];
       const isNull = !type.safeParse(undefined).success && type.safeParse(null).success;
       return isNull ? [[member, null]] : [];
@@ -81,13 +86,18 @@ function fitting(shape: z.ZodObject, args: Args, own: object = {}): Record<strin
   const members = { ...typed, ...own };
   const [issue] = shape.safeParse(members).error?.issues ?? [];
   if (issue === undefined) return members;
-  const member = String(issue.path[0] ?? "");
+  const [member = "", entry] = issue.path.map(String);
   if (member === "") return stopWith(issue.message, 2);
-  neededText(optionOf(member), typed[member]);
   const option = optionOf(member);
-  const message = wrong[option] ?? issue.message;
+  neededText(option, typed[member]);
+  const message = wrong[option] ?? (own === null ? issue.message : null);
+  if (message === null) return members;
+  const list: unknown = typed[member];
+  const item: unknown = Array.isArray(list) ? list[Number(entry)] : undefined;
+  const which = typeof item === "string" ? `${JSON.stringify(item)} is none: ` : "";
   // What the contract says of a member of a query begins with its name.
-  return stopWith(`--${message.startsWith(`${option} `) ? "" : `${option}: `}${message}`, 2);
+  const name = message.startsWith(`${option} `) ? "" : `${option}: `;
+  return stopWith(`--${name}${which}${message}`, 2);
 }
 
 const needed: Readonly<Record<string, string>> = words.needed;

@@ -57,6 +57,8 @@ test("says what is missing, with code 2", async () => {
     ["add", "wells", "--four", "wells"],
   ])
     expect([args, (await review("pick", ...args)).code]).toEqual([args, 2]);
+  const unknown = await review("pick", "edit", "wells", "--causes", "helth,education");
+  expect(unknown.err).toContain('"helth" is none');
   expect((await review("pick", "add", "nobody", "--for", "x", "--why", "y")).err).toContain(
     "No nonprofit",
   );

@@ -91,11 +91,19 @@ test("says what is wrong", async () => {
     [["list", "--kind", "nonsense"], "--kind is one of onboarding, prose,"],
     [["revert"], "Give --agent, --submissions, or both."],
     [["revert", "--submissions", "a"], "--submissions: give the numbers of submissions"],
-    [["erase", "prose-1"], "--id: give the id of a request or a correction"],
   ] as const) {
     const { code, err } = await review(...words);
     expect([code, err]).toEqual([2, expect.stringContaining(message)]);
   }
+  // What the operation alone knows it says itself, also to a program.
+  const edit = ["profile", "edit", slug, "--field", "founded_year", "--reason", "Wrong."];
+  expect(await review(...edit, "--value", "1900.5")).toMatchObject({
+    code: 1,
+    err: expect.stringContaining("values.founded_year: Send a whole number"),
+  });
+  const { out } = await review("erase", "prose-1", "--json");
+  expect(JSON.parse(out)).toMatchObject({ ok: false });
+  expect((await review("approve", "prose-999999", "--reason", "")).code).toBe(1);
   expect((await review("approve", "prose-999999")).err).toContain("Nothing with this id");
   expect((await review("list", "--help")).out).toContain("--kind");
 }, 240_000);
