@@ -110,7 +110,12 @@ async function buildWhole(
   const first = context.manifest.state().current_release === 0;
   const inStep = await isInStep(context);
   const progress = startProgress("Building the bundle: documents", 0, tell);
-  const outcome = await publisher.buildAll({ onProgress: progress.at, feedLater: true, signal });
+  const outcome = await publisher.buildAll({
+    processes: 2,
+    onProgress: progress.at,
+    feedLater: true,
+    signal,
+  });
   progress.end();
   const { release, files, failed, differing, repaired, waiting } = outcome;
   const difference =

@@ -85,7 +85,11 @@ export function createBundleServer(
   const standIn = (path: string, request: Request): Response | null =>
     lost(path) ?? redirected(path) ?? givenAtProfile(path) ?? missing(path, request);
   const missing = (path: string, request: Request): Response | null => {
-    if (ofService.test(path) || (ofNonprofit.test(path) && otherName.test(path))) return null;
+    if (
+      ofService.test(path) ||
+      (ofNonprofit.test(path) && otherName.test(path.replaceAll(/%../g, "")))
+    )
+      return null;
     if (request.headers.get("accept")?.includes("text/html") !== true) return null;
     const page = lookUp(`${languageOf(path)}/404`) ?? lookUp("/404");
     return page === null ? null : answerWith(page, request, 404);

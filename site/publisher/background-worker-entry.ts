@@ -35,7 +35,7 @@ async function openRendering() {
   const dataPackage = dataPackageIn(manifest, blobs);
   const source = { store, lists, renderer, dataPackage, baseUrl, network, isSample, givingLinks };
   const context = { source, kinds: documentKinds, manifest, blobs };
-  return { ...context, renderBatch: openBatchRenderer(context) };
+  return { ...context, renderBatch: openBatchRenderer(context).render };
 }
 
 async function perform(task: Task): Promise<unknown> {

@@ -119,7 +119,7 @@ export function workApart(settings: WorkerSettings): BackgroundWork {
     makeData: () => data.makeData(),
     close: () => [shared, data].forEach(({ close }) => close()),
     makeIndexes: async (job: IndexTask, signal?: AbortSignal) => {
-      // Pagefind leaves much memory behind. Readers wait for lists and feed.
+      // Pagefind leaves much memory behind, which goes with its process.
       const own = openWorker(settings, farBehind);
       const timeout = AbortSignal.timeout(slowestWaitMs);
       const limit = signal === undefined ? timeout : AbortSignal.any([timeout, signal]);
@@ -142,12 +142,13 @@ export function openBatchRenderer({
 }: Pick<PublisherContext, "source" | "kinds" | "manifest">) {
   const damaged = new Set<string>();
   const blobs = openBlobs(manifest, { onDamaged: (digest) => damaged.add(digest) });
-  return async (keys: DocumentKey[]): Promise<RenderedBatch> => {
+  const render = async (keys: DocumentKey[]): Promise<RenderedBatch> => {
     const rendered = await renderKeys(keys, kinds, source);
     const { files } = storeFiles({ blobs }, rendered.files);
     const repaired = files.filter(({ digest }) => damaged.has(digest)).map(({ path }) => path);
     return { keys: keys.length, files, repaired, failed: rendered.failed };
   };
+  return { render, [Symbol.dispose]: blobs.close };
 }
 
 /** Background work where no one waits for another thing: in a command or a test. */

@@ -1,4 +1,5 @@
 import { closeFeedFiles } from "#content/feed/store.ts";
+import { openListIndex } from "#content/find/browse-store.ts";
 import { nonprofitIdsAfter } from "#content/nonprofit/list-store.ts";
 import type { Queryable } from "#content/store/open.ts";
 import { changeMark, newestSequence } from "#content/nonprofit/changes-store.ts";
@@ -13,7 +14,10 @@ import type { FeedJob } from "./feed-job.ts";
 import { publishChanges } from "./list-job.ts";
 
 export type BuildOptions = {
-  /** Rendering processes; by default 2, and none beside this one for a small directory. The bytes do not depend on it. */
+  /**
+   * Rendering processes; by default 2, and none beside this one for a small directory. The bytes do not depend on it, but a
+   * publisher that goes on working while it builds wants them.
+   */
   processes?: number | undefined;
   onProgress?: (documents: number) => void;
   /** Gives the build up. */
@@ -72,7 +76,7 @@ export async function buildBundle(
 }
 
 /**
- * Renders all documents again in several processes, then makes them current at once. Readers go on with the release
+ * Renders all documents again, then makes them current at once. Readers go on with the release
  * before, and the profile job may publish meanwhile: what it rendered from newer data is kept.
  */
 async function buildDocuments(
@@ -105,10 +109,14 @@ async function buildDocuments(
   const processes = wanted ?? ((await isSmall(source.store)) ? 0 : 2);
   try {
     if (processes === 0) {
-      const render = openBatchRenderer(context);
+      using renderer = openBatchRenderer({
+        ...context,
+        // What this process knows of the lists may be what is wrong.
+        source: { ...source, lists: openListIndex(source.store) },
+      });
       for await (const keys of batches()) {
         signal?.throwIfAborted();
-        onResult(await render(keys));
+        onResult(await renderer.render(keys));
       }
     } else {
       const pool = { settings: context.workers, processes, ahead: batchesAhead, signal };
