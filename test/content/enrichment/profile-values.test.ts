@@ -8,6 +8,8 @@ const read = (values: ProfileValues) => readProfileValues(values, { thisYear: 20
 const numbers = { founded_year: 1998, team_size: 4 };
 const unknown = { description: null, beneficiaries_per_year: null, location: null };
 
+const longest = { programs: [{ name: "A".repeat(160), ...unknown }] };
+
 describe("what an operator sets", () => {
   test.each<[ProfileValues, object]>([
     [{ name: "Hope   Kitchen" }, { name: "Hope Kitchen" }],
@@ -20,6 +22,7 @@ describe("what an operator sets", () => {
     ],
     [numbers, numbers],
     [{ causes: ["education", "education"] }, { causes: ["education"] }],
+    [longest, longest],
   ])("%j is saved as %j", (values, saved) => {
     expect(read(values)).toEqual(ok(saved));
   });
@@ -32,6 +35,7 @@ describe("what an operator sets", () => {
     [{ website: "https://bit.ly/3XYZabc" }, "values.website"],
     [{ donation_url: "https://bit.ly/3XYZabc" }, "values.donation_url"],
     [{ programs: [{ name: "A\u202Eschool", ...unknown }] }, "values.programs"],
+    [{ programs: [{ name: "A".repeat(161), ...unknown }] }, "values.programs"],
   ])("%j is refused, and %s named", (values, path) => {
     const outcome = read({ ...values, city: "Oslo" });
     expect(outcome).toEqual(fail([{ path, message: expect.any(String) }]));

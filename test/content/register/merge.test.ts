@@ -193,6 +193,15 @@ describe("what a register says", () => {
     expect(changed.register_records).toEqual([news]);
   });
 
+  test("has a date of its own beside that of another register, or of another number", () => {
+    for (const other of [{ register: "irs-pub78" }, { org_id: "US-EIN-000000999" }]) {
+      const beside = { ...said, ...other, as_of: "2020-01-01" };
+      const before = listed({ register_records: [beside] });
+      const { register_records } = mergedWithRegister(before, row(), terms, nowMs);
+      expect(register_records).toContainEqual(said);
+    }
+  });
+
   test("is news where a file from after a revocation lists the organisation again", () => {
     const facts = { revoked: "2026-04-20" };
     const list = { register: "irs-revocations", scope: "US", as_of: "2026-05-01" };
