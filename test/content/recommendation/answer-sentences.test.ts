@@ -12,6 +12,11 @@ test.each<[Partial<NonprofitRecord>, object, string[]]>([
     { enriched_at: Date.UTC(2026, 10, 3, 23, 59) },
     ["Details with a recorded source, last added on 2026-11-03"],
   ],
+  [
+    {},
+    { by_consensus: true },
+    ["Recommended alike by two agents with sources; no person has reviewed it"],
+  ],
   [{ wallet_signature: "5Sig" }, {}, ["Control of the wallet proved by a signature"]],
 ])("the trust signals of %j with %j are %j", (parts, known, told) => {
   const none = { donors: 0, enriched_at: null };
