@@ -9,7 +9,7 @@ import { tokenAccount } from "#api/chain/transfer.ts";
 import { chainFiles, notedAddress, whyNoChain } from "#scripts/chain/installed.ts";
 import { usdcMint } from "#scripts/chain/svm.ts";
 import { startLocalChain } from "#scripts/start/local-chain.ts";
-import { freePort, runScript } from "#test/support/processes.ts";
+import { freePort, runApart } from "#test/support/processes.ts";
 
 // The local chain as a process: by hand, and beside the service.
 const script = join(import.meta.dirname, "../../../scripts/chain.ts");
@@ -19,8 +19,9 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(dataDir, { recursive: true, force: true }));
 
+// A chain that is refused leaves its journal to the end of its process.
 const run = (args: string[], changes: Record<string, string> = {}) =>
-  runScript("chain", args, { ALMONER_DATA_DIR: dataDir, NO_COLOR: "1", ...changes });
+  runApart("chain", args, { ALMONER_DATA_DIR: dataDir, NO_COLOR: "1", ...changes });
 
 test("is missed by name where development dependencies are left out", () => {
   expect(whyNoChain()).toBeNull();
