@@ -111,6 +111,7 @@ async function buildWhole(
   const inStep = await isInStep(context);
   const progress = startProgress("Building the bundle: documents", 0, tell);
   const outcome = await publisher.buildAll({
+    // In this process a build would stand in the way of changes.
     processes: 2,
     onProgress: progress.at,
     feedLater: true,

@@ -7,7 +7,7 @@ import { makeData, writeDataFiles } from "#site/data/make-data.ts";
 import { documentKinds } from "#site/documents/kinds.ts";
 import { openRenderer } from "#site/renderer/renderer.ts";
 import { makeIndexes } from "#site/search/make-indexes.ts";
-import { openBatchRenderer, type Task, type WorkerMessage } from "./background-worker.ts";
+import { renderBatch, type Task, type WorkerMessage } from "./background-worker.ts";
 import type { WorkerSettings } from "./context.ts";
 import { draftFeed } from "./feed-job.ts";
 import { makeLists } from "./list-job.ts";
@@ -24,7 +24,8 @@ const store = await openStore({
   migrated: true,
 });
 const manifest = openManifest(settings.bundleFolder, { readonly: true });
-const blobs = openBlobs(manifest);
+const damaged = new Set<string>();
+const blobs = openBlobs(manifest, { onDamaged: (digest) => damaged.add(digest) });
 let opened: ReturnType<typeof openRendering> | undefined;
 /** Opened by the first task that renders: an index needs no compiled site. */
 const rendering = () => (opened ??= openRendering());
@@ -34,15 +35,14 @@ async function openRendering() {
   const lists = openListIndex(store);
   const dataPackage = dataPackageIn(manifest, blobs);
   const source = { store, lists, renderer, dataPackage, baseUrl, network, isSample, givingLinks };
-  const context = { source, kinds: documentKinds, manifest, blobs };
-  return { ...context, renderBatch: openBatchRenderer(context).render };
+  return { source, kinds: documentKinds, manifest, blobs };
 }
 
 async function perform(task: Task): Promise<unknown> {
   if (task.name === "makeIndexes") return makeIndexes({ store, manifest, blobs }, task.input);
   if (task.name === "makeData") return makeData({ manifest, blobs, baseUrl });
   if (task.name === "writeDataFiles") return writeDataFiles(task.input);
-  if (task.name === "renderBatch") return (await rendering()).renderBatch(task.input);
+  if (task.name === "renderBatch") return renderBatch(await rendering(), damaged, task.input);
   if (task.name === "makeLists") return makeLists(await rendering(), task.input);
   return draftFeed(await rendering(), task.input);
 }

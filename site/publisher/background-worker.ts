@@ -1,7 +1,6 @@
 import { join } from "node:path";
 import { eachAtMost } from "#content/runtime/concurrency.ts";
 import { type Child, type ChildOptions, startChild } from "#content/runtime/supervised-child.ts";
-import { openBlobs } from "#site/bundle/blobs.ts";
 import { storeFiles } from "#site/bundle/release.ts";
 import { type DocumentKey, renderKeys } from "#site/documents/document.ts";
 import { type DataFile, makeData } from "#site/data/make-data.ts";
@@ -134,21 +133,16 @@ export function workApart(settings: WorkerSettings): BackgroundWork {
   };
 }
 
-/** Renders documents into the blobs of a bundle, and tells what lay damaged there. */
-export function openBatchRenderer({
-  source,
-  kinds,
-  manifest,
-}: Pick<PublisherContext, "source" | "kinds" | "manifest">) {
-  const damaged = new Set<string>();
-  const blobs = openBlobs(manifest, { onDamaged: (digest) => damaged.add(digest) });
-  const render = async (keys: DocumentKey[]): Promise<RenderedBatch> => {
-    const rendered = await renderKeys(keys, kinds, source);
-    const { files } = storeFiles({ blobs }, rendered.files);
-    const repaired = files.filter(({ digest }) => damaged.has(digest)).map(({ path }) => path);
-    return { keys: keys.length, files, repaired, failed: rendered.failed };
-  };
-  return { render, [Symbol.dispose]: blobs.close };
+/** Renders documents into blobs; `damaged` holds the digests of content that these found damaged and wrote again. */
+export async function renderBatch(
+  { source, kinds, blobs }: Pick<PublisherContext, "source" | "kinds" | "blobs">,
+  damaged: ReadonlySet<string>,
+  keys: DocumentKey[],
+): Promise<RenderedBatch> {
+  const rendered = await renderKeys(keys, kinds, source);
+  const { files } = storeFiles({ blobs }, rendered.files);
+  const repaired = files.filter(({ digest }) => damaged.has(digest)).map(({ path }) => path);
+  return { keys: keys.length, files, repaired, failed: rendered.failed };
 }
 
 /** Background work where no one waits for another thing: in a command or a test. */

@@ -3,12 +3,13 @@ import { openListIndex } from "#content/find/browse-store.ts";
 import { nonprofitIdsAfter } from "#content/nonprofit/list-store.ts";
 import type { Queryable } from "#content/store/open.ts";
 import { changeMark, newestSequence } from "#content/nonprofit/changes-store.ts";
+import { openBlobs } from "#site/bundle/blobs.ts";
 import { removeDead } from "#site/bundle/garbage-collection.ts";
 import { exportInSlices } from "#site/bundle/export-release.ts";
 import { commitRelease, noteFailures, gatherFiles } from "#site/bundle/release.ts";
 import { type DocumentKey, renderKeys } from "#site/documents/document.ts";
 import { type SearchJob, publishLunrList } from "#site/search/search-job.ts";
-import { inWorkers, openBatchRenderer } from "./background-worker.ts";
+import { inWorkers, renderBatch } from "./background-worker.ts";
 import type { PublisherContext, RenderedBatch } from "./context.ts";
 import type { FeedJob } from "./feed-job.ts";
 import { publishChanges } from "./list-job.ts";
@@ -109,15 +110,7 @@ async function buildDocuments(
   const processes = wanted ?? ((await isSmall(source.store)) ? 0 : 2);
   try {
     if (processes === 0) {
-      using renderer = openBatchRenderer({
-        ...context,
-        // What this process knows of the lists may be what is wrong.
-        source: { ...source, lists: openListIndex(source.store) },
-      });
-      for await (const keys of batches()) {
-        signal?.throwIfAborted();
-        onResult(await renderer.render(keys));
-      }
+      await renderHere(context, batches(), onResult, signal);
     } else {
       const pool = { settings: context.workers, processes, ahead: batchesAhead, signal };
       await inWorkers(pool, batches(), async (worker, keys) =>
@@ -156,6 +149,26 @@ async function buildDocuments(
   const { release, changed, removed } = outcome;
   const differing = first ? null : [...changed.map(({ path }) => path), ...removed];
   return { release, files, differing, repaired, waiting, failed };
+}
+
+/** Renders in this process, as a new one would: what this one holds of lists and content may be what is wrong. */
+async function renderHere(
+  { source, kinds, manifest }: PublisherContext,
+  batches: AsyncIterable<DocumentKey[]>,
+  onResult: (batch: RenderedBatch) => void,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  const damaged = new Set<string>();
+  const blobs = openBlobs(manifest, { onDamaged: (digest) => damaged.add(digest) });
+  const fresh = { kinds, blobs, source: { ...source, lists: openListIndex(source.store) } };
+  try {
+    for await (const keys of batches) {
+      signal?.throwIfAborted();
+      onResult(await renderBatch(fresh, damaged, keys));
+    }
+  } finally {
+    blobs.close();
+  }
 }
 
 /** Fewer nonprofits are rendered before another process has started. */
