@@ -94,7 +94,7 @@ function fitting(shape: z.ZodObject, args: Args, own: object | null): Record<str
   if (message === null) return members;
   const list: unknown = typed[member];
   const item: unknown = Array.isArray(list) ? list[Number(entry)] : undefined;
-  const which = typeof item === "string" ? `${JSON.stringify(item)} is none: ` : "";
+  const which = typeof item === "string" ? `there is no ${JSON.stringify(item)}: ` : "";
   // What the contract says of a member of a query begins with its name.
   const name = message.startsWith(`${option} `) ? "" : `${option}: `;
   return stopWith(`--${name}${which}${message}`, 2);

@@ -29,7 +29,7 @@ const alwaysLive = addressesWhere(({ from }) => from === "live");
 /** What the service answers where the bundle has no file, profiles and lists in other languages among it; elsewhere a person who is lost sees a page. */
 const ofService = addressesWhere(({ from }) => from !== "file");
 
-/** A slug in other letters, an id or a register number in the place of a slug: the service may know where it leads. */
+/** What has a slug. In other letters, or with an id or a register number in its place, the service may know where it leads. */
 const ofNonprofit = addressesWhere(({ path }) => path.includes("{slug}"));
 const otherName = /\/(?:[^/]*[A-Z][^/]*|[\d-]+)$/;
 

@@ -58,7 +58,7 @@ test("says what is missing, with code 2", async () => {
   ])
     expect([args, (await review("pick", ...args)).code]).toEqual([args, 2]);
   const unknown = await review("pick", "edit", "wells", "--causes", "helth,education");
-  expect(unknown.err).toContain('"helth" is none');
+  expect(unknown.err).toContain('there is no "helth"');
   expect((await review("pick", "add", "nobody", "--for", "x", "--why", "y")).err).toContain(
     "No nonprofit",
   );
