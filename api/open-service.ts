@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { systemClock } from "#content/contract/base/time.ts";
-import { untrustedProxy } from "#content/operation/checks.ts";
+import { findingsOf } from "#content/operation/checks.ts";
 import { countActivity } from "#content/operation/activity-store.ts";
 import { setDonationNetwork } from "#content/giving/store.ts";
 import { every } from "#content/runtime/timing.ts";
@@ -92,8 +92,8 @@ export async function openService(config: Config, given: ServiceOverrides = {}) 
   };
   await setDonationNetwork(store, context.chain.caip2, clock());
   if (config.trustedHops === 0) {
-    const { untrusted_proxy_requests } = await accessCounts(store, clock().getTime());
-    if (untrusted_proxy_requests > 0) log.warn(untrustedProxy);
+    const access = await accessCounts(store, clock().getTime());
+    for (const finding of findingsOf("proxies named", { access })) log.warn(finding);
   }
   const mailing = { everyMs: mailEveryMs, onFailure: notStored("what a mail told is") };
   const sendMail = openMail(config.mail, mailing.onFailure);

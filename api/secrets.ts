@@ -13,7 +13,7 @@ import {
 import { basename, join, sep } from "node:path";
 import { closeToOthers, privateFolder } from "#content/runtime/files.ts";
 import { hasSigned, noteSigningKeys, signingKeys } from "#content/feed/store.ts";
-import { remedies } from "#content/operation/checks.ts";
+import { remedyOf } from "#content/operation/checks.ts";
 import { openSigner } from "#content/feed/signing-keys.ts";
 import { type Store, storeAddress } from "#content/store/open.ts";
 import { directoryFact, noteFact } from "#content/store/facts.ts";
@@ -99,7 +99,7 @@ function fileDigest({ dataDir }: Pick<Config, "dataDir">, name: string): string 
  */
 export async function checkSigningKey(config: Config, store: Store, now: Date): Promise<void> {
   const trouble = await signingKeyTrouble(config, store);
-  if (trouble !== null) throw new CannotStart(trouble, remedies["signing key"]);
+  if (trouble !== null) throw new CannotStart(trouble, remedyOf("signing key"));
   if ((await signingKeys(store)).length > 0) return;
   const { publicKey } = await openSigner(signingKeyOf(config));
   await store.write((tx) => noteSigningKeys(tx, [publicKey], now));

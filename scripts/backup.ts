@@ -1,7 +1,7 @@
 import { statSync } from "node:fs";
 import { join } from "node:path";
 import { changedSecrets, signingKeyTrouble } from "#api/secrets.ts";
-import { remedies } from "#content/operation/checks.ts";
+import { remedyOf } from "#content/operation/checks.ts";
 import type { Config } from "#api/config.ts";
 import { systemClock } from "#content/contract/base/time.ts";
 import { backupMark, noteBackup } from "#content/operation/backup-store.ts";
@@ -81,9 +81,9 @@ async function keyTroubles(config: Config): Promise<string[]> {
     const trouble = await signingKeyTrouble(config, store);
     const changed = await changedSecrets(config, store);
     const files = changed.map(
-      (path) => `${path} is gone, or not as it was made. ${remedies.secrets}`,
+      (path) => `${path} is gone, or not as it was made. ${remedyOf("secrets")}`,
     );
-    return trouble === null ? files : [`${trouble}\n${remedies["signing key"]}`, ...files];
+    return trouble === null ? files : [`${trouble}\n${remedyOf("signing key")}`, ...files];
   } catch (error) {
     if (error instanceof OtherTables) throw error;
     return [reasonOf(error, config.dataDir)];

@@ -21,7 +21,7 @@ import {
   followThroughsByDay,
 } from "#content/operation/activity-store.ts";
 import { lastBackup } from "#content/operation/backup-store.ts";
-import { healthWarnings, limitsAlone } from "#content/operation/checks.ts";
+import { healthWarnings } from "#content/operation/checks.ts";
 import {
   countedSince,
   firstChangeAfter,
@@ -63,16 +63,21 @@ export async function operatorHealth(context: OperatorContext): Promise<Operator
       newest_change: newest,
     },
   };
-  return { ...health, warnings: [...storeWarnings(context), ...healthWarnings(health)] };
+  const warnings = healthWarnings({
+    ...health,
+    misplaced: misplacedWhy(store),
+    limits_alone: context.limits?.alone() === true,
+  });
+  return { ...health, warnings };
 }
 
-/** That nothing is written any more, for what happened to the files of the store, or that limits are not shared. */
-function storeWarnings({ store, limits }: OperatorContext): string[] {
+/** Why nothing is written any more, from what happened to the files of the store; null when they are in place. */
+function misplacedWhy(store: OperatorContext["store"]): string | null {
   try {
     store.assertInPlace();
-    return limits?.alone() === true ? [limitsAlone] : [];
+    return null;
   } catch (error) {
-    return [error instanceof Error ? error.message : String(error)];
+    return error instanceof Error ? error.message : String(error);
   }
 }
 

@@ -4,6 +4,11 @@ import { Counter, Gauge, Registry } from "prom-client";
 import { filePathOf } from "#content/store/embedded-client.ts";
 import helps from "#content/editorial/metrics.json";
 import {
+  type GaugeName,
+  gauges as gaugesOfChecks,
+  type GaugeValue,
+} from "#content/operation/checks.ts";
+import {
   type DurationCounts,
   countDurations,
   durationBuckets,
@@ -14,42 +19,20 @@ import type { OperatorContext } from "./operators.ts";
 import type { Readiness } from "./probes.ts";
 import { reviewQueues } from "#api/operator/requests.ts";
 
-/** What is known when metrics are read. What could not be asked is null, and its metrics are left out. */
-type Facts = Awaited<ReturnType<typeof readFacts>>;
+/** What is known when metrics are read. What could not be asked is absent, and its metrics are left out. */
+type ReadFacts = Awaited<ReturnType<typeof readFacts>>;
 
-/** One number, or one for each value of a label; null or undefined: not known, and left out. */
-type Value = number | boolean | null | undefined | Readonly<Record<string, number>>;
-
-/** Every gauge, with its help in content/editorial/metrics.json. The dashboard and the alerts in scripts/monitoring name nothing else, which a test holds. */
-const gauges: Readonly<Record<keyof typeof helps, (facts: Facts) => Value>> = {
-  almoner_unready: unreadyParts,
-  almoner_release: (f) => f.health?.publication?.release,
-  almoner_publishing_held: (f) => f.health?.publication?.held,
-  almoner_profiles_behind: (f) => f.health?.publication?.profiles_behind,
-  almoner_lists_behind: (f) => f.health?.publication?.lists_behind,
-  almoner_publication_lag_seconds: ({ health }) =>
-    health?.publication && (health.publication.oldest_waiting_s ?? 0),
-  almoner_publisher_seen_timestamp_seconds: ({ silentMs }) =>
-    silentMs === null ? null : (Date.now() - silentMs) / 1_000,
-  almoner_publisher_resident_memory_bytes: (f) => f.publisherBytes,
-  almoner_render_failures: (f) => f.health?.publication?.failures,
-  almoner_newest_change: (f) => f.health?.store.newest_change,
-  almoner_store_bytes: (f) => f.health?.store.bytes,
-  almoner_store_wal_bytes: (f) => f.walBytes,
-  almoner_disk_free_bytes: (f) => f.health?.store.free_bytes,
-  almoner_backup_age_seconds: (f) => f.health?.backup?.age_s,
-  almoner_queue_waiting: waitingIn,
-  almoner_rpc_up: ({ health }) => (health?.chain?.nodes === 0 ? undefined : health?.chain?.answers),
-  almoner_rpc_latency_seconds: ({ health }) => health?.chain && health.chain.took_ms / 1_000,
-  almoner_rpc_disagreements: (f) => f.health?.chain?.disagreements,
-  almoner_sponsor_balance_lamports: (f) => f.health?.sponsor?.balance_lamports,
-  almoner_sponsor_spent_lamports: (f) => f.health?.sponsor?.spent_lamports,
-  almoner_sponsor_runway_days: (f) => f.health?.sponsor?.runway_days,
-  almoner_donations_voided: (f) => f.health?.donations.voided,
-  almoner_failed_sign_ins: (f) => f.health?.access.failed_sign_ins,
-  almoner_register_fetches_failed: (f) =>
-    f.health?.registers.filter(({ problem }) => problem !== null).length,
-  process_resident_memory_bytes: ({ residentBytes }) => residentBytes,
+/** Every gauge, those of the checks first, with its help in content/editorial/metrics.json. The dashboard and the alerts in scripts/monitoring name nothing else, which a test holds. */
+const gauges: Readonly<Partial<Record<GaugeName, (facts: ReadFacts) => GaugeValue>>> = {
+  ...gaugesOfChecks,
+  almoner_unready: ({ unready }) =>
+    Object.fromEntries(
+      (["store", "chain", "publisher"] as const).map((part) => [
+        part,
+        unready.some((reason) => reason.part === part) ? 1 : 0,
+      ]),
+    ),
+  process_resident_memory_bytes: ({ resident_bytes }) => resident_bytes,
   process_cpu_seconds_total: () => process.cpuUsage().user / 1e6 + process.cpuUsage().system / 1e6,
   process_start_time_seconds: () => (Date.now() - performance.now()) / 1_000,
 };
@@ -60,19 +43,8 @@ const labelOf: Readonly<Partial<Record<string, string>>> = {
   almoner_queue_waiting: "queue",
 };
 
-function unreadyParts({ unready }: Facts): Value {
-  const parts = ["store", "chain", "publisher"] as const;
-  return Object.fromEntries(
-    parts.map((part) => [part, unready.some((reason) => reason.part === part) ? 1 : 0]),
-  );
-}
-
-function waitingIn({ queues }: Facts): Value {
-  return Object.fromEntries(queues.map(({ kind, waiting }) => [kind, waiting]));
-}
-
 /** Shows what is known when it is read, and nothing of what is not. */
-function gaugeOf(name: keyof typeof helps, known: () => Facts | null): Gauge {
+function gaugeOf(name: GaugeName, latest: () => ReadFacts | null): Gauge {
   const label = labelOf[name];
   return new Gauge({
     name,
@@ -80,8 +52,8 @@ function gaugeOf(name: keyof typeof helps, known: () => Facts | null): Gauge {
     labelNames: label === undefined ? [] : [label],
     registers: [],
     collect() {
-      const facts = known();
-      const value = facts === null ? null : gauges[name](facts);
+      const facts = latest();
+      const value = facts === null ? null : gauges[name]?.(facts);
       this.reset();
       if (typeof value === "object" && value !== null) {
         for (const [of, number] of Object.entries(value)) this.set({ [label ?? ""]: of }, number);
@@ -152,8 +124,8 @@ export function openMetrics(context: OperatorContext, readiness: Readiness) {
     labelNames: ["limit"],
     registers,
   });
-  let latest: Facts | null = null;
-  for (const name of Object.keys(helps) as (keyof typeof helps)[])
+  let latest: ReadFacts | null = null;
+  for (const name of Object.keys(helps) as GaugeName[])
     registry.registerMetric(gaugeOf(name, () => latest));
   const facts = sharedLook(factsForMs, () => readFacts(context, readiness), { allowStale: true });
   return {
@@ -172,19 +144,20 @@ export function openMetrics(context: OperatorContext, readiness: Readiness) {
 async function readFacts(context: OperatorContext, readiness: Readiness) {
   const [unready, health, queues] = await Promise.all([
     readiness(),
-    operatorHealth(context).catch(() => null),
+    operatorHealth(context).catch(() => ({})),
     reviewQueues(context).catch(() => []),
   ]);
   const { databaseUrl } = context.config;
   const publication = context.publication?.();
+  const silentMs = publication?.silentMs ?? null;
   return {
-    health,
+    ...health,
     queues,
     unready,
-    silentMs: publication?.silentMs ?? null,
-    publisherBytes: publication?.silentMs == null ? null : await residentBytesOf(publication.pid),
-    walBytes: context.store.embedded ? sizeOf(`${filePathOf(databaseUrl)}-wal`) : null,
-    residentBytes: process.memoryUsage.rss(),
+    publisher_seen_ms: silentMs === null ? null : Date.now() - silentMs,
+    publisher_bytes: publication?.silentMs == null ? null : await residentBytesOf(publication.pid),
+    wal_bytes: context.store.embedded ? sizeOf(`${filePathOf(databaseUrl)}-wal`) : null,
+    resident_bytes: process.memoryUsage.rss(),
   };
 }
 

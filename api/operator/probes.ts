@@ -103,7 +103,7 @@ async function look(context: OperatorContext): Promise<readonly Unready[]> {
     freeBytes(config.dataDir),
     chainHealth(context.chain),
   ]);
-  const others = () => unreadyParts({ free_bytes, chain, publication: null });
+  const others = () => unreadyParts({ store: { free_bytes }, chain });
   if (typeof newest !== "number") {
     const why = newest === null ? "no answer in 2 s" : "it cannot be read";
     return [{ part: "store", why: `the store does not answer: ${why}` }, ...others()];
@@ -112,7 +112,7 @@ async function look(context: OperatorContext): Promise<readonly Unready[]> {
     const progress = await publicationHealth(context, newest, clock().getTime());
     const silentMs = publication?.().silentMs ?? null;
     const silent_s = silentMs === null ? null : Math.round(silentMs / 1_000);
-    return unreadyParts({ free_bytes, chain, publication: progress && { ...progress, silent_s } });
+    return unreadyParts({ store: { free_bytes }, chain, publication: progress, silent_s });
   } catch {
     return [{ part: "publisher", why: "the store does not tell what waits" }, ...others()];
   }

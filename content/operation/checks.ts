@@ -1,48 +1,48 @@
-import { fill } from "#content/contract/base/fill.ts";
 import type { OperatorHealth } from "#content/contract/operator.ts";
 import type { Ready } from "#content/contract/stats.ts";
-import words from "#content/editorial/checks.json";
+import type helps from "#content/editorial/metrics.json";
 
-/** What the probes of a running service, or of a command without one, tell of a directory. */
 type Health = Omit<OperatorHealth, "warnings">;
 
-/** What is looked at every few seconds to tell whether a service may be sent requests. `silent_s`: null when no publisher runs. */
-export type Vitals = Pick<Health, "chain"> & {
-  publication:
-    | (Pick<NonNullable<Health["publication"]>, "release" | "held" | "oldest_waiting_s"> & {
-        silent_s: number | null;
-      })
-    | null;
-  free_bytes: number | null;
+/** What the probes of a service, or of a command without one, tell of a directory. Of what is absent no check complains. */
+export type Facts = Partial<Omit<Health, "store">> & {
+  store?: Partial<Health["store"]>;
+  /** Why the files of the store take no writes any more. */
+  misplaced?: string | null;
+  /** Whether this process counts limits alone, because the shared counters cannot be written. */
+  limits_alone?: boolean;
+  /** Since the publisher's last sign of life; null when none runs. */
+  silent_s?: number | null;
+  publisher_seen_ms?: number | null;
+  publisher_bytes?: number | null;
+  wal_bytes?: number | null;
+  queues?: readonly { kind: string; waiting: number }[];
 };
 
 /** A part of the directory that is not as it has to be, and why, in words for an operator. */
 export type Unready = { part: keyof Ready["parts"] | "service"; why: string };
 
-const says = words.warnings;
-/** What to do about each finding of `doctor`, by name of the check. Works while the service is down. */
-export const { remedies } = words;
-
-/** Said at the start and on the health page. */
-export const untrustedProxy = says.untrusted_proxy;
-/** Warning: this process counts limits alone, because the shared counters cannot be written. */
-export const limitsAlone = says.limits_alone;
+/** One number, or one for each value of a label; null or undefined: not known, and left out. */
+export type GaugeValue = number | boolean | null | undefined | Readonly<Record<string, number>>;
+export type GaugeName = keyof typeof helps;
+type Gauges = Readonly<Partial<Record<GaugeName, (facts: Facts) => GaugeValue>>>;
 
 /** One question of "is it well?". */
 type Check = {
-  name: string;
   /** Whether it wakes somebody or waits until the morning. */
   severity: "page" | "ticket";
   /** The number that its alert compares with. */
   bound?: number;
   /** Of scripts/monitoring/alerts.yml; several checks may share one. */
   alert?: string;
-  /** What to do about a finding of `doctor` for this check; the finding itself comes from the probe. */
+  /** What is wrong, for an operator; nothing when all is well. What only `doctor` looks at, it words itself. */
+  findings?: (facts: Facts) => string | readonly string[] | false | null | undefined;
+  /** What to do about a finding that does not say it. */
   remedy?: string;
-  /** For an operator: what is wrong and what helps; nothing when all is well. */
-  warnings?(health: Health): string[];
   /** Why no requests should be sent here; null when nothing is wrong. */
-  unready?: { part: Unready["part"]; why(vitals: Vitals): string | null };
+  unready?: { part: Unready["part"]; why: (facts: Facts) => string | null };
+  /** What /metrics shows of it, to the alert and the dashboard. */
+  gauges?: Gauges;
 };
 
 /** A change that waits for longer than this to be published is behind. */
@@ -52,47 +52,72 @@ const publisherSilentMaxS = 30;
 /** Once a day, and some time to be made. */
 const backupAgeMaxS = 25 * 3_600;
 /** With less than this, writes are about to stop. */
-export const freeBytesMin = 1_000_000_000;
+const freeBytesMin = 1_000_000_000;
 /** With less than this, the log of the store may not grow any more: the service is not ready. */
 const fullBelowBytes = 64_000_000;
+const walBytesMax = 500_000_000;
 const failedSignInsMax = 10;
+const waitingReviewsMax = 200;
 const runwayDaysMin = 7;
 
-const when = (isSo: boolean, text: string, values: Readonly<Record<string, unknown>> = {}) =>
-  isSo ? [fill(text, values)] : [];
-
-/** All that is asked about a directory, in the order in which warnings are told. */
-export const checks: readonly Check[] = [
-  {
-    name: "publisher alive",
+/** All that is asked about a directory, in the order in which findings are told. */
+const list = {
+  "store in place": {
     severity: "page",
-    alert: "AlmonerPublisherSilent",
-    unready: { part: "publisher", why: ({ publication }) => publication && silence(publication) },
+    alert: "AlmonerStoreAway",
+    findings: ({ misplaced }) => misplaced,
+    gauges: {
+      almoner_store_bytes: ({ store }) => store?.bytes,
+      almoner_newest_change: ({ store }) => store?.newest_change,
+    },
   },
-  {
-    name: "something published",
+  "limits shared": {
+    severity: "ticket",
+    findings: ({ limits_alone }) =>
+      limits_alone === true &&
+      "This service counts requests for itself, because what it shares the counts in cannot be written: the disk is full, or the database server is away or answers late. Until it can, clients may send as much to each service.",
+  },
+  "publisher alive": {
     severity: "page",
     alert: "AlmonerPublisherSilent",
-    warnings: ({ publication }) => when(publication?.release === 0, says.nothing_published),
+    unready: {
+      part: "publisher",
+      why: ({ publication, silent_s = null }) => (publication ? silence(silent_s) : null),
+    },
+    gauges: {
+      almoner_publisher_seen_timestamp_seconds: ({ publisher_seen_ms = null }) =>
+        publisher_seen_ms === null ? null : publisher_seen_ms / 1_000,
+      almoner_publisher_resident_memory_bytes: ({ publisher_bytes }) => publisher_bytes,
+    },
+  },
+  "something published": {
+    severity: "page",
+    alert: "AlmonerPublisherSilent",
+    findings: ({ publication }) => publication?.release === 0 && "Nothing has been published yet.",
     unready: {
       part: "publisher",
       why: ({ publication }) => (publication?.release === 0 ? "nothing is published yet" : null),
     },
+    gauges: { almoner_release: ({ publication }) => publication?.release },
   },
-  {
-    name: "publishing not held",
+  "publishing not held": {
     severity: "ticket",
     alert: "AlmonerPublishingHeld",
     // A rollback that holds publishing is an operator's decision: the service stays ready.
-    warnings: ({ publication }) => when(publication?.held === true, says.held),
+    findings: ({ publication }) =>
+      publication?.held === true &&
+      "A rollback holds publishing: readers see nothing new until `bun run publish --resume`.",
+    gauges: { almoner_publishing_held: ({ publication }) => publication?.held },
   },
-  {
-    name: "publishing keeps up",
+  "publishing keeps up": {
     severity: "page",
     alert: "AlmonerPublisherSilent",
-    warnings: ({ publication }) => {
+    findings: ({ publication }) => {
       const waitedS = waitingS(publication);
-      return when(waitedS > publishWaitMaxS, says.behind, { span: spanOf(waitedS) });
+      return (
+        waitedS > publishWaitMaxS &&
+        `Publishing is behind: the oldest change has waited for ${spanOf(waitedS)}.`
+      );
     },
     unready: {
       part: "publisher",
@@ -103,172 +128,278 @@ export const checks: readonly Check[] = [
           : null;
       },
     },
+    gauges: {
+      almoner_profiles_behind: ({ publication }) => publication?.profiles_behind,
+      almoner_lists_behind: ({ publication }) => publication?.lists_behind,
+      almoner_publication_lag_seconds: ({ publication }) =>
+        publication && (publication.oldest_waiting_s ?? 0),
+    },
   },
-  {
-    name: "pages render",
+  "pages render": {
     severity: "ticket",
     alert: "AlmonerRenderFailures",
-    warnings: ({ publication }) =>
-      when((publication?.failures ?? 0) > 0, says.failures, { ...publication }),
+    findings: ({ publication }) =>
+      (publication?.failures ?? 0) > 0 &&
+      `${publication?.failures} pages could not be rendered; their older versions stay.`,
+    gauges: { almoner_render_failures: ({ publication }) => publication?.failures },
   },
-  {
-    name: "node named",
+  "node named": {
     severity: "ticket",
     // A directory may run without gifts: the service is ready all the same.
-    warnings: ({ chain }) => when(chain?.nodes === 0, says.no_node),
+    findings: ({ chain }) =>
+      chain?.nodes === 0 &&
+      "No node of the chain is named (ALMONER_SOLANA_RPC_URLS), so no one can give: who asks what to pay is answered 503.",
   },
-  {
-    name: "chain",
+  chain: {
     severity: "page",
     alert: "AlmonerChainAway",
-    remedy: remedies.chain,
-    warnings: ({ chain }) =>
-      when(isSilent(chain), says.no_answer, { why: chain?.why ?? "no reason given" }),
+    findings: ({ chain }) =>
+      isSilent(chain) && `The chain does not answer: ${chain?.why ?? "no reason given"}.`,
+    remedy:
+      "Correct ALMONER_SOLANA_RPC_URLS and ALMONER_NETWORK, or wait for the node: gifts are answered 503 meanwhile.",
     unready: {
       part: "chain",
       why: ({ chain }) => (isSilent(chain) ? `the chain does not answer: ${chain?.why}` : null),
     },
+    gauges: {
+      almoner_rpc_up: ({ chain }) => (chain?.nodes === 0 ? undefined : chain?.answers),
+      almoner_rpc_latency_seconds: ({ chain }) => chain && chain.took_ms / 1_000,
+    },
   },
-  {
-    name: "nodes agree",
+  "nodes agree": {
     severity: "page",
     alert: "AlmonerNodesDisagree",
-    warnings: ({ chain }) =>
-      chain === null || chain.nodes === 0
-        ? []
-        : when(chain.disagreements > 0, says.disagreements, chain),
+    findings: ({ chain }) =>
+      chain?.nodes !== 0 &&
+      (chain?.disagreements ?? 0) > 0 &&
+      `RPC nodes contradicted each other ${chain?.disagreements} times in the last 24 hours: one of them lies or is broken, and the log names them. Gifts wait until two agree.`,
+    gauges: { almoner_rpc_disagreements: ({ chain }) => chain?.disagreements },
   },
-  {
-    name: "sponsor pays",
+  "sponsor pays": {
     severity: "ticket",
-    warnings: ({ sponsor }) =>
-      sponsor === null || sponsor.refuses === null
-        ? []
-        : [fill(says[`sponsor_${sponsor.refuses}`], sponsor)],
+    findings: ({ sponsor }) =>
+      sponsor?.refuses === "budget"
+        ? "The sponsor pays no fees: its budget of 24 hours is used up (ALMONER_SPONSOR_LAMPORTS_PER_DAY). Donors are asked to pay their own."
+        : sponsor?.refuses === "no_sol" &&
+          `The sponsor pays no fees: it has too little SOL: send some to ${sponsor.address}. Donors are asked to pay their own.`,
+    gauges: {
+      almoner_sponsor_balance_lamports: ({ sponsor }) => sponsor?.balance_lamports,
+      almoner_sponsor_spent_lamports: ({ sponsor }) => sponsor?.spent_lamports,
+    },
   },
-  {
-    name: "sponsor lasts",
+  "sponsor lasts": {
     severity: "ticket",
     bound: runwayDaysMin,
     alert: "AlmonerSponsorLow",
-    warnings: ({ sponsor }) =>
-      sponsor === null || sponsor.refuses !== null || sponsor.runway_days === null
-        ? []
-        : when(sponsor.runway_days < runwayDaysMin, says.sponsor_runway, sponsor),
+    findings: ({ sponsor }) =>
+      sponsor?.refuses === null &&
+      (sponsor.runway_days ?? runwayDaysMin) < runwayDaysMin &&
+      `The sponsor's SOL lasts for ${sponsor?.runway_days} more days: send some to ${sponsor?.address}.`,
+    gauges: { almoner_sponsor_runway_days: ({ sponsor }) => sponsor?.runway_days },
   },
-  {
-    name: "gifts stay",
+  "gifts stay": {
     severity: "page",
     alert: "AlmonerGiftsVoided",
-    warnings: ({ donations }) => when(donations.voided > 0, says.voided, donations),
+    findings: ({ donations }) =>
+      (donations?.voided ?? 0) > 0 &&
+      `${donations?.voided} recorded gifts vanished from the chain in the last 30 days and were voided. The newest: ${donations?.newest_voided}. Look at the RPC nodes that showed them.`,
+    gauges: { almoner_donations_voided: ({ donations }) => donations?.voided },
   },
-  {
-    name: "gifts become final",
+  "gifts become final": {
     severity: "ticket",
-    warnings: ({ donations }) => when(donations.unsettled > 0, says.unsettled, donations),
+    findings: ({ donations }) =>
+      (donations?.unsettled ?? 0) > 0 &&
+      `${donations?.unsettled} recorded gifts are not final after an hour: the RPC nodes can neither prove nor deny them. Name nodes that keep old blocks.`,
   },
-  {
-    name: "registers fetched",
+  "registers fetched": {
     severity: "ticket",
     alert: "AlmonerRegisterFetch",
-    warnings: ({ registers }) =>
-      registers.flatMap(({ fetched_at, ...register }) =>
-        when(register.problem !== null, says.register, {
-          ...register,
-          day: fetched_at.slice(0, 10),
-        }),
+    findings: ({ registers = [] }) =>
+      failed(registers).map(
+        ({ register, fetched_at, problem }) =>
+          `Fetching ${register} failed on ${fetched_at.slice(0, 10)}: ${problem}. \`bun run import ${register} --fetch\` tries again.`,
       ),
+    gauges: {
+      almoner_register_fetches_failed: ({ registers }) => registers && failed(registers).length,
+    },
   },
-  {
-    name: "backup made",
+  "backup made": {
     severity: "ticket",
     bound: backupAgeMaxS,
     alert: "AlmonerBackupOld",
-    warnings: ({ backup, backup_problem }) => {
-      if (backup_problem !== null) return [fill(says.backup_failed, { backup_problem })];
-      if (backup === null) return [says.no_backup];
-      return when(backup.age_s > backupAgeMaxS, says.backup_old, { span: spanOf(backup.age_s) });
+    findings: ({ backup, backup_problem = null }) => {
+      if (backup_problem !== null) return `The last backup failed: ${backup_problem}`;
+      if (backup === null) {
+        return "No backup has been recorded. `bun run backup` makes one; with a database server make one there, or `bun run export --all`, and touch `last-backup` in the data folder.";
+      }
+      const ageS = backup?.age_s ?? 0;
+      return ageS > backupAgeMaxS && `The last backup is ${spanOf(ageS)} old.`;
     },
+    gauges: { almoner_backup_age_seconds: ({ backup }) => backup?.age_s },
   },
-  {
-    name: "disk",
+  disk: {
     severity: "page",
     bound: freeBytesMin,
     alert: "AlmonerDiskFull",
-    remedy: remedies.disk,
-    warnings: ({ store: { free_bytes } }) =>
-      free_bytes === null
-        ? []
-        : when(free_bytes < freeBytesMin, says.disk, { mb: megabytes(free_bytes) }),
+    findings: ({ store }) => {
+      const free = store?.free_bytes ?? freeBytesMin;
+      return free < freeBytesMin && `The disk has only ${megabytes(free)} MB left.`;
+    },
+    remedy: "Free some space: writes stop when there is none.",
     unready: {
       part: "store",
-      why: ({ free_bytes }) =>
-        free_bytes !== null && free_bytes < fullBelowBytes
-          ? `the disk is full: ${megabytes(free_bytes)} MB are left`
-          : null,
+      why: ({ store }) => {
+        const free = store?.free_bytes ?? fullBelowBytes;
+        return free < fullBelowBytes ? `the disk is full: ${megabytes(free)} MB are left` : null;
+      },
+    },
+    gauges: { almoner_disk_free_bytes: ({ store }) => store?.free_bytes },
+  },
+  "log of the store": {
+    severity: "ticket",
+    bound: walBytesMax,
+    alert: "AlmonerLogGrows",
+    gauges: { almoner_store_wal_bytes: ({ wal_bytes }) => wal_bytes },
+  },
+  "room for writes": {
+    severity: "ticket",
+    findings: ({ refused }) =>
+      (refused?.requests["stored"] ?? 0) > 0 &&
+      `${refused?.requests["stored"]} writes were refused in ${refused?.hours} hours because the day's room was used up (ALMONER_STORED_MB_PER_DAY).`,
+  },
+  "no tokens guessed": {
+    severity: "ticket",
+    findings: ({ access }) =>
+      (access?.failed_sign_ins ?? 0) >= failedSignInsMax &&
+      `${access?.failed_sign_ins} sign-ins of operators failed in the last ${access?.hours} hours. The service's log and the audit log tell more; replace a token that others may know.`,
+    gauges: { almoner_failed_sign_ins: ({ access }) => access?.failed_sign_ins },
+  },
+  "proxies named": {
+    severity: "ticket",
+    findings: ({ access }) =>
+      (access?.untrusted_proxy_requests ?? 0) > 0 &&
+      "Requests carry X-Forwarded-For, and ALMONER_TRUSTED_HOPS is 0. If there is a proxy in front, all its readers count as one client, also for limits and lockouts: set the number of proxies.",
+  },
+  "reviews decided": {
+    severity: "ticket",
+    bound: waitingReviewsMax,
+    alert: "AlmonerReviewsWait",
+    gauges: {
+      almoner_queue_waiting: ({ queues = [] }) =>
+        Object.fromEntries(queues.map(({ kind, waiting }) => [kind, waiting])),
     },
   },
-  {
-    name: "room for writes",
-    severity: "ticket",
-    warnings: ({ refused: { requests, hours } }) =>
-      when((requests["stored"] ?? 0) > 0, says.quota, { ...requests, hours }),
+  service: { severity: "page", remedy: "docs/watching.md says for each what to do." },
+  owner: {
+    severity: "page",
+    remedy:
+      "Give the whole folder to the user of the service, with chown -R, and run commands as that user.",
   },
-  {
-    name: "no tokens guessed",
+  rights: {
     severity: "ticket",
-    warnings: ({ access }) =>
-      when(access.failed_sign_ins >= failedSignInsMax, says.sign_ins, access),
+    remedy: "Leave it to the user of the service alone: chmod go-rwx.",
   },
-  {
-    name: "proxies named",
+  store: {
+    severity: "page",
+    remedy: "Stop the service, keep a copy of the file, and restore a backup: bun run restore.",
+  },
+  upgrade: {
     severity: "ticket",
-    warnings: ({ access }) => when(access.untrusted_proxy_requests > 0, untrustedProxy),
+    remedy:
+      "Audit log, keys and clock are not looked at before. `bun run upgrade --check` says how long it takes; the next start does it.",
   },
-  { name: "service", severity: "page", remedy: remedies.service },
-  { name: "owner", severity: "page", remedy: remedies.owner },
-  { name: "rights", severity: "ticket", remedy: remedies.rights },
-  { name: "store", severity: "page", remedy: remedies.store },
-  { name: "upgrade", severity: "ticket", remedy: remedies.upgrade },
-  { name: "schema", severity: "page", remedy: remedies.schema },
-  { name: "audit log", severity: "page", remedy: remedies["audit log"] },
-  { name: "signing key", severity: "page", remedy: remedies["signing key"] },
-  { name: "secrets", severity: "ticket", remedy: remedies.secrets },
-  { name: "manifest", severity: "ticket", remedy: remedies.manifest },
-  { name: "small files", severity: "ticket", remedy: remedies["small files"] },
-  { name: "local chain", severity: "ticket", remedy: remedies["local chain"] },
-  { name: "compiled site", severity: "ticket", remedy: remedies["compiled site"] },
-  { name: "published files", severity: "ticket", remedy: remedies["published files"] },
-  { name: "backups", severity: "ticket", remedy: remedies.backups },
-  { name: "clock", severity: "ticket", remedy: remedies.clock },
-];
+  schema: {
+    severity: "page",
+    remedy:
+      "doctor --repair makes an index again. For anything else, stop the service and restore a backup: bun run restore.",
+  },
+  "audit log": {
+    severity: "page",
+    remedy: "bun run review audit --verify says more; compare with a backup.",
+  },
+  "signing key": {
+    severity: "page",
+    remedy:
+      "Put the old key back, from a backup. If it is lost, or the change is meant, `bun run rotate-key` takes another one into use.",
+  },
+  secrets: {
+    severity: "ticket",
+    remedy:
+      "Put it back from a backup; or remove it and restart: a new one is made, and what it opened is void.",
+  },
+  manifest: {
+    severity: "ticket",
+    remedy: "The next start makes it again from the store; releases before are gone.",
+  },
+  "small files": {
+    severity: "ticket",
+    remedy: "The next start makes it again; with limits.db the counts of a day are gone.",
+  },
+  "local chain": {
+    severity: "ticket",
+    remedy:
+      "Remove the folder chain: the local chain begins again, without the worthless gifts of before.",
+  },
+  "compiled site": {
+    severity: "ticket",
+    remedy: "Remove it: the next start compiles it again.",
+  },
+  "published files": { severity: "ticket", remedy: "bun run publish --full writes it again." },
+  backups: {
+    severity: "ticket",
+    remedy: "bun run backup makes another one at once. The older ones stay.",
+  },
+  clock: {
+    severity: "ticket",
+    remedy: "Set the clock and let it be kept right: timedatectl set-ntp true.",
+  },
+} satisfies Record<string, Check>;
 
-/** What of a directory's health needs an operator, in sentences; empty when all is well. */
-export const healthWarnings = (health: Health): string[] =>
-  checks.flatMap((check) => check.warnings?.(health) ?? []);
+export type CheckName = keyof typeof list;
+export const checks: Readonly<Record<CheckName, Check>> = list;
+const checkNames = Object.keys(list) as CheckName[];
+
+/** What to do about what one check found. */
+export const remedyOf = (name: CheckName): string => checks[name].remedy ?? "";
+
+/** What one check finds, in sentences. */
+export const findingsOf = (name: CheckName, facts: Facts): string[] =>
+  [checks[name].findings?.(facts)].flat().filter((finding) => typeof finding === "string");
+
+/** What of a directory needs an operator, in sentences, each with what helps; empty when all is well. */
+export const healthWarnings = (facts: Facts): string[] =>
+  checkNames.flatMap((name) =>
+    findingsOf(name, facts).map((finding) => `${finding} ${remedyOf(name)}`.trimEnd()),
+  );
 
 /** Why a service should be sent no requests: of each part the first reason. */
-export function unreadyParts(vitals: Vitals): Unready[] {
-  const reasons = checks.flatMap(({ unready }): Unready[] => {
-    const why = unready?.why(vitals) ?? null;
+export function unreadyParts(facts: Facts): Unready[] {
+  const reasons = Object.values(checks).flatMap(({ unready }): Unready[] => {
+    const why = unready?.why(facts) ?? null;
     return unready === undefined || why === null ? [] : [{ part: unready.part, why }];
   });
   return reasons.filter(({ part }, at) => reasons.findIndex((first) => first.part === part) === at);
 }
 
-function silence({ silent_s }: NonNullable<Vitals["publication"]>): string | null {
-  if (silent_s === null) return "the publisher does not run";
-  return silent_s > publisherSilentMaxS
-    ? `the publisher has given no sign of life for ${silent_s} s`
+/** What /metrics shows, all checks together. */
+export const gauges: Gauges = Object.assign({}, ...Object.values(checks).map((c) => c.gauges));
+
+function silence(silentS: number | null): string | null {
+  if (silentS === null) return "the publisher does not run";
+  return silentS > publisherSilentMaxS
+    ? `the publisher has given no sign of life for ${silentS} s`
     : null;
 }
 
 /** How long the oldest change has waited; 0 while an operator holds publishing. */
-const waitingS = (publication: Health["publication"] | Vitals["publication"]): number =>
-  publication === null || publication.held ? 0 : (publication.oldest_waiting_s ?? 0);
+const waitingS = (publication: Facts["publication"]): number =>
+  publication && !publication.held ? (publication.oldest_waiting_s ?? 0) : 0;
 
-const isSilent = (chain: Health["chain"]): boolean =>
-  chain !== null && chain.nodes > 0 && !chain.answers;
+const isSilent = (chain: Facts["chain"]): boolean =>
+  chain ? chain.nodes > 0 && !chain.answers : false;
+
+const failed = (registers: Health["registers"]) =>
+  registers.filter(({ problem }) => problem !== null);
 
 const megabytes = (bytes: number): number => Math.floor(bytes / 1e6);
 

@@ -4,7 +4,7 @@ import { changedSecrets, signingKeyTrouble } from "#api/secrets.ts";
 import { freeBytes } from "#api/operator/health.ts";
 import { newestSequence } from "#content/nonprofit/changes-store.ts";
 import { firstChangeAfter } from "#content/operation/directory-facts-store.ts";
-import { freeBytesMin, remedies } from "#content/operation/checks.ts";
+import { type CheckName, findingsOf, remedyOf } from "#content/operation/checks.ts";
 import { setAside, closeToOthers } from "#content/runtime/files.ts";
 import { CannotStart } from "#content/runtime/start-error.ts";
 import { isFileDamaged } from "#content/store/file-damage.ts";
@@ -48,7 +48,8 @@ export async function examine(
   try {
     const pending = opened === null ? [] : await pendingMigrations(opened.raw).catch(() => []);
     const on = { config, opened, store: pending.length === 0 ? opened : null, now };
-    for (const name of names) findings.push(...(await probed(name, on, repair)));
+    for (const [check, probe] of Object.entries(probes) as [CheckName, Probe][])
+      findings.push(...(await probed(check, probe, { on, repair })));
     return findings;
   } finally {
     opened?.close();
@@ -60,8 +61,11 @@ const findingOf = (check: string, { message }: CannotStart): Finding => {
   return { check, found, remedy, repaired: false };
 };
 
-async function probed(check: Name, on: Folder, repair: boolean): Promise<Finding[]> {
-  const { look, repair: mend } = probes[check];
+async function probed(
+  check: CheckName,
+  { look, repair: mend }: Probe,
+  { on, repair }: { on: Folder; repair: boolean },
+): Promise<Finding[]> {
   const faults = await look(on).catch((error: unknown) =>
     error instanceof CannotStart ? error : [String(error)],
   );
@@ -72,7 +76,7 @@ async function probed(check: Name, on: Folder, repair: boolean): Promise<Finding
   return faults.map((fault) => ({
     check,
     found: fault + failed,
-    remedy: remedies[check],
+    remedy: remedyOf(check),
     repaired: isTried && failure === null,
   }));
 }
@@ -88,13 +92,10 @@ type Probe = {
   repair?: (on: Folder) => Promise<void> | void;
 };
 
-const mb = 1_000_000;
 const clockToleranceMs = 60_000;
 
-type Name = keyof typeof remedies;
-
 /** In this order: what comes first may explain what comes later. */
-const probes: Record<Name, Probe> = {
+const probes: Partial<Record<CheckName, Probe>> = {
   service: { look: async ({ config }) => serviceFaults(config) },
   owner: {
     look: async ({ config }) => {
@@ -124,10 +125,8 @@ const probes: Record<Name, Probe> = {
   },
   disk: {
     look: async ({ config }) => {
-      const free = await freeBytes(config.dataDir);
-      return free !== null && free < freeBytesMin
-        ? [`The disk of ${config.dataDir} has ${Math.floor(free / mb)} MB left.`]
-        : [];
+      const free_bytes = await freeBytes(config.dataDir);
+      return findingsOf("disk", { store: { free_bytes } });
     },
   },
   store: {
@@ -219,4 +218,3 @@ const probes: Record<Name, Probe> = {
     },
   },
 };
-const names = Object.keys(probes) as Name[];

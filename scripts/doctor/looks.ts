@@ -16,7 +16,7 @@ import type { Config } from "#api/config.ts";
 import { chainHealth } from "#api/operator/health.ts";
 import { findService } from "#api/operator/running-service.ts";
 import { systemClock } from "#content/contract/base/time.ts";
-import { unreadyParts } from "#content/operation/checks.ts";
+import { findingsOf } from "#content/operation/checks.ts";
 import { storedHeads, verifyAudit } from "#content/operation/audit-store.ts";
 import { storeAddress, type Store } from "#content/store/open.ts";
 import { readPart } from "#scripts/backup/bring-back.ts";
@@ -177,8 +177,5 @@ export async function chainFaults(config: Config): Promise<string[]> {
   const settings = { network, rpcUrls, sponsorKey: null, commitment, clock: systemClock };
   const opened = await openChain(settings);
   if (!opened.ok) return [opened.failure.message];
-  const health = await chainHealth(opened.value);
-  return unreadyParts({ chain: health, publication: null, free_bytes: null }).map(
-    ({ why }) => `${why.charAt(0).toUpperCase()}${why.slice(1)}.`,
-  );
+  return findingsOf("chain", { chain: await chainHealth(opened.value) });
 }

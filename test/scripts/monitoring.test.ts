@@ -51,9 +51,9 @@ describe("alerts and dashboard", () => {
     expect(missing).toEqual([]);
   });
 
-  test.each(checks.filter(({ alert }) => alert !== undefined))(
-    "the alert of the check $name has its bound",
-    ({ alert, severity, bound }) => {
+  test.each(Object.entries(checks).filter(([, { alert }]) => alert !== undefined))(
+    "the alert of the check %s has its bound",
+    (_, { alert, severity, bound }) => {
       const rule = rules.find((one) => one.alert === alert);
       expect(rule?.labels.severity).toBe(severity);
       const numbers = [...(rule?.expr ?? "").matchAll(/[<>] ([\d.e]+)/g)].map(([, text]) =>

@@ -6,7 +6,7 @@ import { createApp } from "#api/app.ts";
 import { rememberAddress } from "#api/http/client.ts";
 import { type Limits, openLimits } from "#api/http/rate-limit.ts";
 import { operatorHealth } from "#api/operator/health.ts";
-import { limitsAlone } from "#content/operation/checks.ts";
+import { findingsOf } from "#content/operation/checks.ts";
 import type { LimitName } from "#content/contract/addresses.ts";
 import { StoreAway } from "#content/store/busy.ts";
 import { openStore, type Store } from "#content/store/open.ts";
@@ -152,7 +152,9 @@ describe("a server that does not count", () => {
     expect(taken.filter((one) => one?.allowed)).toHaveLength(10);
     expect(alone.alone()).toBe(true);
     const { warnings } = await operatorHealth({ ...service.context, limits: alone });
-    expect(warnings).toContain(limitsAlone);
+    expect(warnings).toEqual(
+      expect.arrayContaining(findingsOf("limits shared", { limits_alone: true })),
+    );
     alone.close();
   });
 

@@ -1,30 +1,31 @@
 import { describe, expect, test } from "bun:test";
+import helps from "#content/editorial/metrics.json";
 import {
   checks,
+  type Facts,
+  findingsOf,
+  type GaugeName,
+  type GaugeValue,
+  gauges,
   healthWarnings,
-  remedies,
   unreadyParts,
-  untrustedProxy,
-  type Vitals,
 } from "#content/operation/checks.ts";
 
-type Health = Parameters<typeof healthWarnings>[0];
-
-const publication: NonNullable<Health["publication"]> = {
+const publication: NonNullable<Facts["publication"]> = {
   ...{ release: 7, held: false, profiles_behind: 0, lists_behind: 0 },
   ...{ oldest_waiting_s: null, failures: 0 },
 };
 
-const chain: NonNullable<Health["chain"]> = {
+const chain: NonNullable<Facts["chain"]> = {
   ...{ cluster: "devnet", answers: true, took_ms: 12, why: null, nodes: 2, disagreements: 0 },
 };
 
-const sponsor: NonNullable<Health["sponsor"]> = {
+const sponsor: NonNullable<Facts["sponsor"]> = {
   ...{ address: "Sponsor", balance_lamports: 1_000_000_000, spent_lamports: 20_000 },
   ...{ budget_lamports: 50_000_000, runway_days: null, refuses: null },
 };
 
-const well: Health = {
+const well = {
   at: "2026-11-21T12:00:00.000Z",
   publication,
   chain,
@@ -36,17 +37,17 @@ const well: Health = {
   refused: { hours: 24, requests: {} },
   access: { hours: 24, failed_sign_ins: 0, untrusted_proxy_requests: 0 },
   store: { bytes: 1e9, free_bytes: 5e10, newest_change: 9 },
-};
+} satisfies Facts;
 
 const publishing = (part: Partial<typeof publication>) => ({
   publication: { ...publication, ...part },
 });
-const chained = (part: Partial<Health["chain"]>) => ({ chain: { ...chain, ...part } });
-const sponsored = (part: Partial<Health["sponsor"]>) => ({ sponsor: { ...sponsor, ...part } });
+const chained = (part: Partial<Facts["chain"]>) => ({ chain: { ...chain, ...part } });
+const sponsored = (part: Partial<Facts["sponsor"]>) => ({ sponsor: { ...sponsor, ...part } });
 const gifts = (voided: number, unsettled: number) => ({
   donations: { voided, unsettled, newest_voided: voided === 0 ? null : "/api/donations/well/id" },
 });
-const access = (part: Partial<Health["access"]>) => ({ access: { ...well.access, ...part } });
+const access = (part: Partial<typeof well.access>) => ({ access: { ...well.access, ...part } });
 const free = (free_bytes: number | null) => ({ store: { ...well.store, free_bytes } });
 const backupOf = (age_s: number) => ({ backup: { at: "2026-11-18T12:00:00.000Z", age_s } });
 const registers = [null, "status 404"].map((problem, at) => ({
@@ -56,7 +57,7 @@ const registers = [null, "status 404"].map((problem, at) => ({
 }));
 
 describe("warnings of a directory's health", () => {
-  test.each<[string, Partial<Health>, string | null]>([
+  test.each<[string, Facts, string | null]>([
     ["all is well", {}, null],
     ["nothing was published", publishing({ release: 0 }), "Nothing has been published yet."],
     ["a change has waited for exactly the bound", publishing({ oldest_waiting_s: 60 }), null],
@@ -90,7 +91,11 @@ describe("warnings of a directory's health", () => {
     ["the backup is old", backupOf(3 * 86_400), "The last backup is 3 days old."],
     ["a few sign-ins failed", access({ failed_sign_ins: 9 }), null],
     ["many sign-ins failed", access({ failed_sign_ins: 10 }), "10 sign-ins of operators failed"],
-    ["a proxy is in front untold", access({ untrusted_proxy_requests: 1 }), untrustedProxy],
+    [
+      "a proxy is in front untold",
+      access({ untrusted_proxy_requests: 1 }),
+      "Requests carry X-Forwarded-For",
+    ],
     ["room was used up", { refused: { hours: 24, requests: { stored: 4 } } }, "4 writes were"],
     ["the disk fills", free(123_456_789), "The disk has only 123 MB left."],
     ["the disk is somebody else's", free(null), null],
@@ -105,34 +110,58 @@ describe("warnings of a directory's health", () => {
   });
 });
 
-const published: NonNullable<Vitals["publication"]> = {
-  ...{ release: 7, held: false, oldest_waiting_s: null, silent_s: 1 },
-};
-const vitals: Vitals = { chain, free_bytes: 5e10, publication: published };
+test("a finding of a check with a remedy is followed by it", () => {
+  const store = { free_bytes: 123_456_789 };
+  expect(findingsOf("disk", { store })).toEqual(["The disk has only 123 MB left."]);
+  expect(healthWarnings({ store })).toEqual([
+    `The disk has only 123 MB left. ${checks.disk.remedy}`,
+  ]);
+});
 
-test("what doctor can say helps is the remedy of one check, by its name", () => {
-  const named = checks.filter(({ remedy }) => remedy !== undefined);
-  expect(Object.fromEntries(named.map(({ name, remedy }) => [name, remedy]))).toEqual(remedies);
-  expect(named).toHaveLength(Object.keys(remedies).length);
+test("every gauge that is no one's but the process's is that of one check", () => {
+  const names = Object.values(checks).flatMap((check) => Object.keys(check.gauges ?? {}));
+  const others = Object.keys(helps).filter((name) => !names.includes(name));
+  expect(others.map((name) => name.split("_")[0])).toEqual([
+    "almoner",
+    "process",
+    "process",
+    "process",
+  ]);
+  expect(names).toHaveLength(new Set(names).size);
+});
+
+test.each<[GaugeName, Facts, GaugeValue]>([
+  ["almoner_publication_lag_seconds", { publication }, 0],
+  ["almoner_publication_lag_seconds", { publication: null }, null],
+  ["almoner_publisher_seen_timestamp_seconds", { publisher_seen_ms: 1_500 }, 1.5],
+  ["almoner_publisher_seen_timestamp_seconds", {}, null],
+  ["almoner_rpc_up", { chain }, true],
+  ["almoner_rpc_up", { chain: { ...chain, nodes: 0 } }, undefined],
+  ["almoner_rpc_latency_seconds", { chain }, 0.012],
+  ["almoner_register_fetches_failed", { registers }, 1],
+  ["almoner_register_fetches_failed", {}, undefined],
+  ["almoner_queue_waiting", { queues: [{ kind: "claim", waiting: 2 }] }, { claim: 2 }],
+])("%s of %j", (name, facts, value) => {
+  expect(gauges[name]?.(facts)).toEqual(value);
 });
 
 describe("why a service should be sent no requests", () => {
-  const publishes = (part: Partial<typeof published>) => ({
-    publication: { ...published, ...part },
-  });
-  const none = publishes({ release: 0 });
-  const neither = publishes({ release: 0, silent_s: null });
-  const late = publishes({ oldest_waiting_s: 61 });
-  const held = publishes({ held: true, oldest_waiting_s: 61 });
+  const none = publishing({ release: 0 });
+  const late = publishing({ oldest_waiting_s: 61 });
+  const held = publishing({ held: true, oldest_waiting_s: 61 });
   const silentChain = chained({ answers: false, why: "timed out" });
-  test.each<[string, Partial<Vitals>, ...reasons: string[]]>([
+  test.each<[string, Facts, ...reasons: string[]]>([
     ["all is well", {}],
     ["nothing publishes beside this process", { publication: null }],
-    ["no publisher runs, the first reason", neither, "publisher: the publisher does not run"],
-    ["the publisher was silent up to the bound", publishes({ silent_s: 30 })],
+    [
+      "no publisher runs, the first reason",
+      { ...none, silent_s: null },
+      "publisher: the publisher does not run",
+    ],
+    ["the publisher was silent up to the bound", { silent_s: 30 }],
     [
       "the publisher hangs",
-      publishes({ silent_s: 31 }),
+      { silent_s: 31 },
       "publisher: the publisher has given no sign of life for 31 s",
     ],
     ["nothing is published", none, "publisher: nothing is published yet"],
@@ -141,13 +170,13 @@ describe("why a service should be sent no requests", () => {
     ["no node is named", chained({ answers: false, nodes: 0 })],
     [
       "chain and disk at once",
-      { ...silentChain, free_bytes: 63_999_999 },
+      { ...silentChain, ...free(63_999_999) },
       "chain: the chain does not answer: timed out",
       "store: the disk is full: 63 MB are left",
     ],
-    ["the disk tells nothing", { free_bytes: null }],
+    ["the disk tells nothing", free(null)],
   ])("%s", (_, change, ...reasons) => {
-    const parts = unreadyParts({ ...vitals, ...change });
+    const parts = unreadyParts({ ...well, chain, silent_s: 1, ...change });
     expect(parts.map(({ part, why }) => `${part}: ${why}`)).toEqual(reasons);
   });
 });
