@@ -1,5 +1,5 @@
 import { isoDay, systemClock } from "#content/contract/base/time.ts";
-import { nonprofits } from "#content/store/tables/nonprofits.ts";
+import { nonprofitCount } from "#content/operation/directory-facts-store.ts";
 import { openStore, type Store } from "#content/store/open.ts";
 import {
   profilesDefault,
@@ -78,7 +78,7 @@ async function planned(store: Store, { profiles, seedNumber }: SampleRequest, ad
     console.error(`Going on with an interrupted sample: ${start} of ${wanted} are there.`);
     return { profiles: wanted, start };
   }
-  const stored = await store.db.$count(nonprofits);
+  const stored = await nonprofitCount(store);
   if (add && (states.length > 0 || stored === 0)) {
     if (start + profiles > profilesMax) {
       stopWith(`This sample has ${start} profiles already; at most ${profilesMax} are possible.`);

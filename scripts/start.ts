@@ -10,12 +10,11 @@ import { isUsed, openSecrets, type Secrets } from "#api/secrets.ts";
 import { isoDay, systemClock } from "#content/contract/base/time.ts";
 import { changedProfile } from "#content/nonprofit/changes-store.ts";
 import { firstSlug } from "#content/nonprofit/list-store.ts";
-import { holdsSample } from "#content/operation/directory-facts-store.ts";
+import { holdsSample, nonprofitCount } from "#content/operation/directory-facts-store.ts";
 import { reportToSystemd } from "#content/runtime/systemd.ts";
 import { superviseChild } from "#content/runtime/supervised-child.ts";
 import { CannotStart } from "#content/runtime/start-error.ts";
 import { openStore, storeAddress, servingStore, type Store } from "#content/store/open.ts";
-import { nonprofits } from "#content/store/tables/nonprofits.ts";
 import {
   openBundleReader,
   publicationOf,
@@ -198,8 +197,8 @@ async function fillWithSample(
     stopWith("--profiles: give a whole number of at least 1.", 2);
   }
   const unfinished = await unfinishedSample(store);
-  if (network === "solana" && (await store.db.$count(nonprofits)) === 0) stopWith(noSample, 2);
-  if (unfinished === null && (await store.db.$count(nonprofits)) > 0) return;
+  if (network === "solana" && (await nonprofitCount(store)) === 0) stopWith(noSample, 2);
+  if (unfinished === null && (await nonprofitCount(store)) > 0) return;
   if (unfinished === null && !create) {
     throw new CannotStart(
       `The store ${storeAddress(databaseUrl)} holds no nonprofit, and the data folder was used before.`,
@@ -216,7 +215,7 @@ async function fillWithSample(
     onProgress: progress.at,
   });
   progress.end();
-  if (store.embedded) await store.raw.execute("PRAGMA wal_checkpoint(TRUNCATE)");
+  await store.emptyLog();
 }
 
 if (import.meta.main) await runCommand(command);

@@ -5,9 +5,15 @@ import type { Config } from "#api/config.ts";
 import { softwareVersion } from "#content/store/software.ts";
 import { storeBytes } from "#content/operation/directory-facts-store.ts";
 import { CannotStart, explainStart } from "#content/runtime/start-error.ts";
+import { copyStore } from "#content/store/file-work.ts";
 import { openEmbeddedClient } from "#content/store/embedded-client.ts";
 import { storeAddress, type Store } from "#content/store/open.ts";
-import { migrateAmongOthers, pendingMigrations, storeVersion } from "#content/store/upgrade.ts";
+import {
+  migrateAmongOthers,
+  pendingMigrations,
+  rowsWritten,
+  storeVersion,
+} from "#content/store/upgrade.ts";
 import { flag, runCommand, wordedCommand } from "./support/command.ts";
 import { configOrExit, openExistingStore } from "./support/config.ts";
 import { json, print } from "./support/operator-api.ts";
@@ -41,7 +47,7 @@ async function look(config: Config, check: boolean) {
   const missing = room !== null && room.free_bytes < room.needed_bytes && pending.length > 0;
   const tries = check && !missing && pending.length > 0 && store.embedded;
   const failed = (error: unknown) => explainStart(error, plan.store);
-  return { plan, missing, trial: tries ? await tryOnCopy(config, store).catch(failed) : null };
+  return { plan, missing, trial: tries ? await tryOnCopy(config).catch(failed) : null };
 }
 
 async function planOf({ databaseUrl }: Config, store: Store) {
@@ -62,17 +68,16 @@ async function planOf({ databaseUrl }: Config, store: Store) {
 type Plan = Awaited<ReturnType<typeof planOf>>;
 
 /** Runs the migrations on a copy beside the store: what they take there they take here. */
-async function tryOnCopy({ databaseUrl }: Config, store: Store) {
+async function tryOnCopy({ databaseUrl }: Config) {
   const copy = join(dirname(storeAddress(databaseUrl)), `upgrade-trial-${process.pid}.db`);
   try {
-    await store.raw.execute({ sql: "VACUUM INTO ?", args: [copy] });
+    await copyStore(storeAddress(databaseUrl), copy);
     const client = openEmbeddedClient(`file:${copy}`, { timeout: 0 });
     const before = await storeBytes({ raw: client });
     const startedMs = performance.now();
     await migrateAmongOthers(client);
     const took_s = secondsSince(startedMs);
-    const { rows } = await client.execute("SELECT total_changes() AS written");
-    const written_rows = Number(rows[0]?.["written"] ?? 0);
+    const written_rows = await rowsWritten(client);
     const grows_bytes = Math.max(0, ((await storeBytes({ raw: client })) ?? 0) - (before ?? 0));
     client.close();
     return { took_s, written_rows, grows_bytes };

@@ -1,9 +1,8 @@
 import { parentPort, workerData } from "node:worker_threads";
-import { openEmbeddedClient } from "#content/store/embedded-client.ts";
 import { type Browse, openBrowse } from "#content/find/browse-store.ts";
 import { countedIn, type CountSearch, type Search, searchIn } from "#content/find/search.ts";
 import { codeOf } from "#content/store/busy.ts";
-import { queryable } from "#content/store/open.ts";
+import { openReader } from "#content/store/open.ts";
 import type { WorkerAnswer, WorkerQuestion, WorkerStart } from "./pool.ts";
 
 // A thread of the search pool: it opens the store that it is given and searches it, one question after another.
@@ -16,12 +15,8 @@ const pageCacheKb = 16_000;
 /** Waiting for a lock holds up this thread alone. */
 const lockWaitMs = 1_000;
 
-/** Searches over a connection that only reads. The tables are up to date: the service opened the store. */
 async function openEngines(): Promise<Engines> {
-  const client = openEmbeddedClient(url, { timeout: lockWaitMs });
-  await client.execute("PRAGMA query_only = 1");
-  await client.execute(`PRAGMA cache_size = -${pageCacheKb}`);
-  const store = queryable(client);
+  const store = await openReader(url, { lockWaitMs, pageCacheKb });
   const browse = openBrowse(store);
   const search = searchIn(store, browse);
   return { search, browse, count: countedIn(search, browse) };

@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import type { ResultSet } from "@libsql/client";
-import { type SQL, sql } from "drizzle-orm";
 import type { EnrichmentAnswer } from "#content/contract/enrichment-answers.ts";
 import type { EnrichmentBody } from "#content/contract/enrichment.ts";
 import type { Wrong } from "#content/contract/problem.ts";
@@ -21,6 +20,8 @@ import {
   fieldState,
   insertSubmission,
   type NewSubmission,
+  type Numbers,
+  numberedSql,
   priorRejections,
   rejectionsOf,
   rejectSubmission,
@@ -199,11 +200,6 @@ async function planItems(
   return ok({ done, bytes: decided.value.bytes, ...writes });
 }
 
-/**
- * Positions of the statements whose inserted row ids belong in the outcome; changedAt null: the sequence is known already.
- */
-type Numbers = { ids: { item: number; at: number }[]; changedAt: number | null };
-
 const givenBy = (result: ResultSet | undefined) => Number(result?.lastInsertRowid);
 
 /** An outcome with the numbers that its statements were given. */
@@ -216,16 +212,6 @@ function numbered(
   const items = done.items.map((one, item) => ({ ...one, id: idsOfItems.get(item) ?? one.id }));
   const sequence = changedAt === null ? done.sequence : givenBy(results[changedAt]);
   return { ...done, items, sequence };
-}
-
-/** The same for the answer kept under an Idempotency-Key, in SQL: the last inserted rows have the highest ids. */
-function numberedSql(json: string, { ids, changedAt }: Numbers): SQL {
-  const numbers = ids.map(
-    ({ item }, nth) =>
-      sql`, ${`$.items[${item}].id`}, (SELECT max(id) FROM submissions) - ${ids.length - 1 - nth}`,
-  );
-  if (changedAt !== null) numbers.push(sql`, '$.sequence', (SELECT max(sequence) FROM changes)`);
-  return sql`json_set(${json}${sql.join(numbers)})`;
 }
 
 /** What these submissions of one nonprofit answer and write, in order. */

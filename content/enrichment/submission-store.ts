@@ -357,3 +357,18 @@ export const decideWaiting = <Table extends Proposals>(
       // A literal: with a parameter, on which partial indexes depend, SQLite plans the statement at each execution.
       .where(and(sql`${table.status} = 'pending'`, which)),
   );
+
+/**
+ * Positions of the statements whose inserted row ids belong in the outcome; changedAt null: the sequence is known already.
+ */
+export type Numbers = { ids: { item: number; at: number }[]; changedAt: number | null };
+
+/** An outcome with the numbers that its statements were given, for the answer kept under an Idempotency-Key: in SQL, for the last inserted rows have the highest ids. */
+export function numberedSql(json: string, { ids, changedAt }: Numbers): SQL {
+  const numbers = ids.map(
+    ({ item }, nth) =>
+      sql`, ${`$.items[${item}].id`}, (SELECT max(id) FROM submissions) - ${ids.length - 1 - nth}`,
+  );
+  if (changedAt !== null) numbers.push(sql`, '$.sequence', (SELECT max(sequence) FROM changes)`);
+  return sql`json_set(${json}${sql.join(numbers)})`;
+}

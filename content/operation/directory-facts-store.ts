@@ -1,4 +1,4 @@
-import { and, asc, gt, like, lt, sql } from "drizzle-orm";
+import { and, asc, gt, lt, sql } from "drizzle-orm";
 import { hourMs } from "#content/contract/base/time.ts";
 import { causeIds } from "#content/contract/browse.ts";
 import type { DonationNetwork } from "#content/contract/transfer.ts";
@@ -6,10 +6,10 @@ import { Counters, type Stats } from "#content/contract/stats.ts";
 import { countsHere } from "#content/giving/store.ts";
 import type { Queryable, Store } from "#content/store/open.ts";
 import { donations } from "#content/store/tables/giving.ts";
-import { listTotals } from "#content/store/tables/nonprofits.ts";
+import { listTotals, nonprofits } from "#content/store/tables/nonprofits.ts";
 import { activityCounts } from "#content/store/tables/operations.ts";
-import { changes, directoryFacts } from "#content/store/tables/publishing.ts";
-import { directoryFact } from "#content/store/facts.ts";
+import { changes } from "#content/store/tables/publishing.ts";
+import { directoryFact, factsBeginning } from "#content/store/facts.ts";
 
 const weekMs = 7 * 24 * hourMs;
 
@@ -91,9 +91,15 @@ export async function sampleTrouble(
   return "ALMONER_NETWORK: the store holds invented nonprofits, whose wallets belong to no one, and on `solana` money is real. Name a data folder without a sample (ALMONER_DATA_DIR), filled by bun run import";
 }
 
+export const nonprofitCount = async (store: Queryable): Promise<number> =>
+  store.db.$count(nonprofits);
+
+/** Of the facts that tell of invented nonprofits. */
+export const samplePrefix = "sample:";
+
 /** Whether there are invented nonprofits in the store. */
 export const holdsSample = async (store: Queryable): Promise<boolean> =>
-  (await store.db.$count(directoryFacts, like(directoryFacts.name, "sample:%"))) > 0;
+  (await factsBeginning(store, samplePrefix)).length > 0;
 
 /** How large the store is; null where the server does not tell. */
 export async function storeBytes({ raw }: Pick<Store, "raw">): Promise<number | null> {

@@ -1,4 +1,4 @@
-import { eq } from "drizzle-orm";
+import { eq, like } from "drizzle-orm";
 import type { Queryable, WriteTransaction } from "./open.ts";
 import { directoryFacts } from "./tables/publishing.ts";
 
@@ -21,4 +21,15 @@ export async function noteFact(
     .insert(directoryFacts)
     .values({ name, ...row })
     .onConflictDoUpdate({ target: directoryFacts.name, set: row });
+}
+
+/** The values of the facts whose names begin so. */
+export async function factsBeginning(store: Queryable, beginning: string): Promise<string[]> {
+  const { name, value } = directoryFacts;
+  const facts = await store.db
+    .select({ value })
+    .from(directoryFacts)
+    .where(like(name, `${beginning}%`))
+    .orderBy(name);
+  return facts.map((fact) => fact.value);
 }

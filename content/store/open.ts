@@ -234,6 +234,15 @@ async function opened(options: OpenOptions, address: string) {
       if (fault !== null) noteDamage(address, fault);
       files.checkDamage();
     },
+    /** Brings the log of an embedded store into its file, where no one reads it. */
+    emptyLog: async (): Promise<void> => {
+      if (embedded) await reader.execute("PRAGMA wal_checkpoint(TRUNCATE)");
+    },
+    /** Changes when another connection commits; asking an embedded store costs microseconds. Null for a server. */
+    version: async (): Promise<string | null> => {
+      if (!embedded) return null;
+      return String((await reader.execute("PRAGMA data_version")).rows[0]?.[0]);
+    },
     /** Closes the store. Its log is brought into the file when no one else uses it: a copy of the file alone is whole then. */
     close,
     [Symbol.dispose]: close,
@@ -302,6 +311,17 @@ export const queryable = <Raw extends Queryable["raw"]>(raw: Raw) => {
     },
   };
 };
+
+/** An embedded store, for a thread that only reads. Its tables are up to date: the service opened it. */
+export async function openReader(
+  url: string,
+  { lockWaitMs, pageCacheKb }: { lockWaitMs: number; pageCacheKb: number },
+): Promise<Queryable> {
+  const client = openEmbeddedClient(url, { timeout: lockWaitMs });
+  await client.execute("PRAGMA query_only = 1");
+  await client.execute(`PRAGMA cache_size = -${pageCacheKb}`);
+  return queryable(client);
+}
 
 async function runWrite<Value>(writer: Client, work: (tx: WriteTransaction) => Promise<Value>) {
   const raw = await writer.transaction("write");

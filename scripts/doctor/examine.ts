@@ -9,7 +9,8 @@ import { setAside, closeToOthers } from "#content/runtime/files.ts";
 import { CannotStart } from "#content/runtime/start-error.ts";
 import { isFileDamaged } from "#content/store/file-damage.ts";
 import { storeAddress, type Store } from "#content/store/open.ts";
-import { missingInSchema, pendingMigrations } from "#content/store/upgrade.ts";
+import { missingInSchema, remakeIndexes, storeFaults } from "#content/store/store-faults.ts";
+import { pendingMigrations } from "#content/store/upgrade.ts";
 import { chainFiles } from "#scripts/chain/installed.ts";
 import { openExistingStore } from "#scripts/support/config.ts";
 import {
@@ -29,7 +30,6 @@ import {
   privatePaths,
   serviceFaults,
   smallFiles,
-  storeFaults,
 } from "./looks.ts";
 
 export type Finding = { check: string; found: string; remedy: string; repaired: boolean };
@@ -147,13 +147,7 @@ const probes: Partial<Record<CheckName, Probe>> = {
         ({ type, name }) => `The ${type} ${name} is missing.`,
       ),
     repair: async ({ store }) => {
-      const missing = store === null ? [] : await missingInSchema(store.raw);
-      for (const { type, sql } of missing) {
-        if (type === "index") await store?.write((tx) => tx.raw.execute(sql));
-      }
-      const others = missing.filter(({ type }) => type !== "index").map(({ name }) => name);
-      if (others.length > 0)
-        throw new Error(`${others.join(", ")} held more than can be made again`);
+      if (store !== null) await remakeIndexes(store);
     },
   },
   "audit log": { look: async ({ store }) => (store === null ? [] : auditFaults(store)) },

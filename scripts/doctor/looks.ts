@@ -81,16 +81,6 @@ export async function backupFaults({ databaseUrl, backup, s3 }: Config): Promise
   }
 }
 
-/** By SQLite's own check of its pages and indexes; a changed letter within a text is nothing that it can see. */
-export async function storeFaults({ raw, embedded }: Store, path: string): Promise<string[]> {
-  if (!embedded) return [];
-  const { rows } = await raw.execute("PRAGMA integrity_check(5)");
-  const faults = rows.map((row) => String(row["integrity_check"])).filter((text) => text !== "ok");
-  const { rows: loose } = await raw.execute("PRAGMA foreign_key_check");
-  if (loose.length > 0) faults.push(`${loose.length} rows refer to others that are gone`);
-  return faults.map((fault) => `${path}: ${fault}.`);
-}
-
 export async function auditFaults(store: Store): Promise<string[]> {
   const { faults } = await verifyAudit(store, await storedHeads(store));
   return faults.map(({ id, problem }) => `Entry ${id} of the audit log ${problem}.`);

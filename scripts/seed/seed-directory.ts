@@ -1,4 +1,3 @@
-import { like } from "drizzle-orm";
 import { z } from "zod";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { mergeIndex } from "#content/find/index-store.ts";
@@ -7,8 +6,8 @@ import { type CuratedPick, saveCuratedPicks } from "#content/recommendation/pick
 import { describeFaults, wordingFaults } from "#content/nonprofit/text.ts";
 import { giveSlugs } from "#content/register/slug-store.ts";
 import type { Queryable, Store, WriteTransaction } from "#content/store/open.ts";
-import { noteFact } from "#content/store/facts.ts";
-import { directoryFacts } from "#content/store/tables/publishing.ts";
+import { factsBeginning, noteFact } from "#content/store/facts.ts";
+import { samplePrefix } from "#content/operation/directory-facts-store.ts";
 import { arrivalMs, type Calendar, calendarOf, claimMs, defaultDay, storied } from "./calendar.ts";
 import causes from "./causes.json";
 import { type Character, tellStory } from "./story.ts";
@@ -73,12 +72,8 @@ export async function seedDirectory(
 
 /** The samples that the store holds, finished or not. */
 export async function sampleStates(store: Queryable): Promise<SampleState[]> {
-  const facts = await store.db
-    .select({ value: directoryFacts.value })
-    .from(directoryFacts)
-    .where(like(directoryFacts.name, "sample:%"))
-    .orderBy(directoryFacts.name);
-  return facts.map(({ value }) => SampleState.parse(JSON.parse(value)));
+  const facts = await factsBeginning(store, samplePrefix);
+  return facts.map((value) => SampleState.parse(JSON.parse(value)));
 }
 
 /** The sample whose making was interrupted, or null: hand it to seedDirectory to complete it. */
@@ -125,7 +120,7 @@ async function writeBatch(
   }
   const state: SampleState = { seed_number: seedNumber, profiles, done: to, as_of };
   // No page shows how far a sample has come, so it is no change of public data.
-  const [name, now] = [`sample:${seedNumber}`, new Date(calendar.nowMs)];
+  const [name, now] = [`${samplePrefix}${seedNumber}`, new Date(calendar.nowMs)];
   await noteFact(tx, { name, value: JSON.stringify(state), now });
 }
 

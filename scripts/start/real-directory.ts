@@ -1,11 +1,10 @@
 import { join } from "node:path";
 import register from "#content/editorial/packed-register/register.json";
 import { systemClock } from "#content/contract/base/time.ts";
-import { holdsSample } from "#content/operation/directory-facts-store.ts";
+import { holdsSample, nonprofitCount } from "#content/operation/directory-facts-store.ts";
 import { directoryFact, noteFact } from "#content/store/facts.ts";
 import { CannotStart } from "#content/runtime/start-error.ts";
 import type { Store } from "#content/store/open.ts";
-import { nonprofits } from "#content/store/tables/nonprofits.ts";
 import { runImport } from "#scripts/import/run-import.ts";
 import { followProgress } from "#scripts/support/progress.ts";
 
@@ -27,7 +26,7 @@ export async function fillFromRegister(
     );
   }
   const isBegun = (await directoryFact(store, fact)) === "begun";
-  if (!isBegun && (await store.db.$count(nonprofits)) > 0) return;
+  if (!isBegun && (await nonprofitCount(store)) > 0) return;
   const { area, as_of: asOf, file, format } = register;
   console.log(`Making a directory of the nonprofits of ${area}, as of ${asOf}, in ${dataDir}.`);
   const note = (value: string) =>
@@ -53,5 +52,5 @@ export async function fillFromRegister(
   });
   progress.end();
   await note("done");
-  if (store.embedded) await store.raw.execute("PRAGMA wal_checkpoint(TRUNCATE)");
+  await store.emptyLog();
 }

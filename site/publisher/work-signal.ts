@@ -26,9 +26,7 @@ export function openWorkSignal(
   let newestVersion = "";
   const version = async (): Promise<string> => {
     const own = manifestVersion.get()?.data_version ?? 0;
-    if (!store.embedded) return `${own} ${await newestSequence(store)}`;
-    const { rows } = await store.raw.execute("PRAGMA data_version");
-    return `${own} ${String(rows[0]?.[0])}`;
+    return `${own} ${(await store.version()) ?? (await newestSequence(store))}`;
   };
   /** A store that cannot be read is no news: the next job tells of it. */
   const look = async () => {

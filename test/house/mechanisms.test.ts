@@ -54,6 +54,15 @@ test.each(mechanisms)("$name is made in one place", ({ made, homes }) => {
   expect(makers.sort()).toEqual([...homes].sort());
 });
 
+test("the directory's store is asked in SQL by stores alone", () => {
+  // The only writer of public data; a table in memory.
+  const isStore = /^content\/store\/|\bstore\.ts$|^content\/nonprofit\/save\.ts$|\/curation\.ts$/;
+  const isAsking =
+    /import \{[^}]*\} from "drizzle-orm|\.execute\w*\(|\.db\s*\.(?:\$count|select|insert|update|delete)\b/;
+  const askers = texts.filter(({ file, text }) => isAsking.test(text) && !isStore.test(file));
+  expect(askers.map(({ file }) => file)).toEqual([]);
+});
+
 test("strings are HTML only where a template, a text, a drawing or JSON-LD gives them", () => {
   const makers = texts.filter(({ text }) => /set:html|new Html\(/.test(text));
   expect(makers.map(({ file }) => file).sort()).toEqual([

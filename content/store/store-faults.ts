@@ -1,0 +1,50 @@
+import type { Client } from "@libsql/client";
+import { z } from "zod";
+import { openEmbeddedClient } from "./embedded-client.ts";
+import type { Store } from "./open.ts";
+import { migrateAmongOthers, pendingMigrations } from "./upgrade.ts";
+
+/** A table, index, trigger or view, and the SQL that makes it. */
+const SchemaObject = z.object({
+  type: z.enum(["table", "index", "trigger", "view"]),
+  name: z.string(),
+  sql: z.string(),
+});
+type SchemaObject = z.infer<typeof SchemaObject>;
+
+const objectsOf = async (client: Pick<Client, "execute">): Promise<SchemaObject[]> => {
+  const sql = "SELECT type, name, sql FROM sqlite_schema WHERE sql IS NOT NULL";
+  return z.array(SchemaObject).parse((await client.execute(sql)).rows);
+};
+
+/** What the migrations make, and the store lacks; SQLite's own checks do not miss it. Nothing while migrations wait. */
+export async function missingInSchema(client: Client): Promise<SchemaObject[]> {
+  if ((await pendingMigrations(client)).length > 0) return [];
+  const there = new Set((await objectsOf(client)).map(({ name }) => name));
+  const fresh = openEmbeddedClient("file::memory:", { timeout: 0 });
+  try {
+    await migrateAmongOthers(fresh);
+    return (await objectsOf(fresh)).filter(({ name }) => !there.has(name));
+  } finally {
+    fresh.close();
+  }
+}
+
+/** Makes the missing indexes again; throws for what held rows. */
+export async function remakeIndexes(store: Store): Promise<void> {
+  const missing = await missingInSchema(store.raw);
+  const indexes = missing.filter(({ type }) => type === "index");
+  for (const { sql } of indexes) await store.write((tx) => tx.raw.execute(sql));
+  const others = missing.filter(({ type }) => type !== "index").map(({ name }) => name);
+  if (others.length > 0) throw new Error(`${others.join(", ")} held more than can be made again`);
+}
+
+/** By SQLite's own check of its pages and indexes; a changed letter within a text is nothing that it can see. */
+export async function storeFaults({ raw, embedded }: Store, path: string): Promise<string[]> {
+  if (!embedded) return [];
+  const { rows } = await raw.execute("PRAGMA integrity_check(5)");
+  const faults = rows.map((row) => String(row["integrity_check"])).filter((text) => text !== "ok");
+  const { rows: loose } = await raw.execute("PRAGMA foreign_key_check");
+  if (loose.length > 0) faults.push(`${loose.length} rows refer to others that are gone`);
+  return faults.map((fault) => `${path}: ${fault}.`);
+}
