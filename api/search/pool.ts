@@ -3,6 +3,7 @@ import type { SearchQuery } from "#content/contract/search.ts";
 import type { BrowseQuery, FacetCounts } from "#content/contract/browse.ts";
 import type { Browse, BrowsePage } from "#content/find/browse-store.ts";
 import type { CountSearch, Search, SearchPage } from "#content/find/search.ts";
+import { pendingTasks, type TaskAnswer } from "#content/runtime/concurrency.ts";
 import { Refused } from "#api/http/problem.ts";
 
 /** What a thread is started with. */
@@ -18,9 +19,7 @@ type Outcome = SearchPage | BrowsePage | FacetCounts | null;
 export type WorkerQuestion = ({ id: number } & Question) | null;
 
 /** `code`: the driver's, for a failure that is the store's. */
-export type WorkerAnswer =
-  | { id: number; page: Outcome }
-  | { id: number; failure: string; code: string | null };
+export type WorkerAnswer = TaskAnswer<Outcome>;
 
 const overload = {
   status: 503,
@@ -29,10 +28,7 @@ const overload = {
   headers: { "retry-after": "1" },
 };
 
-type Waiting = PromiseWithResolvers<Outcome> & {
-  timer: ReturnType<typeof setTimeout>;
-};
-type Thread = { worker: Worker; waiting: Map<number, Waiting>; ended: Promise<void> };
+type Thread = ReturnType<typeof startThread>;
 
 const waitingMax = 500;
 const answerWaitMs = 10_000;
@@ -46,7 +42,6 @@ const endWaitMs = 2_000;
  */
 export function openPool({ threads: count, ...start }: WorkerStart & { threads: number }) {
   let closed = false;
-  let lastId = 0;
   const threads: Thread[] = Array.from({ length: count }, () => open());
 
   function open(): Thread {
@@ -59,19 +54,15 @@ export function openPool({ threads: count, ...start }: WorkerStart & { threads: 
     if (at === -1 || closed) return;
     threads[at] = open();
     end(thread);
-    for (const waiting of takeAll(thread))
-      waiting.reject(new Error(`search thread lost: ${reason}`));
+    thread.questions.refuseAll(`search thread lost: ${reason}`);
   }
 
   function ask(thread: Thread, question: Question, waitMs: number) {
-    if (thread.waiting.size >= waitingMax) return Promise.reject(new Refused(overload));
-    const id = ++lastId;
-    // First: what cannot be sent throws here, before anyone waits for its answer.
-    thread.worker.postMessage({ id, ...question } satisfies WorkerQuestion, []);
-    const timer = setTimeout(() => replace(thread, "no answer in time"), waitMs);
-    const waiting = { ...Promise.withResolvers<Outcome>(), timer };
-    thread.waiting.set(id, waiting);
-    return waiting.promise;
+    const { questions, worker } = thread;
+    if (questions.count() >= waitingMax) return Promise.reject(new Refused(overload));
+    const send = (id: number) =>
+      worker.postMessage({ id, ...question } satisfies WorkerQuestion, []);
+    return questions.give(send, { ms: waitMs, late: () => replace(thread, "no answer in time") });
   }
 
   // One thread keeps the columns; the others would each need as much memory.
@@ -80,7 +71,7 @@ export function openPool({ threads: count, ...start }: WorkerStart & { threads: 
   const search: Search = (query, version = 0) => {
     if (query.q === null)
       return ask(columns(), { search: query, version }, browseWaitMs) as Promise<SearchPage>;
-    const thread = threads.reduce((a, b) => (b.waiting.size < a.waiting.size ? b : a));
+    const thread = threads.reduce((a, b) => (b.questions.count() < a.questions.count() ? b : a));
     return ask(thread, { search: query, version }, answerWaitMs) as Promise<SearchPage>;
   };
 
@@ -105,35 +96,20 @@ export function openPool({ threads: count, ...start }: WorkerStart & { threads: 
 }
 
 /** `onLost` is called once or twice when the thread has ended. */
-function startThread(start: WorkerStart, onLost: (reason: string) => void): Thread {
+function startThread(start: WorkerStart, onLost: (reason: string) => void) {
   // smol is Bun's: a smaller heap, collected more often.
   const options: WorkerOptions & { smol: boolean } = { workerData: start, smol: true };
   const worker = new Worker(new URL("./worker.ts", import.meta.url), options);
   const ended = Promise.withResolvers<void>();
-  const thread = { worker, waiting: new Map<number, Waiting>(), ended: ended.promise };
-  worker.on("message", (message: WorkerAnswer) => {
-    const waiting = take(thread, message.id);
-    if ("page" in message) return waiting?.resolve(message.page);
-    const { failure, code } = message;
-    waiting?.reject(Object.assign(new Error(`search failed: ${failure}`), code && { code }));
-  });
+  const questions = pendingTasks<Outcome>("search");
+  worker.on("message", questions.answer);
   worker.on("error", ({ message }: Error) => onLost(message));
   worker.on("exit", () => {
     ended.resolve();
     onLost("it ended");
   });
   worker.unref();
-  return thread;
+  return { worker, questions, ended: ended.promise };
 }
 
 const end = ({ worker }: Thread): void => worker.postMessage(null satisfies WorkerQuestion, []);
-
-function take({ waiting }: Thread, id: number): Waiting | undefined {
-  const request = waiting.get(id);
-  waiting.delete(id);
-  clearTimeout(request?.timer);
-  return request;
-}
-
-const takeAll = (thread: Thread): Waiting[] =>
-  [...thread.waiting.keys()].flatMap((id) => take(thread, id) ?? []);

@@ -41,7 +41,7 @@ async function answer(question: NonNullable<WorkerQuestion>): Promise<WorkerAnsw
       opening = undefined;
       throw error;
     });
-    return { id, page: await respond(engines, question) };
+    return { id, done: await respond(engines, question) };
   } catch (error) {
     return { id, failure: String(error), code: codeOf(error) };
   }

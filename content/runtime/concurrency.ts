@@ -119,3 +119,45 @@ export async function retry<Outcome>(
     return last;
   }
 }
+
+/** What a worker, in a thread or a process of its own, answers to the task of this number. `code`: the one of the failure. */
+export type TaskAnswer<Output> =
+  | { id: number; done: Output }
+  | { id: number; failure: string; code: string | null };
+
+type PendingTask<Output> = PromiseWithResolvers<Output> & { timer: Timer | undefined };
+
+/** The tasks that one worker was given and has not answered; `what` names them in failures. */
+export function pendingTasks<Output>(what: string) {
+  const pending = new Map<number, PendingTask<Output>>();
+  let lastId = 0;
+  const take = (id: number): PendingTask<Output> | undefined => {
+    const task = pending.get(id);
+    pending.delete(id);
+    clearTimeout(task?.timer);
+    return task;
+  };
+  return {
+    count: (): number => pending.size,
+    /** Hands a task over by `send`, and answers what the worker does. `late` is called when it has not answered in time. */
+    give: (send: (id: number) => void, limit?: { ms: number; late: () => void }) => {
+      const id = ++lastId;
+      // First: what cannot be sent throws here, before anyone waits for its answer.
+      send(id);
+      const timer = limit && setTimeout(limit.late, limit.ms);
+      const task = { ...Promise.withResolvers<Output>(), timer };
+      pending.set(id, task);
+      return task.promise;
+    },
+    answer: (message: TaskAnswer<Output>): void => {
+      const task = take(message.id);
+      if ("done" in message) return task?.resolve(message.done);
+      const { failure, code } = message;
+      task?.reject(Object.assign(new Error(`${what} failed: ${failure}`), code && { code }));
+    },
+    /** The worker is lost. */
+    refuseAll: (why: string): void => {
+      for (const id of pending.keys()) take(id)?.reject(new Error(why));
+    },
+  };
+}

@@ -1,6 +1,6 @@
 import { setImmediate as eventLoopTurn } from "node:timers/promises";
 import { type InStatement, type InValue, LibsqlBatchError, type ResultSet } from "@libsql/client";
-import { retry } from "#content/runtime/concurrency.ts";
+import { batcher, retry } from "#content/runtime/concurrency.ts";
 import { StoreBusy, isStoreTrouble } from "./busy.ts";
 import { type Queryable, type Store, type WriteTransaction, queryable } from "./open.ts";
 import type { Statement } from "./query.ts";
@@ -152,12 +152,10 @@ const carryOutAcross: CarryOut = async (store, batch) => {
   }
 };
 
-type Read = Statement & {
-  /** A read of `queryEach`: equal SQL texts are sent as one statement. */
-  isEach: boolean;
-  resolve: (found: ResultSet, place: number) => void;
-  reject: (error: unknown) => void;
-};
+/** `isEach`: a read of `queryEach`; equal SQL texts are sent as one statement. */
+type Read = Statement & { isEach: boolean };
+/** Of what the statement answered, the place of this read among those that it was sent for. */
+type ReadAnswer = { result: ResultSet; place: number };
 
 /**
  * Reads a server for decisions that are made side by side: all that is asked in one turn of the event loop is sent at
@@ -166,39 +164,30 @@ type Read = Statement & {
  */
 export function gatherReads(server: Store): { store: Queryable; guards: Statement[] } {
   const guards: Statement[] = [];
-  let waiting: Read[] = [];
-  const send = async () => {
-    const reads = waiting;
-    waiting = [];
-    const groups = [...Map.groupBy(reads, (one) => (one.isEach ? one.sql : one)).entries()];
-    const sent = groups.map(([one, all]): Statement =>
-      typeof one === "string"
-        ? { sql: one, args: [JSON.stringify(all.map(({ args }) => args))] }
-        : { sql: one.sql, args: one.args },
+  // One turn later, so that reads which follow from earlier answers are sent together.
+  const { ask } = batcher<Read, ReadAnswer>(async (reads) => {
+    const groups = [...Map.groupBy(reads, (read) => (read.isEach ? read.sql : read)).entries()];
+    const statements = groups.map(([key, all]): Statement =>
+      typeof key === "string"
+        ? { sql: key, args: [JSON.stringify(all.map(({ args }) => args))] }
+        : { sql: key.sql, args: key.args },
     );
-    try {
-      const found = await server.raw.batch(sent, "read");
-      guards.push(...sent.map((one, at) => guardOf(one, found[at])));
-      for (const [at, rows] of found.entries()) {
-        for (const [place, { resolve }] of groups[at]?.[1].entries() ?? []) resolve(rows, place);
-      }
-    } catch (error) {
-      for (const { reject } of reads) reject(error);
+    const results = await server.raw.batch(statements, "read");
+    guards.push(...statements.map((one, at) => guardOf(one, results[at])));
+    const answers = new Map<Read, ReadAnswer>();
+    for (const [at, result] of results.entries()) {
+      for (const [place, read] of groups[at]?.[1].entries() ?? [])
+        answers.set(read, { result, place });
     }
-  };
-  const ask = (read: Statement & { isEach: boolean }) =>
-    new Promise<[ResultSet, number]>((resolve, reject) => {
-      // Wait one turn, so that reads which follow from earlier answers are sent together.
-      if (waiting.length === 0) setImmediate(() => void send());
-      waiting.push({ ...read, reject, resolve: (...found) => resolve(found) });
-    });
+    return reads.flatMap((read) => answers.get(read) ?? []);
+  });
   const execute = async (asked: InStatement, values?: InValue[]) => {
     const { sql, args = [] } = typeof asked === "string" ? { sql: asked, args: values } : asked;
-    return (await ask({ sql, args: Object.values(args), isEach: false }))[0];
+    return (await ask({ sql, args: Object.values(args), isEach: false })).result;
   };
   const each = async (sql: string, args: InValue[]) => {
-    const [{ rows }, place] = await ask({ sql, args, isEach: true });
-    return rows.find((row) => row["asked"] === place);
+    const { result, place } = await ask({ sql, args, isEach: true });
+    return result.rows.find((row) => row["asked"] === place);
   };
   return { store: Object.assign(queryable({ execute }), { each }), guards };
 }

@@ -50,7 +50,7 @@ async function perform(task: Task): Promise<unknown> {
 const answer = (task: Task): Promise<WorkerMessage> =>
   perform(task).then(
     (done) => ({ id: task.id, done }),
-    (error: Error) => ({ id: task.id, error: error.stack ?? error.message }),
+    (error: Error) => ({ id: task.id, failure: error.stack ?? error.message, code: null }),
   );
 
 /** After a task whose publisher goes on with small changes: gives memory back, and copies the manifest's log. */

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { eachAtMost } from "#content/runtime/concurrency.ts";
+import { eachAtMost, pendingTasks, type TaskAnswer } from "#content/runtime/concurrency.ts";
 import { type Child, type ChildOptions, startChild } from "#content/runtime/supervised-child.ts";
 import { storeFiles } from "#site/bundle/release.ts";
 import { type DocumentKey, renderKeys } from "#site/documents/document.ts";
@@ -18,7 +18,7 @@ import { makeLists } from "./list-job.ts";
 export type Task = {
   [Name in keyof SlowTasks]: { id: number; name: Name; input: Parameters<SlowTasks[Name]>[0] };
 }[keyof SlowTasks];
-export type WorkerMessage = "ready" | { id: number; done: unknown } | { id: number; error: string };
+export type WorkerMessage = "ready" | TaskAnswer<unknown>;
 
 type Worker = SlowTasks & { close: () => void };
 
@@ -36,21 +36,14 @@ function openWorker(
 ): Worker {
   let child: Child | null = null;
   let ready = Promise.withResolvers<void>();
-  const waiting = new Map<number, PromiseWithResolvers<unknown>>();
-  let tasks = 0;
+  const tasks = pendingTasks<unknown>("background work");
   let idle: Timer | undefined;
   const refuseAll = (what: string) => {
     ready.resolve();
-    for (const { reject } of waiting.values()) reject(new Error(`the background worker ${what}`));
-    waiting.clear();
+    tasks.refuseAll(`the background worker ${what}`);
   };
-  const onMessage = (message: WorkerMessage) => {
-    if (message === "ready") return ready.resolve();
-    const task = waiting.get(message.id);
-    waiting.delete(message.id);
-    if ("error" in message) task?.reject(new Error(`background work failed: ${message.error}`));
-    else task?.resolve(message.done);
-  };
+  const onMessage = (message: WorkerMessage) =>
+    message === "ready" ? ready.resolve() : tasks.answer(message);
   const start = (): Child => {
     // What is sent before the process listens would be lost.
     ready = Promise.withResolvers();
@@ -79,17 +72,13 @@ function openWorker(
   ): Promise<Awaited<ReturnType<SlowTasks[Name]>>> => {
     clearTimeout(idle);
     child ??= start();
-    const id = tasks++;
-    const task = Promise.withResolvers<unknown>();
-    waiting.set(id, task);
     try {
       // The process may end before it is ready: then the answer is a refusal.
-      await Promise.race([ready.promise, task.promise]);
-      child?.send({ id, name, input });
-      return (await task.promise) as Awaited<ReturnType<SlowTasks[Name]>>;
+      const send = (id: number) => void ready.promise.then(() => child?.send({ id, name, input }));
+      return (await tasks.give(send)) as Awaited<ReturnType<SlowTasks[Name]>>;
     } finally {
       clearTimeout(idle);
-      if (waiting.size === 0) idle = setTimeout(close, idleMs).unref();
+      if (tasks.count() === 0) idle = setTimeout(close, idleMs).unref();
     }
   };
   return {

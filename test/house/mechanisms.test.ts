@@ -35,6 +35,39 @@ const mechanisms: readonly { name: string; made: RegExp; homes: readonly string[
     homes: ["content/runtime/concurrency.ts"],
   },
   {
+    name: "a process",
+    made: /\bspawn\w*\(/,
+    homes: [
+      "content/runtime/supervised-child.ts",
+      // Programs of the system, and one whose output is read.
+      "content/runtime/systemd.ts",
+      "content/store/software.ts",
+      "site/bundle/durable.ts",
+      "site/renderer/compile.ts",
+    ],
+  },
+  {
+    name: "a channel to another thread or process",
+    made: /\.on\("message"/,
+    // Both workers answer by `TaskAnswer`; the last hears of changes.
+    homes: [
+      "api/search/pool.ts",
+      "api/search/worker.ts",
+      "site/publisher/background-worker-entry.ts",
+      "scripts/publish/watch.ts",
+    ],
+  },
+  {
+    name: "CSV that is read",
+    made: /from "csv-parse/,
+    // As a stream, a small table at once, and in the browser.
+    homes: [
+      "content/reconciliation/table.ts",
+      "scripts/import/read-file.ts",
+      "scripts/import/run-import.ts",
+    ],
+  },
+  {
     name: "escaped HTML",
     made: /escapeHTML\(/,
     homes: ["content/language/html.ts"],
