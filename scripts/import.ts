@@ -4,8 +4,12 @@ import { systemClock } from "#content/contract/base/time.ts";
 import { holdsSample } from "#content/operation/directory-facts-store.ts";
 import { type Store, openStore } from "#content/store/open.ts";
 import { FetchFailed } from "#scripts/import/fetch-file.ts";
-import { type FetchReport, fetchAll, planFetch } from "#scripts/import/fetch-all.ts";
-import { fetchAndImport } from "#scripts/import/fetch-register.ts";
+import {
+  type FetchReport,
+  fetchAll,
+  planFetch,
+  fetchAndImport,
+} from "#scripts/import/fetch-all.ts";
 import { irs990Xml } from "#scripts/import/irs-990-xml.ts";
 import {
   type FetchRequest,

@@ -1,3 +1,4 @@
+import { countedCache } from "#content/runtime/cache.ts";
 import { minuteMs } from "#content/contract/base/time.ts";
 import type { Allowance, Hits } from "#content/operation/limit-store.ts";
 
@@ -38,14 +39,13 @@ type AheadOptions = {
  * and for a server.
  */
 export function openAhead({ ask, onPending, now, trustsUnknown }: AheadOptions) {
-  const known = new Map<string, Client>();
+  const known = countedCache<Client>(clientsMax);
   const waiting = new Set<Client>();
   const clientOf = ({ counters }: Hits): Client => {
     const key = counters.map(({ window, clients }) => `${window.policy} ${clients[0]}`).join();
     const client = known.get(key);
     if (client !== undefined) return client;
     // Anyone who is forgotten is asked about again.
-    if (known.size >= clientsMax) known.clear();
     const fresh = { counters, left: null, countedAtMs: 0, pending: 0, sent: 0, fullUntilMs: 0 };
     known.set(key, fresh);
     return fresh;

@@ -1,3 +1,4 @@
+import { countedCache } from "#content/runtime/cache.ts";
 import type { Room } from "#content/contract/addresses.ts";
 import type { Pending } from "./ahead.ts";
 import type { Allowance, Counter, Window } from "#content/operation/limit-store.ts";
@@ -26,7 +27,7 @@ type RoomOptions = {
  * overdrawn.
  */
 export function storageRooms({ bytesPerDay, look, now, looksFirst, onPending }: RoomOptions) {
-  const looks = new Map<string, Look>();
+  const looks = countedCache<Look>(looksMax);
   let stored = new Map<string, Pending>();
   const windowsOf = (room: Room): readonly [Window, Window] => {
     const window = { windowMs: 86_400_000, grainMs: 600_000 };
@@ -52,7 +53,6 @@ export function storageRooms({ bytesPerDay, look, now, looksFirst, onPending }: 
   const note = ({ key }: RoomCounter, { remaining, ...allowance }: Allowance): Look => {
     const left = remaining - (stored.get(key)?.hits.count ?? 0);
     const next = { ...allowance, remaining: left, lookedAtMs: now() };
-    if (looks.size >= looksMax) looks.clear();
     looks.set(key, next);
     return next;
   };

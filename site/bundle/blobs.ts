@@ -13,6 +13,7 @@ import { open, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { constants, zstdCompressSync, zstdDecompressSync } from "node:zlib";
 import { sha256Of, sha256Stream } from "#content/runtime/digest.ts";
+import { countedCache } from "#content/runtime/cache.ts";
 import { replaceFile } from "#content/runtime/files.ts";
 import type { Manifest } from "./manifest.ts";
 import { type Location, openSegments, packsFolder, readRecord, recordOf } from "./segments.ts";
@@ -73,7 +74,7 @@ export function openBlobs(
   );
   const forgetting = db.query<null, [Uint8Array]>("DELETE FROM blobs WHERE digest = ?");
   /** What this process has written and no release names yet. */
-  const fresh = new Map<string, Location>();
+  const fresh = countedCache<Location>(freshMax);
   const draftPath = () => `${folder}/${process.pid}-${performance.now()}.draft`;
   const ownPath = (digest: string) => `${folder}/${digest}`;
   const committed = (digest: string) => finding.get(Buffer.from(digest, "hex"));
@@ -119,7 +120,6 @@ export function openBlobs(
     return segments.append(recordOf({ isPacked, dictionary: id }, isPacked ? packed : body));
   };
   const stored = (digest: string, size: number, at: Location): StoredContent => {
-    if (fresh.size >= freshMax) fresh.clear();
     fresh.set(digest, at);
     return { digest, size, at };
   };

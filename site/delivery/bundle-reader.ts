@@ -1,4 +1,5 @@
 import { statSync } from "node:fs";
+import { singleFlight } from "#content/runtime/concurrency.ts";
 import { isDamaged } from "#content/runtime/files.ts";
 import { msSinceMoment } from "#content/runtime/timing.ts";
 import { openBlobs } from "#site/bundle/blobs.ts";
@@ -157,7 +158,9 @@ export function waitForPublication(
   profileOf: (sequence: number) => Promise<number | null>,
   waitMs: number,
 ): WaitForPublication {
-  const nextPlace = sharedLooks(() => reader.current());
+  // One look for all who wait: hundreds of them while nothing is published must not keep the service from answering.
+  const nextPlace = () =>
+    singleFlight(reader, "current", () => Bun.sleep(lookEveryMs).then(() => reader.current()));
   return async (sequence) => {
     const deadlineMs = performance.now() + waitMs;
     for (let place: Place = reader.current(); ; place = await nextPlace()) {
@@ -175,16 +178,4 @@ export function waitForPublication(
 export function publicationOf(reader: Pick<BundleReader, "current" | "failures">) {
   const { seenAt, ...current } = reader.current();
   return { ...current, silentMs: msSinceMoment(seenAt), failures: reader.failures().size };
-}
-
-/** One look for all who wait: hundreds of them while nothing is published must not keep the service from answering. */
-function sharedLooks(look: () => Place): () => Promise<Place> {
-  let next: Promise<Place> | null = null;
-  return () => {
-    next ??= Bun.sleep(lookEveryMs).then(() => {
-      next = null;
-      return look();
-    });
-    return next;
-  };
 }

@@ -1,27 +1,23 @@
-import { sha256Of } from "#content/runtime/digest.ts";
-import type { Logger } from "pino";
 import { existsSync, mkdirSync, readdirSync } from "node:fs";
 import { join } from "node:path";
-import { feedPaths } from "#content/contract/feed.ts";
+import type { Logger } from "pino";
 import { systemClock } from "#content/contract/base/time.ts";
-import type { GivingLink } from "#content/nonprofit/ways-to-give.ts";
+import { feedPaths } from "#content/contract/feed.ts";
 import type { DonationNetwork } from "#content/contract/transfer.ts";
+import { openSigner } from "#content/feed/signing-keys.ts";
+import { beginEpoch, findEpoch } from "#content/feed/store.ts";
 import { openListIndex } from "#content/find/browse-store.ts";
+import { changeMark, newestSequence } from "#content/nonprofit/changes-store.ts";
+import type { GivingLink } from "#content/nonprofit/ways-to-give.ts";
+import { holdsSample, sampleTrouble } from "#content/operation/directory-facts-store.ts";
+import { sha256Of } from "#content/runtime/digest.ts";
 import { openDisposable, setAside } from "#content/runtime/files.ts";
 import { openStore, type Store } from "#content/store/open.ts";
-import { holdsSample, sampleTrouble } from "#content/operation/directory-facts-store.ts";
-import { documentKinds, picture } from "#site/documents/kinds.ts";
-import { checkExport, exportRelease } from "#site/bundle/export-release.ts";
-import { compileSite } from "#site/renderer/compile.ts";
-import { openRenderer } from "#site/renderer/renderer.ts";
-import { openSearchJob } from "#site/search/search-job.ts";
 import { openBlobs, removeDrafts } from "#site/bundle/blobs.ts";
-import { dataPackageIn } from "#site/bundle/snapshot.ts";
 import { survivedBoot } from "#site/bundle/durable.ts";
-import { openFeedJob } from "./feed-job.ts";
+import { type ExportFolder, openExport } from "#site/bundle/export-folder.ts";
+import { checkExport, exportRelease } from "#site/bundle/export-release.ts";
 import { openCompaction } from "#site/bundle/garbage-collection.ts";
-import { type BuildOptions, type FullBuildOutcome, buildBundle } from "./full-build.ts";
-import { takePublisherLock } from "./lock.ts";
 import {
   isManifestDamaged,
   type Manifest,
@@ -29,11 +25,16 @@ import {
   openManifest,
   publisherFolders,
 } from "#site/bundle/manifest.ts";
-import { detectRestoredStore } from "./detect-restored-store.ts";
-import { type ExportFolder, openExport } from "#site/bundle/export-folder.ts";
-import type { PublisherContext } from "./context.ts";
+import { dataPackageIn } from "#site/bundle/snapshot.ts";
+import { documentKinds, picture } from "#site/documents/kinds.ts";
+import { compileSite } from "#site/renderer/compile.ts";
+import { openRenderer } from "#site/renderer/renderer.ts";
+import { openSearchJob } from "#site/search/search-job.ts";
 import { workApart, workHere } from "./background-worker.ts";
-import { openSigner } from "#content/feed/signing-keys.ts";
+import type { PublisherContext } from "./context.ts";
+import { openFeedJob } from "./feed-job.ts";
+import { type BuildOptions, type FullBuildOutcome, buildBundle } from "./full-build.ts";
+import { takePublisherLock } from "./lock.ts";
 
 export type PublisherSettings = {
   dataDir: string;
@@ -235,4 +236,49 @@ function takeFolder(manifest: Manifest, { folder }: ExportFolder, precompress: b
   }
   manifest.setState({ exported_folder: noted });
   if (isEmpty || !isNoted) manifest.setState({ exported_release: 0 });
+}
+
+/**
+ * Looks whether the bundle was made of another store, or of another past of this one: somebody restored a backup, which
+ * may have grown since. Then what is published is wrong, changes that are still to come would be taken for published,
+ * and their numbers stand for others. All is made stale, the feed begins a new epoch, and the releases before are good
+ * for a rollback only.
+ */
+export async function detectRestoredStore({
+  manifest,
+  source: { store },
+  clock,
+  log,
+}: PublisherContext): Promise<void> {
+  const { current_release, fast_sequence, epoch, known_change } = manifest.state();
+  if (current_release === 0) return;
+  const newest = await newestSequence(store);
+  const mark = await changeMark(store, Number.parseInt(known_change || `${fast_sequence}`, 10));
+  const isAnother = epoch !== "" && (await findEpoch(store)) !== epoch;
+  if (!isAnother && newest >= fast_sequence && (known_change || mark) === mark) {
+    return manifest.setState({ known_change: mark });
+  }
+  log(
+    "the store is another one, or has another past, than what is published: rendering everything again",
+    { error: "restored", published_to: fast_sequence, newest_change: newest },
+  );
+  const numbers = manifest
+    .under("changes/")
+    .map(({ path }) => Number(/\/(\d+)\.json$/.exec(path)?.[1] ?? 0));
+  const published = Math.max(0, ...numbers);
+  const begun = await beginEpoch(store, { published, now: clock() });
+  const newestMark = await changeMark(store, newest);
+  const forgetting = manifest.db.transaction(() => {
+    manifest.db.run("UPDATE files SET as_of = 0");
+    manifest.db.run("UPDATE releases SET fast_sequence = 0, slow_sequence = 0, inputs_digest = ''");
+    manifest.setState({
+      fast_sequence: newest,
+      slow_sequence: newest,
+      known_change: newestMark,
+      search_sequence: 0,
+      inputs_digest: "",
+      epoch: begun,
+    });
+  });
+  forgetting.immediate();
 }

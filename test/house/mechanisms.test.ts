@@ -26,7 +26,7 @@ const mechanisms: readonly { name: string; made: RegExp; homes: readonly string[
   },
   {
     name: "a cache",
-    made: /from "lru-cache"/,
+    made: /from "lru-cache"|\.size >=? \w+\) \w+\.clear\(/,
     homes: ["content/runtime/cache.ts"],
   },
   {

@@ -12,7 +12,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pino } from "pino";
 import { newestFetches } from "#content/register/import-store.ts";
-import { fetchAndImport } from "#scripts/import/fetch-register.ts";
+import { fetchAndImport } from "#scripts/import/fetch-all.ts";
 import { type FetchOptions, fetchFile } from "#scripts/import/fetch-file.ts";
 import { scheduleImports } from "#scripts/publish/scheduled.ts";
 import { readCsv } from "#scripts/import/read-file.ts";

@@ -6,7 +6,7 @@ import { parse } from "csv-parse/sync";
 import { recordsById } from "#content/nonprofit/record-store.ts";
 import { toDetail } from "#content/nonprofit/wire.ts";
 import { exportTables } from "#content/store/move.ts";
-import { fetchAndImport } from "#scripts/import/fetch-register.ts";
+import { fetchAndImport } from "#scripts/import/fetch-all.ts";
 import {
   anImporting,
   importRequest,

@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { idsInList } from "#content/nonprofit/list-store.ts";
 import type { ImportReport } from "#content/register/import-report.ts";
 import { loadCauseMapping } from "#scripts/import/run-import.ts";
-import { ukcat } from "#scripts/import/ukcat.ts";
+import { ukcat } from "#scripts/import/uk.ts";
 import { anImporting, outcome, registerFile, type TestImporting } from "#test/support/importing.ts";
 
 let importing: TestImporting;

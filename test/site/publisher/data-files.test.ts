@@ -1,6 +1,6 @@
 import { afterAll, expect, test } from "bun:test";
 import { feedPaths } from "#content/contract/feed.ts";
-import { openDataFiles } from "#site/publisher/data-files.ts";
+import { openDataFiles } from "#site/publisher/feed-job.ts";
 import { publishChanges } from "#site/publisher/list-job.ts";
 import { rollBackTo } from "#site/publisher/requests.ts";
 import { aBuiltDirectory } from "#test/support/publisher.ts";

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, test } from "bun:test";
 import { join } from "node:path";
 import { closeFeedFiles, findEpoch, newestFeedFile } from "#content/feed/store.ts";
 import { openStore } from "#content/store/open.ts";
-import { detectRestoredStore } from "#site/publisher/detect-restored-store.ts";
+import { detectRestoredStore } from "#site/publisher/open-publisher.ts";
 import { releaseBefore } from "#site/bundle/rollback.ts";
 import { aDirectory, type Directory } from "#test/support/publisher.ts";
 

@@ -1,5 +1,10 @@
 import { describe, expect, test } from "bun:test";
-import { type FollowUpName, type Job, type LoopState, nextJob } from "#site/publisher/next-job.ts";
+import {
+  type FollowUpName,
+  type Job,
+  type LoopState,
+  nextJob,
+} from "#site/publisher/publish-loop.ts";
 
 const idle: LoopState = {
   nowMs: 1_000,
