@@ -145,11 +145,7 @@ export function exportPlainSite({
   using manifest = openManifest(bundle, { readonly: true });
   const blobs = openBlobs(manifest);
   const digests = new Map(
-    manifest.db
-      .query<{ path: string; digest: string }, []>(
-        "SELECT path, lower(hex(digest)) AS digest FROM files",
-      )
-      .all()
+    [...manifest.files("true")]
       .filter(({ path }) => !ofService(path))
       .map(({ path, digest }) => [path, digest]),
   );

@@ -1,36 +1,46 @@
-import { existsSync, rmSync, statSync } from "node:fs";
+import {
+  existsSync,
+  rmSync,
+  statSync,
+  accessSync,
+  constants,
+  lstatSync,
+  readdirSync,
+  readFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import { z } from "zod";
+import { openChain } from "#api/chain/open-chain.ts";
 import type { Config } from "#api/config.ts";
+import { freeBytes, chainHealth } from "#api/operator/health.ts";
+import { findService } from "#api/operator/running-service.ts";
 import { changedSecrets, signingKeyTrouble } from "#api/secrets.ts";
-import { freeBytes } from "#api/operator/health.ts";
+import { systemClock } from "#content/contract/base/time.ts";
 import { newestSequence } from "#content/nonprofit/changes-store.ts";
-import { firstChangeAfter } from "#content/operation/directory-facts-store.ts";
+import { storedHeads, verifyAudit } from "#content/operation/audit-store.ts";
 import { type CheckName, findingsOf, remedyOf } from "#content/operation/checks.ts";
+import { firstChangeAfter } from "#content/operation/directory-facts-store.ts";
+import { sha256Of } from "#content/runtime/digest.ts";
 import { setAside, closeToOthers } from "#content/runtime/files.ts";
 import { CannotStart } from "#content/runtime/start-error.ts";
 import { isFileDamaged } from "#content/store/file-damage.ts";
 import { storeAddress, type Store } from "#content/store/open.ts";
 import { missingInSchema, remakeIndexes, storeFaults } from "#content/store/store-faults.ts";
 import { pendingMigrations } from "#content/store/upgrade.ts";
+import { readPart } from "#scripts/backup/bring-back.ts";
+import { DamagedBackup, manifestOf, openPlace } from "#scripts/backup/place.ts";
 import { chainFiles } from "#scripts/chain/installed.ts";
 import { openExistingStore } from "#scripts/support/config.ts";
+import { openBlobs } from "#site/bundle/blobs.ts";
 import {
   bundleExists,
   isManifestDamaged,
   manifestPath,
   publisherFolders,
+  openManifest,
+  type NewFile,
 } from "#site/bundle/manifest.ts";
-import {
-  auditFaults,
-  backupFaults,
-  chainFaults,
-  damagedFiles,
-  damagedSites,
-  foreignPaths,
-  isOurs,
-  privatePaths,
-  serviceFaults,
-  smallFiles,
-} from "./looks.ts";
+import { readCompiled } from "#site/renderer/compile.ts";
 
 export type Finding = { check: string; found: string; remedy: string; repaired: boolean };
 
@@ -63,15 +73,17 @@ const findingOf = (check: string, { message }: CannotStart): Finding => {
 
 async function probed(
   check: CheckName,
-  { look, repair: mend }: Probe,
+  probe: Probe,
   { on, repair }: { on: Folder; repair: boolean },
 ): Promise<Finding[]> {
-  const faults = await look(on).catch((error: unknown) =>
+  const faults = await Promise.try(probe.look, on).catch((error: unknown) =>
     error instanceof CannotStart ? error : [String(error)],
   );
   if (faults instanceof CannotStart) return [findingOf(check, faults)];
-  const isTried = repair && mend !== undefined && faults.length > 0;
-  const failure = isTried ? await Promise.try(() => mend(on)).then(() => null, String) : null;
+  const isTried = repair && probe.repair !== undefined && faults.length > 0;
+  const failure = isTried
+    ? await Promise.try(() => probe.repair?.(on)).then(() => null, String)
+    : null;
   const failed = failure === null ? "" : ` It could not be repaired: ${failure}.`;
   return faults.map((fault) => ({
     check,
@@ -87,32 +99,28 @@ type Folder = { config: Config; opened: Store | null; store: Store | null; now: 
 /** How `doctor` looks for, and repairs, the faults of one check of content/operation/checks.ts. */
 type Probe = {
   /** What is wrong, in the words of an operator; nothing when all is well. */
-  look: (on: Folder) => Promise<string[]>;
+  look: (on: Folder) => string[] | Promise<string[]>;
   /** Does what is safe while nothing else uses the data folder. */
   repair?: (on: Folder) => Promise<void> | void;
 };
 
 const clockToleranceMs = 60_000;
 
+/** A look at a store that is up to date. */
+const inStore =
+  (look: (store: Store, on: Folder) => Promise<string[]>): Probe["look"] =>
+  (on) =>
+    on.store === null ? [] : look(on.store, on);
+
+const areDamaged = (paths: readonly string[]): string[] =>
+  paths.map((path) => `${path} is damaged.`);
+
 /** In this order: what comes first may explain what comes later. */
 const probes: Partial<Record<CheckName, Probe>> = {
-  service: { look: async ({ config }) => serviceFaults(config) },
-  owner: {
-    look: async ({ config }) => {
-      const closed = privatePaths(config).filter((path) => !isOurs(path));
-      if (closed.length > 0) {
-        return closed.map((path) => `${path} cannot be read and written by this user.`);
-      }
-      const { dataDir } = config;
-      const [first, ...others] = existsSync(dataDir) ? [...foreignPaths(dataDir)] : [];
-      const more = others.length === 0 ? "" : ` (and ${others.length} more)`;
-      return first === undefined
-        ? []
-        : [`${first}${more} belongs to another user than ${dataDir}.`];
-    },
-  },
+  service: { look: ({ config }) => serviceFaults(config) },
+  owner: { look: ({ config }) => ownerFaults(config) },
   rights: {
-    look: async ({ config }) =>
+    look: ({ config }) =>
       privatePaths(config)
         .filter((path) => (statSync(path).mode & 0o077) !== 0)
         .map((path) => `${path} is open to other users.`),
@@ -124,13 +132,11 @@ const probes: Partial<Record<CheckName, Probe>> = {
     },
   },
   disk: {
-    look: async ({ config }) => {
-      const free_bytes = await freeBytes(config.dataDir);
-      return findingsOf("disk", { store: { free_bytes } });
-    },
+    look: async ({ config }) =>
+      findingsOf("disk", { store: { free_bytes: await freeBytes(config.dataDir) } }),
   },
   store: {
-    look: async ({ opened, config }) =>
+    look: ({ opened, config }) =>
       opened === null ? [] : storeFaults(opened, storeAddress(config.databaseUrl)),
   },
   upgrade: {
@@ -142,48 +148,46 @@ const probes: Partial<Record<CheckName, Probe>> = {
     },
   },
   schema: {
-    look: async ({ store }) =>
-      (store === null ? [] : await missingInSchema(store.raw)).map(
-        ({ type, name }) => `The ${type} ${name} is missing.`,
-      ),
+    look: inStore(async ({ raw }) =>
+      (await missingInSchema(raw)).map(({ type, name }) => `The ${type} ${name} is missing.`),
+    ),
     repair: async ({ store }) => {
       if (store !== null) await remakeIndexes(store);
     },
   },
-  "audit log": { look: async ({ store }) => (store === null ? [] : auditFaults(store)) },
+  "audit log": {
+    look: inStore(async (store) =>
+      (await verifyAudit(store, await storedHeads(store))).faults.map(
+        ({ id, problem }) => `Entry ${id} of the audit log ${problem}.`,
+      ),
+    ),
+  },
   "signing key": {
-    look: async ({ store, config }) => {
-      const trouble = store === null ? null : await signingKeyTrouble(config, store);
+    look: inStore(async (store, { config }) => {
+      const trouble = await signingKeyTrouble(config, store);
       return trouble === null ? [] : [trouble];
-    },
+    }),
   },
   secrets: {
-    look: async ({ store, config }) =>
-      (store === null ? [] : await changedSecrets(config, store)).map(
+    look: inStore(async (store, { config }) =>
+      (await changedSecrets(config, store)).map(
         (path) => `${path} is gone, or not as it was made.`,
       ),
+    ),
   },
   manifest: {
-    look: async ({ config }) => {
+    look: ({ config }) => {
       const { bundle } = publisherFolders(config.dataDir);
-      return bundleExists(bundle) && isManifestDamaged(bundle)
-        ? [`${manifestPath(bundle)} is damaged.`]
-        : [];
+      return areDamaged([manifestPath(bundle)].filter(isFileDamaged));
     },
     repair: ({ config }) => setAside(manifestPath(publisherFolders(config.dataDir).bundle)),
   },
   "small files": {
-    look: async ({ config }) =>
-      smallFiles(config)
-        .filter(isFileDamaged)
-        .map((path) => `${path} is damaged.`),
+    look: ({ config }) => areDamaged(smallFiles(config).filter(isFileDamaged)),
     repair: ({ config }) => smallFiles(config).filter(isFileDamaged).forEach(setAside),
   },
   "local chain": {
-    look: async ({ config }) => {
-      const { journal } = chainFiles(config);
-      return isFileDamaged(journal) ? [`${journal} is damaged.`] : [];
-    },
+    look: ({ config }) => areDamaged([chainFiles(config).journal].filter(isFileDamaged)),
   },
   "compiled site": {
     look: async ({ config }) =>
@@ -193,22 +197,157 @@ const probes: Partial<Record<CheckName, Probe>> = {
     },
   },
   "published files": {
-    look: async ({ config }) =>
-      damagedFiles(config).map((path) => `${path} is damaged or missing.`),
+    look: ({ config }) => damagedFiles(config).map((path) => `${path} is damaged or missing.`),
     repair: ({ config }) => void damagedFiles(config, true),
   },
-  backups: { look: async ({ config }) => backupFaults(config) },
-  chain: { look: async ({ config }) => chainFaults(config) },
+  backups: { look: ({ config }) => backupFaults(config) },
+  chain: { look: ({ config }) => chainFaults(config) },
   clock: {
-    look: async ({ store, now }) => {
-      const newest =
-        store === null ? null : await firstChangeAfter(store, (await newestSequence(store)) - 1);
+    look: inStore(async (store, { now }) => {
+      const newest = await firstChangeAfter(store, (await newestSequence(store)) - 1);
       const behindMs = (newest ?? 0) - now.getTime();
       return behindMs > clockToleranceMs
         ? [
             `The clock says ${now.toISOString()}, and the newest change is ${Math.round(behindMs / 1_000)} s later.`,
           ]
         : [];
-    },
+    }),
   },
 };
+
+function ownerFaults(config: Config): string[] {
+  const closed = privatePaths(config).filter((path) => !isOurs(path));
+  if (closed.length > 0)
+    return closed.map((path) => `${path} cannot be read and written by this user.`);
+  const { dataDir } = config;
+  const [first, ...others] = existsSync(dataDir) ? [...foreignPaths(dataDir)] : [];
+  const more = others.length === 0 ? "" : ` (and ${others.length} more)`;
+  return first === undefined ? [] : [`${first}${more} belongs to another user than ${dataDir}.`];
+}
+
+/** What only the user of the service may read. */
+function privatePaths({ dataDir, databaseUrl }: Config): string[] {
+  const secrets = join(dataDir, "secrets");
+  const names = existsSync(secrets) ? readdirSync(secrets) : [];
+  const store = databaseUrl.startsWith("file:") ? [storeAddress(databaseUrl)] : [];
+  return [dataDir, ...store, secrets, ...names.map((name) => join(secrets, name))].filter(
+    existsSync,
+  );
+}
+
+/** Paths below the data folder that are another user's than the folder: a command that root ran leaves some. */
+function* foreignPaths(folder: string, owner = statSync(folder).uid): Generator<string> {
+  for (const entry of readdirSync(folder, { withFileTypes: true })) {
+    const path = join(folder, entry.name);
+    // What goes meanwhile is nobody's, and `lost+found` is the disk's.
+    const uid = lstatSync(path, { throwIfNoEntry: false })?.uid ?? owner;
+    if (entry.name === "lost+found") continue;
+    if (uid !== owner) yield path;
+    else if (entry.isDirectory()) yield* foreignPaths(path, owner);
+  }
+}
+
+function isOurs(path: string): boolean {
+  try {
+    accessSync(path, constants.R_OK | constants.W_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** What is wrong with the newest backup, which a restore would take; its parts are read and compared with their digests. */
+async function backupFaults({ databaseUrl, backup, s3 }: Config): Promise<string[]> {
+  // A server's backups are made by other means.
+  if (!databaseUrl.startsWith("file:")) return [];
+  const place = openPlace(backup.to, s3);
+  if (typeof place === "string") return [`ALMONER_BACKUP_TO: ${place}`];
+  const newest = (await place.names()).at(-1);
+  if (newest === undefined) return [];
+  try {
+    const { store, keys } = await manifestOf(place, newest);
+    const parts = keys === null ? store.parts : [...store.parts, keys];
+    for (const part of parts) await readPart(place, newest, part);
+    return [];
+  } catch (error) {
+    if (!(error instanceof DamagedBackup)) throw error;
+    return [`${error.message}.`];
+  }
+}
+
+/** What is made again when it is damaged. */
+const smallFiles = ({ dataDir }: Config): string[] => [
+  join(dataDir, "limits.db"),
+  join(publisherFolders(dataDir).bundle, "publisher.lock"),
+];
+
+async function damagedSites({ dataDir }: Config): Promise<string[]> {
+  const { compiled } = publisherFolders(dataDir);
+  const names = existsSync(compiled) ? readdirSync(compiled) : [];
+  const folders = names
+    .filter((name) => /^[0-9a-f]{16}$/.test(name))
+    .map((name) => join(compiled, name));
+  const read = await Promise.allSettled(folders.map(readCompiled));
+  return folders.filter((_, at) => read[at]?.status === "rejected");
+}
+
+/**
+ * Files of the current release, and of the plain folder, whose bytes are not those that the manifest names: where they lie. With
+ * `repair` they are removed, and the next start renders everything again and shows what is missing.
+ */
+function damagedFiles({ dataDir, publicDir }: Config, repair = false): string[] {
+  const { bundle } = publisherFolders(dataDir);
+  if (!bundleExists(bundle) || isManifestDamaged(bundle)) return [];
+  using manifest = openManifest(bundle, { readonly: !repair });
+  const blobs = openBlobs(manifest);
+  const { exported_release, current_release } = manifest.state();
+  const files = [...manifest.files("true")];
+  const lost = files.filter(({ digest }) => blobs.find(digest) === null);
+  // The plain folder may lag behind, and is checked once it does not.
+  const isShown = exported_release === current_release;
+  const shown = isShown ? differing(publicDir, files) : [];
+  const found = lost.map(
+    ({ path, digest }) => `${blobs.placeOf(digest) ?? blobs.folder} (${path})`,
+  );
+  if (repair) {
+    for (const path of shown) rmSync(path, { force: true });
+    for (const { digest } of lost) blobs.remove(digest);
+    manifest.setState({ inputs_digest: "" });
+  }
+  return [...found, ...shown];
+}
+
+const differing = (folder: string | null, files: readonly NewFile[]): string[] =>
+  files.flatMap(({ path, digest }) =>
+    folder === null || holds(join(folder, path), digest) ? [] : [join(folder, path)],
+  );
+
+function holds(path: string, digest: string): boolean {
+  try {
+    return sha256Of(readFileSync(path)) === digest;
+  } catch {
+    return false;
+  }
+}
+
+/** What the service that runs on this data folder finds of itself, as its /readyz says; it knows what no file shows. */
+async function serviceFaults({ dataDir }: Config): Promise<string[]> {
+  const url = await findService(dataDir);
+  if (url === null) return [];
+  const answer = await fetch(`${url}/readyz`, { signal: AbortSignal.timeout(serviceWaitMs) });
+  const { reasons = [] } = Unreadiness.parse(await answer.json());
+  return reasons.map(({ why }) => `The service at ${url} is not ready: ${why}.`);
+}
+
+const serviceWaitMs = 5_000;
+const Unreadiness = z.object({ reasons: z.array(z.object({ why: z.string() })).optional() });
+
+/** Asks each node one question. The local chain runs only while the service does, and is not asked. */
+async function chainFaults(config: Config): Promise<string[]> {
+  const { network, solanaRpcUrls: rpcUrls, localChainPort, commitment } = config;
+  if (localChainPort !== null || rpcUrls.length === 0) return [];
+  const settings = { network, rpcUrls, sponsorKey: null, commitment, clock: systemClock };
+  const opened = await openChain(settings);
+  if (!opened.ok) return [opened.failure.message];
+  return findingsOf("chain", { chain: await chainHealth(opened.value) });
+}

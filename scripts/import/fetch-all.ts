@@ -1,7 +1,7 @@
 import { rm } from "node:fs/promises";
 import { basename, join } from "node:path";
 import fetching from "#content/editorial/fetching.json";
-import registers from "#content/editorial/registers.json";
+import knownRegisters from "#content/editorial/registers.json";
 import { openLease } from "#content/operation/lease-store.ts";
 import { type ImportReport, emptyReport } from "#content/register/import-report.ts";
 import { lastFetched, noteFetch } from "#content/register/import-store.ts";
@@ -132,7 +132,7 @@ export async function fetchAndImport(request: FetchRequest): Promise<ImportRepor
   if (!(await lease.hold())) throw new FetchFailed(`another process is fetching ${format}`);
   const keeping = every(() => lease.hold(), { everyMs: leaseMs / 4, onFailure: () => {} });
   try {
-    return await fetched(request);
+    return await importNew(request);
   } catch (thrown) {
     const stopped = request.signal.aborted && thrown instanceof FetchFailed;
     const error = stopped ? new Interrupted("interrupted; run the same command again") : thrown;
@@ -146,9 +146,9 @@ export async function fetchAndImport(request: FetchRequest): Promise<ImportRepor
   }
 }
 
-async function fetched(request: FetchRequest): Promise<ImportReport> {
+async function importNew(request: FetchRequest): Promise<ImportReport> {
   const { store, format, clock } = request;
-  const register = registers.find(({ id }) => id === format);
+  const register = knownRegisters.find(({ id }) => id === format);
   const urls = request.urls ?? (await publishedFiles(format, request));
   const before = await lastFetched(store, format, !isList(format));
   const newFiles = await fetchNew(request, urls, before);

@@ -212,7 +212,7 @@ function errorOf(failure: ImportFailure, { files, dataDir }: ImportRequest): Err
         whole,
         `this is as of ${failure.as_of}, and ${failure.part} was read as of ${failure.read} already; give a newer file, or the right date with --as-of`,
       );
-    default:
+    case "too_many_withdrawals":
       return refused(
         whole,
         `${n(failure.gone)} of the ${n(failure.had)} organisations of ${failure.part} would be withdrawn; the file seems incomplete. --scope none withdraws none of them, --withdraw-many all`,

@@ -50,11 +50,7 @@ export async function syncAll({ manifest, blobs }: BundleContext): Promise<boole
 export function survivedBoot({ manifest, blobs, log }: BundleContext): boolean {
   const { boot_id, durable_release } = manifest.state();
   if (boot_id === "" || boot_id === bootId()) return true;
-  const newer = manifest.db
-    .query<{ path: string; digest: string }, [number]>(
-      "SELECT path, lower(hex(digest)) AS digest FROM files WHERE release > ?",
-    )
-    .all(durable_release);
+  const newer = [...manifest.files("release > ?", [durable_release])];
   const torn = newer.filter(({ digest }) => blobs.find(digest) === null);
   for (const { digest } of torn) blobs.remove(digest);
   if (torn.length > 0)

@@ -1,5 +1,5 @@
 import type { ExportFolder } from "./export-folder.ts";
-import type { Manifest, NewFile } from "./manifest.ts";
+import type { Manifest } from "./manifest.ts";
 import {
   type ReleaseOutcome,
   commitRelease,
@@ -108,12 +108,9 @@ const filesPerSlice = 50;
  */
 export async function checkExport({ manifest, blobs, exported }: ExportContext): Promise<string[]> {
   if (exported === null) return [];
-  const next = manifest.db.query<NewFile, [string, number]>(
-    "SELECT path, lower(hex(digest)) AS digest, size FROM files WHERE path > ? ORDER BY path LIMIT ?",
-  );
   const wrong: string[] = [];
   for (let after = ""; ;) {
-    const files = next.all(after, filesPerSlice);
+    const files = [...manifest.files("path > ? ORDER BY path LIMIT ?", [after, filesPerSlice])];
     for (const { path, ...file } of files) {
       if (exported.shows(path, file)) continue;
       exported.put(path, (to) => blobs.copyTo(file.digest, to));

@@ -8,7 +8,7 @@ import type { Location } from "./segments.ts";
 export type NewFile = { path: string; digest: string; size: number; at?: Location };
 /** What the manifest holds of one path. `as_of` is the newest change its data was known to include. */
 export type ManifestFile = NewFile & { release: number };
-export type HeldFile = NewFile & { as_of: number };
+export type HeldFile = ManifestFile & { as_of: number; doomed_at: number | null };
 export type Release = {
   id: number;
   reason: string;
@@ -101,10 +101,15 @@ export function openManifest(folder: string, { readonly = false, checkpointsApar
     "SELECT path, lower(hex(digest)) AS digest, size, release FROM files WHERE path = ?",
   );
   const oldest = db.query<{ id: number | null }, []>("SELECT min(id) AS id FROM releases");
-  const listing = db.query<HeldFile, [string, string]>(
-    `SELECT path, lower(hex(digest)) AS digest, size, as_of FROM files
-     WHERE path > ? AND path < ? AND doomed_at IS NULL ORDER BY path`,
-  );
+  const files = (
+    where: string,
+    values: readonly (string | number)[] = [],
+  ): IterableIterator<HeldFile> =>
+    db
+      .query<HeldFile, (string | number)[]>(
+        `SELECT path, lower(hex(digest)) AS digest, size, release, as_of, doomed_at FROM files WHERE ${where}`,
+      )
+      .iterate(...values);
   /** The column `path` of each row that a query of the manifest gives. */
   const selectPaths = (sql: string, values: readonly (string | number)[] = []): string[] =>
     db
@@ -127,6 +132,8 @@ export function openManifest(folder: string, { readonly = false, checkpointsApar
     setState: (values: Partial<PublisherState>): void => {
       for (const [name, value] of Object.entries(values)) setting.run(name, value);
     },
+    /** The files of which this holds in SQL, read one by one. */
+    files,
     find: (path: string): ManifestFile | null => finding.get(path),
     /** The oldest release whose notes are kept; 0 for none. */
     oldestRelease: (): number => oldest.get()?.id ?? 0,
@@ -141,7 +148,8 @@ export function openManifest(folder: string, { readonly = false, checkpointsApar
     /** The files whose paths begin so (a folder is named with its slash) and that are not about to go, by path. */
     under: (start: string): HeldFile[] => {
       const after = String.fromCodePoint((start.codePointAt(start.length - 1) ?? 0) + 1);
-      return listing.all(start, start.slice(0, -1) + after);
+      const among = "path > ? AND path < ? AND doomed_at IS NULL ORDER BY path";
+      return [...files(among, [start, start.slice(0, -1) + after])];
     },
     /** Copies the log into the file as far as no reader needs it: tens of milliseconds on a busy disk. */
     checkpoint: () => db.run("PRAGMA wal_checkpoint(PASSIVE)"),

@@ -159,16 +159,13 @@ function knownShards({ manifest, blobs }: ManifestParts): ShardReference[] {
 }
 
 function overlaySince(
-  { db, removedSince }: Manifest,
+  { files, removedSince }: Manifest,
   release: number,
   { own, gone = [] }: DraftOptions,
 ): Overlay {
   const overlay: Overlay = new Map();
   for (const path of removedSince(release)) overlay.set(path, null);
-  const changed = db.query<NewFile & { doomed_at: number | null }, [number]>(
-    "SELECT path, lower(hex(digest)) AS digest, size, doomed_at FROM files WHERE release > ?",
-  );
-  for (const { path, digest, size, doomed_at } of changed.iterate(release)) {
+  for (const { path, digest, size, doomed_at } of files("release > ?", [release])) {
     overlay.set(path, doomed_at === null ? { digest, size } : null);
   }
   for (const { path, digest, size } of own) overlay.set(path, { digest, size });
@@ -197,11 +194,8 @@ function spoolShards({ manifest }: ManifestParts) {
   spool.run("PRAGMA journal_mode = OFF");
   spool.run("CREATE TABLE files (hash TEXT, path TEXT, sha256 TEXT, size INTEGER)");
   const adding = spool.query("INSERT INTO files VALUES (?, ?, ?, ?)");
-  const files = manifest.db.query<NewFile, []>(
-    "SELECT path, lower(hex(digest)) AS digest, size FROM files WHERE doomed_at IS NULL",
-  );
   const addAll = spool.transaction(() => {
-    for (const file of files.iterate()) {
+    for (const file of manifest.files("doomed_at IS NULL")) {
       if (isManifestPath(file.path)) continue;
       adding.run(sha256Of(file.path), file.path, file.digest, file.size);
     }
