@@ -178,46 +178,40 @@ export const isDiskFull = (error: unknown): boolean =>
 /** What went wrong, in words for an operator. */
 function errorOf(failure: ImportFailure, { files, dataDir }: ImportRequest): Error {
   const refused = (place: string, problem: string) => new BadInput(place, null, problem);
-  const whole = files.join(", ");
-  switch (failure.kind) {
-    case "interrupted": {
-      const [what, then] =
-        failure.stored === null
-          ? ["nothing was written", "begin from the start"]
-          : [`${n(failure.stored)} nonprofits are stored`, "finish"];
-      return new Interrupted(`interrupted; ${what}. Run the same command again to ${then}`);
-    }
-    case "bad_row":
-      return new BadInput(failure.file, failure.line, failure.problem);
-    case "no_rows":
-      return refused(failure.file, "there is no row under the header");
-    case "too_many_bad":
-      return refused(
-        failure.file,
-        `${n(failure.bad)} of ${n(failure.rows)} rows are malformed, more than 1 %: the register may have a new layout; --skip-bad takes the others in anyway`,
-      );
-    case "not_yet":
-      return refused(
-        failure.file,
-        `it is as of ${failure.as_of}, which is yet to come; see --as-of`,
-      );
-    case "disk_too_small":
-      return refused(dataDir, shortOf(failure.needed, failure.free));
-    case "unknown_parts": {
-      const [unknown, known] = [failure.unknown, failure.known].map((parts) => parts.join(", "));
-      return refused("--scope", `no row and no profile is in ${unknown}: send some of ${known}`);
-    }
-    case "older":
-      return refused(
-        whole,
-        `this is as of ${failure.as_of}, and ${failure.part} was read as of ${failure.read} already; give a newer file, or the right date with --as-of`,
-      );
-    case "too_many_withdrawals":
-      return refused(
-        whole,
-        `${n(failure.gone)} of the ${n(failure.had)} organisations of ${failure.part} would be withdrawn; the file seems incomplete. --scope none withdraws none of them, --withdraw-many all`,
-      );
+  if (failure.kind === "interrupted") {
+    const { stored } = failure;
+    const what = stored === null ? "nothing was written" : `${n(stored)} nonprofits are stored`;
+    const then = stored === null ? "begin from the start" : "finish";
+    return new Interrupted(`interrupted; ${what}. Run the same command again to ${then}`);
   }
+  if (failure.kind === "bad_row") {
+    return new BadInput(failure.file, failure.line, failure.problem);
+  }
+  if (failure.kind === "no_rows") {
+    return refused(failure.file, "there is no row under the header");
+  }
+  if (failure.kind === "too_many_bad") {
+    const { bad, rows } = failure;
+    const problem = `${n(bad)} of ${n(rows)} rows are malformed, more than 1 %: the register may have a new layout; --skip-bad takes the others in anyway`;
+    return refused(failure.file, problem);
+  }
+  if (failure.kind === "not_yet") {
+    const problem = `it is as of ${failure.as_of}, which is yet to come; see --as-of`;
+    return refused(failure.file, problem);
+  }
+  if (failure.kind === "disk_too_small") {
+    return refused(dataDir, shortOf(failure.needed, failure.free));
+  }
+  if (failure.kind === "unknown_parts") {
+    const [unknown, known] = [failure.unknown, failure.known].map((parts) => parts.join(", "));
+    return refused("--scope", `no row and no profile is in ${unknown}: send some of ${known}`);
+  }
+  const { part } = failure;
+  const problem =
+    failure.kind === "older"
+      ? `this is as of ${failure.as_of}, and ${part} was read as of ${failure.read} already; give a newer file, or the right date with --as-of`
+      : `${n(failure.gone)} of the ${n(failure.had)} organisations of ${part} would be withdrawn; the file seems incomplete. --scope none withdraws none of them, --withdraw-many all`;
+  return refused(files.join(", "), problem);
 }
 
 /** How long one transaction of an import should hold the store's write lock, in milliseconds: each costs 10 ms of its own. */
