@@ -1,6 +1,5 @@
 import fetching from "#content/editorial/fetching.json";
-import type { ImportReport } from "#content/register/import-report.ts";
-import { lastFetched, noteFetch } from "#content/register/import-store.ts";
+import { type ImportReport, lastFetched, noteFetch } from "#content/register/import-store.ts";
 import { askFile, FetchFailed } from "./fetch-file.ts";
 import { fetchAndImport } from "./fetch-register.ts";
 import { type FetchRequest, isList, publishedFiles, registersOf } from "./published.ts";

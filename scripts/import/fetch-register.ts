@@ -3,10 +3,14 @@ import { basename, join } from "node:path";
 import registers from "#content/editorial/registers.json";
 import { every } from "#content/runtime/timing.ts";
 import { openLease } from "#content/operation/lease-store.ts";
-import { lastFetched, noteFetch } from "#content/register/import-store.ts";
+import {
+  lastFetched,
+  noteFetch,
+  emptyReport,
+  type ImportReport,
+} from "#content/register/import-store.ts";
 import type { FetchedVersion } from "#content/store/tables/publishing.ts";
 import { FetchFailed, type FetchedFile, fetchFile, type FetchOptions } from "./fetch-file.ts";
-import { emptyReport, type ImportReport } from "#content/register/import-report.ts";
 import { type FetchRequest, isList, isTogether, publishedFiles } from "./published.ts";
 import { Interrupted, runImport } from "./run-import.ts";
 
