@@ -7,7 +7,7 @@ import { every } from "#content/runtime/timing.ts";
 import { StoreLost } from "#content/store/busy.ts";
 import { openStore, servingStore } from "#content/store/open.ts";
 import { logRecommendations } from "#content/recommendation/log-store.ts";
-import { watchChanges } from "#content/feed/watch.ts";
+import { watchChanges } from "#content/feed/store.ts";
 import { createApp } from "./app.ts";
 import type { Config } from "./config.ts";
 import { forgetGaps } from "#content/enrichment/gap-store.ts";

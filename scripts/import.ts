@@ -26,7 +26,7 @@ import {
   registerFormats,
   runImport,
 } from "#scripts/import/run-import.ts";
-import type { ImportReport } from "#content/register/import-report.ts";
+import type { ImportReport } from "#content/register/import-store.ts";
 import { coveredInWords, reportInWords } from "#scripts/import/report.ts";
 import { configOrExit, reasonOf, stopSignal, stopWith } from "#scripts/support/config.ts";
 import { followProgress, startProgress } from "#scripts/support/progress.ts";

@@ -1,12 +1,22 @@
 import { statSync } from "node:fs";
+import { openChain } from "#api/chain/open-chain.ts";
 import { existingSigningKeyOf } from "#api/secrets.ts";
 import { systemClock } from "#content/contract/base/time.ts";
-import { openSigner } from "#content/feed/signing-keys.ts";
+import type { Receipt } from "#content/contract/donation.ts";
+import { feedPaths } from "#content/contract/feed.ts";
+import { donationNetworks, type TransactionFacts } from "#content/contract/transfer.ts";
+import { openSigner, type PublicKey } from "#content/feed/signing-keys.ts";
+import { networks, offeredCaip2Of } from "#content/giving/network.ts";
+import {
+  type ClaimedReceipt,
+  readReceipt,
+  type ReceiptFailure,
+  verifyReceipt,
+} from "#content/giving/receipt.ts";
 import { flag, positional, runCommand, textOption, wordedCommand } from "./support/command.ts";
 import { configOrExit, stopWith } from "./support/config.ts";
 import { addressesOf, compareCopy, type ListPins, type SignedList } from "./verify/directory.ts";
-import { checkReceipt, type ReceiptPins } from "./verify/receipt.ts";
-import { isUrl, Unproven } from "./verify/source.ts";
+import { isUrl, Unproven, isKey, keysNamed, readBytes, textOf } from "./verify/source.ts";
 
 const args = {
   target: positional,
@@ -133,3 +143,172 @@ function printable(text: string): string {
 }
 
 if (import.meta.main) await runCommand(command);
+
+/** Whose key has to have signed. What is not named is taken from the settings of this directory. */
+export type ReceiptPins = {
+  /** A key, or where it is. */
+  key?: string | undefined;
+  /** Origin of the directory that has to have issued the receipt. */
+  issuer?: string | undefined;
+  /** Origin of this directory, and its signing key, null where there is none. Null when something is named. */
+  own: { issuer: string; key: PublicKey | null } | null;
+};
+
+/** Checks a receipt: `from` is a file, a URL or "-", `pins` whose it has to be, `rpc` a node that is asked as well. */
+export async function checkReceipt(from: string, pins: ReceiptPins, rpc?: string) {
+  const claimed = readClaim(textOf(await readBytes(from)));
+  const { issuer } = claimed.receipt;
+  if (pins.issuer !== undefined && pins.issuer !== issuer) {
+    const words = `NOT VALID: ${issuer} issued this receipt, and not ${pins.issuer}.`;
+    throw new Unproven("other_issuer", 1, words, { issuer, expected: pins.issuer });
+  }
+  const { key, key_from } = await keyFor(claimed, pins);
+  const receipt = await provenBy(claimed, key);
+  const pinned_by = pinOf(issuer, key, pins);
+  if (pinned_by === null) {
+    const words = `signed by ${issuer}'s key ${key.kid}, which you did not pin: NOT VERIFIED. Anyone can publish a key and sign receipts with it. If this is the directory you mean, add --issuer ${issuer}, or --key with a key that you have from elsewhere.`;
+    throw new Unproven("not_pinned", 1, words, { issuer, signed_by: key.kid });
+  }
+  // Whether the issuer says now that it holds: a saved copy does not know that it was taken back.
+  const void_checked =
+    from.startsWith(`${issuer}/`) ||
+    (key_from.startsWith(`${issuer}/`) && (await isHeld(receipt, pins)));
+  if (rpc !== undefined) await compareWithChain(receipt, rpc);
+  const on_chain = rpc !== undefined;
+  return { receipt, issuer, signed_by: key.kid, key_from, pinned_by, on_chain, void_checked };
+}
+
+function readClaim(text: string): ClaimedReceipt {
+  const claimed = readReceipt(text);
+  return claimed.ok ? claimed.value : refuse(claimed.failure);
+}
+
+async function provenBy(claimed: ClaimedReceipt, key: PublicKey): Promise<Receipt> {
+  const verified = await verifyReceipt(claimed, key);
+  return verified.ok ? verified.value : refuse(verified.failure);
+}
+
+function refuse(failure: ReceiptFailure): never {
+  const { kind, ...details } = failure;
+  const exitCode = kind === "not_a_receipt" ? 2 : 1;
+  throw new Unproven(kind, exitCode, wordsOf(failure), details);
+}
+
+function wordsOf(failure: ReceiptFailure): string {
+  switch (failure.kind) {
+    case "not_a_receipt":
+      return `This is not a receipt of a donation: ${failure.why}. For a directory at an address add --list.`;
+    case "wrong_key":
+      return `NOT VALID BY THIS KEY: the receipt says that ${failure.signed_by} signed it, and the key is ${failure.key}. The directory may have another key now: fetch the receipt again, or give the key of that time.`;
+    case "voided":
+      return `VOIDED: the directory signed this receipt, and took it back at ${failure.voided_at}: ${voidWords[failure.reason]}.`;
+    case "altered":
+    default:
+      return "NOT VALID: the receipt was altered after the directory signed it, or it never signed it.";
+  }
+}
+
+const voidWords = {
+  vanished: "the chain dropped the transaction, so the transfer never was",
+  differs: "the chain holds another transaction than the receipt says",
+} as const;
+
+/** Asks the issuer for the live receipt: refuses one that was taken back; false when the issuer does not say. */
+async function isHeld({ issuer, nonprofit, id }: Receipt, pins: ReceiptPins): Promise<boolean> {
+  const path = [nonprofit.slug, id].map(encodeURIComponent).join("/");
+  try {
+    const live = readClaim(textOf(await readBytes(`${issuer}/api/donations/${path}`)));
+    if (live.receipt.id !== id) return false;
+    await provenBy(live, (await keyFor(live, pins)).key);
+    return true;
+  } catch (error) {
+    if (error instanceof Unproven && error.kind !== "voided") return false;
+    throw error;
+  }
+}
+
+/** What vouches that a key is the right one; null when only the receipt itself does. */
+function pinOf(issuer: string, key: PublicKey, pins: ReceiptPins): string | null {
+  if (pins.key !== undefined) return "--key";
+  if (pins.issuer !== undefined) return "--issuer";
+  if (pins.own?.key?.kid === key.kid) return "own key";
+  return pins.own?.issuer === issuer ? "ALMONER_BASE_URL" : null;
+}
+
+/**
+ * The key that has to have signed, and where it came from: the one that is named, this directory's own, or what the
+ * issuer of the receipt publishes. Of a set, the one that the signature names; of a set without it, any, so that the
+ * check says which key signed.
+ */
+async function keyFor({ receipt, signed_by }: ClaimedReceipt, { key: named, own }: ReceiptPins) {
+  if (own?.key?.kid === signed_by) return { key: own.key, key_from: "the data folder" };
+  const from = named ?? `${receipt.issuer}/${feedPaths.keys}`;
+  // What an unproven receipt names must not make this read a file.
+  const keys = named === undefined && !isUrl(from) ? [] : await keysNamed(from);
+  const key = keys.find(({ kid }) => kid === signed_by) ?? keys[0];
+  if (key !== undefined) return { key, key_from: isKey(from) ? "--key" : from };
+  const words = `${from} holds no Ed25519 public key as JWK or JWK set.`;
+  throw new Unproven("no_key", 2, words, { from });
+}
+
+/** Looks the transfer of a receipt up on the chain, by a node of anyone who checks. */
+async function compareWithChain(receipt: Receipt, rpcUrl: string): Promise<void> {
+  const { cluster, tx_signature } = receipt.evidence;
+  const opened = await openChain({
+    network: donationNetworks.find((name) => networks[name].cluster === cluster) ?? "local",
+    rpcUrls: [rpcUrl],
+    sponsorKey: null,
+    commitment: "confirmed",
+    clock: () => new Date(),
+  });
+  if (!opened.ok) {
+    const why = opened.failure.message;
+    throw new Unproven("wrong_chain", 2, `The node cannot be used: ${why}.`, { why });
+  }
+  const landed = await opened.value.landed(tx_signature);
+  if (!landed.ok) {
+    const words = `${rpcUrl} does not answer: ${landed.failure.why}. Try again later.`;
+    throw new Unproven("unreachable", 3, words, { from: rpcUrl, why: landed.failure.why });
+  }
+  if (landed.value === null) {
+    const words = `NOT VALID: this node does not know transaction ${tx_signature}. A node that keeps the whole history may know it.`;
+    throw new Unproven("not_on_chain", 1, words, { tx_signature });
+  }
+  for (const [what, claimed, shown] of factsOf(receipt, landed.value, opened.value)) {
+    const [inReceipt, onChain] = [String(claimed), String(shown)];
+    if (inReceipt === onChain) continue;
+    const words = `NOT VALID: for ${what} the receipt says ${inReceipt}, but the chain shows ${onChain}.`;
+    throw new Unproven("chain_disagrees", 1, words, { what, receipt: inReceipt, chain: onChain });
+  }
+}
+/** What the chain shows of a transfer that is not in the transaction. */
+const noCredit = { mint: "none", owner: "none", amount_micro_usdc: 0n, donor: null, source: null };
+
+/** What the receipt says beside what the chain shows. */
+function factsOf(
+  { evidence, amount_atomic, amount_usdc, settled_at }: Receipt,
+  { slot, failed, block_time, credits, memos }: TransactionFacts,
+  { mint, caip2 }: { mint: string; caip2: string },
+): [what: string, claimed: unknown, shown: unknown][] {
+  const { memo, source, destination } = evidence;
+  const credit = credits.find((each) => each.destination === destination) ?? noCredit;
+  const shownMemo = memo === null || memos.includes(memo) ? memo : memos.join(", ");
+  const seconds = Date.parse(settled_at) / 1_000;
+  const offered = offeredCaip2Of(evidence.cluster, caip2);
+  return [
+    // Older receipts of the local chain name it by its own id.
+    ["chain", evidence.network, evidence.network === caip2 ? caip2 : offered],
+    ["failed", false, failed],
+    ["slot", evidence.slot, slot],
+    ["mint", evidence.mint, mint],
+    ["token of the transfer", evidence.mint, credit.mint],
+    ["recipient", evidence.recipient, credit.owner],
+    ["amount_atomic", amount_atomic, credit.amount_micro_usdc],
+    ["amount_usdc", amount_usdc, Number(credit.amount_micro_usdc) / 1_000_000],
+    ["donor", evidence.donor, credit.donor],
+    // A receipt may be older than the knowledge of its source.
+    ["source", source, source == null ? source : credit.source],
+    ["memo", memo, shownMemo],
+    ["settled_at", seconds, block_time ?? seconds],
+  ];
+}

@@ -3,6 +3,8 @@ import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
 import { runCommand, wordedCommand } from "#scripts/support/command.ts";
+import { compileSite } from "#site/renderer/compile.ts";
+import { compiledSites } from "#test/support/processes.ts";
 
 /** What has to hold before anything is merged, besides the tests. */
 const steps: readonly { name: string; command: string[] }[] = [
@@ -82,6 +84,8 @@ type TestCounts = { passed: number; failed: number; skipped: number; failures: s
 async function runTests(): Promise<TestCounts> {
   const folder = await mkdtemp(join(tmpdir(), "almoner-tests-"));
   try {
+    // Once, or the first of each process would at the same time. That it does not compile is told by tests.
+    await compileSite(compiledSites).catch(() => undefined);
     // Whole flows and commands work in processes of their own, where no lines are counted.
     // Two more than there are cores: they wait for processes most of the time.
     const apart = await runFiles(

@@ -12,7 +12,7 @@ import {
 } from "#api/forms/form-pages.ts";
 import { bearerOf, networkHash } from "#api/http/client.ts";
 import { encodedJson } from "#api/http/encoded-body.ts";
-import { isSentByForm, valuesIn } from "#api/http/form.ts";
+import { isSentByForm, valuesIn } from "#api/http/body.ts";
 import { type FailureTable, problem, Refused, unusableBody } from "#api/http/problem.ts";
 import { textIn } from "#api/http/query.ts";
 import { helpFor, route, serve } from "#api/http/route.ts";

@@ -13,23 +13,22 @@ import { pathOf, route, serve, serveIn } from "#api/http/route.ts";
 import { noteFollowUp } from "#api/recommendation/follow-up.ts";
 import { listFile } from "./list-file.ts";
 import { type Address, addresses } from "#content/contract/addresses.ts";
-import { withFields } from "#content/contract/operations/weight.ts";
+import { withFields, type QueryOf } from "#content/contract/operations/operation.ts";
 import {
   directoryOperations as directory,
   serviceOperations as service,
 } from "#content/contract/operations/directory.ts";
 import { operations } from "#content/openapi/document.ts";
-import type { QueryOf } from "#content/contract/operations/operation.ts";
 import { addressForms } from "#content/language/address-pattern.ts";
 import { languageCodes, translations } from "#content/language/languages.ts";
 import { pathIn } from "#content/language/texts.ts";
 import { nonprofitNotFound } from "#content/contract/problem.ts";
 import { NonprofitSummary } from "#content/contract/nonprofit.ts";
-import { unknownNote } from "#content/find/unknown-values.ts";
+import { unknownNote } from "#content/find/query.ts";
 import { historyOf, recentDonationsMax } from "#content/giving/answers.ts";
 import { networks } from "#content/giving/network.ts";
 import { finalDonations } from "#content/giving/store.ts";
-import { contestedOf } from "#content/enrichment/contested-store.ts";
+import { contestedOf } from "#content/enrichment/review-store.ts";
 import { type Change, historyAnswer } from "#content/nonprofit/changes-store.ts";
 import { countryCode } from "#content/nonprofit/country.ts";
 import { causeList } from "#content/nonprofit/list-store.ts";

@@ -15,7 +15,7 @@ import {
 } from "#content/requests/quota.ts";
 import { enrichmentOperations as operations } from "#content/contract/operations/enrichment.ts";
 import type { Result } from "#content/contract/base/result.ts";
-import { withFields } from "#content/contract/operations/weight.ts";
+import { withFields } from "#content/contract/operations/operation.ts";
 import { filtersOf } from "#content/contract/browse.ts";
 import { isoDay } from "#content/contract/base/time.ts";
 import { enrichmentStats, exemplars, leaderboard } from "#content/enrichment/leaderboard-store.ts";

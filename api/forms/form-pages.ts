@@ -1,6 +1,6 @@
 import { Elysia } from "elysia";
 import type { Context } from "#api/context.ts";
-import { isSentByForm, valuesIn } from "#api/http/form.ts";
+import { isSentByForm, valuesIn } from "#api/http/body.ts";
 import { formOf } from "#api/http/headers.ts";
 import {
   type FailureTable,

@@ -15,7 +15,7 @@ import { fail, ok, type Result } from "#content/contract/base/result.ts";
 import { isoDay } from "#content/contract/base/time.ts";
 import type { Demand, Pending, RecordedGift } from "#content/giving/answers.ts";
 import { microUsdcOf } from "#content/contract/base/money.ts";
-import { base58Bytes } from "#content/contract/wallet.ts";
+import { base58Bytes } from "#content/contract/transfer.ts";
 import { type GivingWorld, givingWorld } from "#content/giving/world.ts";
 import type { ClientPayment } from "#content/giving/payment.ts";
 import { donate, type DonateCall, donationStatus } from "#content/giving/donate.ts";

@@ -4,7 +4,7 @@ import { freshCacheControl } from "#api/http/headers.ts";
 import { refuse } from "#api/http/problem.ts";
 import { route, serve } from "#api/http/route.ts";
 import { isoDay } from "#content/contract/base/time.ts";
-import { isSolanaAddress } from "#content/contract/wallet.ts";
+import { isSolanaAddress } from "#content/contract/transfer.ts";
 import { donationOperations as operations } from "#content/contract/operations/donation.ts";
 import {
   donationHistoryProblems,

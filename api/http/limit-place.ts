@@ -1,11 +1,26 @@
-import { minuteMs } from "#content/contract/base/time.ts";
+import { Database } from "bun:sqlite";
+import { mkdirSync } from "node:fs";
+import { dirname } from "node:path";
 import type { Log } from "#api/log.ts";
-import { type Allowance, type Hits, countHits } from "#content/operation/limit-store.ts";
-import { isDamaged, openDisposable, setAside } from "#content/runtime/files.ts";
-import { atMostEvery, withTimeout } from "#content/runtime/timing.ts";
+import { minuteMs } from "#content/contract/base/time.ts";
+import {
+  type Allowance,
+  type Hits,
+  countHits,
+  type Counter,
+  tightestOf,
+  type Window,
+} from "#content/operation/limit-store.ts";
+import {
+  isDamaged,
+  openDisposable,
+  setAside,
+  closeToOthers,
+  privateFile,
+} from "#content/runtime/files.ts";
+import { atMostEvery, withTimeout, bootId, machineUptimeMs } from "#content/runtime/timing.ts";
 import { StoreAway } from "#content/store/busy.ts";
 import type { Store } from "#content/store/open.ts";
-import { openWindows, type Windows } from "./sliding-window.ts";
 
 /** Where windows are counted that others count in, too. */
 export type LimitPlace = Windows & {
@@ -94,4 +109,156 @@ function openStoreWindows(store: Store, clockMs?: () => number): Windows {
     now: clockMs ?? (() => Math.floor(performance.now() + aheadMs)),
     close: () => {},
   };
+}
+
+/** Sliding windows, wherever their hits are counted. */
+export type Windows = {
+  /** Takes for many at once, in their order. Each answer is of the tightest window; 0 hits only look. */
+  takeAll(hits: readonly Hits[]): Allowance[] | Promise<Allowance[]>;
+  /** Milliseconds that only grow, the same for all who share the windows. */
+  now: () => number;
+  close(): void;
+};
+
+const windowSweepEveryMs = 100;
+/** What came in since the last sweep goes out again, and something of what was left over. */
+const sweptAtLeast = 100;
+const seenEveryMs = 5_000;
+
+/**
+ * Exact sliding windows shared by all processes that open the same file. Durations come from the machine's
+ * uptime, so that setting the clock neither frees nor locks anyone. `uptimeMs` stands in for it in tests.
+ */
+export function openWindows(path: string, uptimeMs: () => number = machineUptime()) {
+  const db = openFile(path);
+  const bootedAtMs = db.transaction(() => bootOf(db, uptimeMs())).immediate();
+  const now = () => Math.floor(bootedAtMs + uptimeMs());
+  const counting = db.query<{ used: number; next: number | null }, CountedHit>(countingSql);
+  const adding = db.query<null, [string, string, number, number]>(addingSql);
+  const sweep = sweeper(db, now());
+  /** What one window leaves a client after so many hits. */
+  const leftIn = (
+    { window: { policy, limit, windowMs }, clients: [first = "", second = first] }: Counter,
+    { count, always = false, atMs }: Pick<Hits, "count" | "always"> & { atMs: number },
+  ): Allowance => {
+    const { used, next } = counting.get(policy, first, second, atMs) ?? { used: 0, next: null };
+    const resetMs = next === null ? windowMs : next - atMs;
+    const left = { policy, limit, windowMs, resetMs };
+    const remaining = limit - used - count;
+    return remaining < 0
+      ? { ...left, allowed: false, remaining: always ? 0 : Math.max(0, limit - used) }
+      : { ...left, allowed: true, remaining };
+  };
+  const take = ({ counters, count, always = false }: Hits, atMs: number): Allowance => {
+    const left: Allowance[] = [];
+    for (const counter of counters) {
+      const one = leftIn(counter, { count, always, atMs });
+      if (!one.allowed && !always) return one;
+      left.push(one);
+    }
+    // 0 only looks, and leaves no row.
+    for (const { window, clients } of count === 0 ? [] : counters) {
+      adding.run(window.policy, clients[0] ?? "", untilOf(window, atMs), count);
+    }
+    return tightestOf(left);
+  };
+  const takeAll = (hits: readonly Hits[]): Allowance[] => {
+    const atMs = now();
+    sweep(atMs, hits.length);
+    return hits.map((hit) => take(hit, atMs));
+  };
+  const takingAll = db.transaction(takeAll);
+  return {
+    takeAll: (hits: readonly Hits[]): Allowance[] => takingAll.immediate(hits),
+    now,
+    close: (): void => db.close(),
+  } satisfies Windows;
+}
+
+const untilOf = ({ windowMs, grainMs }: Window, atMs: number): number =>
+  Math.ceil((atMs + windowMs) / grainMs) * grainMs;
+
+/** Takes out hits that are over, a few at a time: no one waits for a table of a million to be cleared. */
+function sweeper(db: Database, nowMs: number) {
+  const sweeping = db.query<null, [number, number]>(sweepingSql);
+  const seeing = db.query<null, [number]>("UPDATE boot SET seen_at = ?");
+  let [sweptAtMs, seenAtMs, taken] = [nowMs, nowMs, 0];
+  return (atMs: number, hits: number): void => {
+    taken += hits;
+    if (atMs - sweptAtMs < windowSweepEveryMs) return;
+    sweeping.run(atMs, sweptAtLeast + 4 * taken);
+    [sweptAtMs, taken] = [atMs, 0];
+    if (atMs - seenAtMs < seenEveryMs) return;
+    seeing.run(atMs);
+    seenAtMs = atMs;
+  };
+}
+
+type CountedHit = [policy: string, client: string, also: string, atMs: number];
+
+const countingSql = `
+  SELECT coalesce(sum(count), 0) AS used, min(until) AS next FROM hits
+  WHERE policy = ? AND client IN (?, ?) AND until > ?`;
+
+const addingSql = `
+  INSERT INTO hits (policy, client, until, count) VALUES (?, ?, ?, ?)
+  ON CONFLICT (policy, client, until) DO UPDATE SET count = count + excluded.count`;
+
+const sweepingSql = `
+  DELETE FROM hits WHERE (policy, client, until) IN (
+    SELECT policy, client, until FROM hits WHERE until <= ? ORDER BY until LIMIT ?
+  )`;
+
+function openFile(path: string): Database {
+  if (path !== ":memory:") {
+    mkdirSync(dirname(path), { recursive: true });
+    privateFile(path);
+    for (const end of ["-wal", "-shm"]) closeToOthers(path + end);
+  }
+  const db = new Database(path, { create: true, strict: true });
+  try {
+    db.run("PRAGMA busy_timeout = 100");
+    db.run("PRAGMA journal_mode = WAL");
+    db.run("PRAGMA synchronous = OFF"); // A loss of power ends every window anyway.
+    for (const table of tables) db.run(table);
+    return db;
+  } catch (error) {
+    db.close();
+    throw error;
+  }
+}
+
+const tables = [
+  `CREATE TABLE IF NOT EXISTS hits (
+     policy TEXT NOT NULL, client TEXT NOT NULL, until INTEGER NOT NULL, count INTEGER NOT NULL,
+     PRIMARY KEY (policy, client, until)
+   ) WITHOUT ROWID`,
+  "CREATE INDEX IF NOT EXISTS hits_by_until ON hits (until)",
+  "CREATE TABLE IF NOT EXISTS boot (id TEXT PRIMARY KEY, booted_at INTEGER NOT NULL, seen_at INTEGER NOT NULL) WITHOUT ROWID",
+];
+
+type Boot = { id: string; booted_at: number; seen_at: number };
+
+/** When this boot began, in the time of the file: after a reboot time goes on from when it was last seen. */
+function bootOf(db: Database, uptimeNowMs: number): number {
+  const id = bootId();
+  const known = db.query<Boot, []>("SELECT id, booted_at, seen_at FROM boot").get();
+  if (known?.id === id && known.booted_at + uptimeNowMs >= known.seen_at - seenEveryMs) {
+    return known.booted_at;
+  }
+  const seen_at = known?.seen_at ?? Math.floor(uptimeNowMs);
+  const booted_at = seen_at - Math.floor(uptimeNowMs);
+  db.run("DELETE FROM boot");
+  db.query("INSERT INTO boot (id, booted_at, seen_at) VALUES (?, ?, ?)").run(
+    id,
+    booted_at,
+    seen_at,
+  );
+  return booted_at;
+}
+
+/** Milliseconds since the machine started: its uptime once, to 10 ms, and the process's own steady clock from there. */
+function machineUptime(): () => number {
+  const startedAtMs = machineUptimeMs() - performance.now();
+  return () => startedAtMs + performance.now();
 }

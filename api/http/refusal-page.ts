@@ -2,7 +2,7 @@ import { addressOf } from "#content/contract/base/request-address.ts";
 import type { z } from "zod";
 import { addressesWhere } from "#content/language/address-pattern.ts";
 import type { Problem } from "#content/contract/problem.ts";
-import type { Drawing } from "./form.ts";
+import type { Drawing } from "./body.ts";
 import { formOf } from "./headers.ts";
 
 /** What programs call: a browser that opens such an address is shown what they get. The desk answers in its own hand. */

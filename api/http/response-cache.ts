@@ -1,5 +1,5 @@
 import type { Change } from "#content/nonprofit/changes-store.ts";
-import type { Watch } from "#content/feed/watch.ts";
+import type { Watch } from "#content/feed/store.ts";
 import { weighedCache } from "#content/runtime/cache.ts";
 
 /** A value made from the store, and how to tell that a change of public data makes it wrong. */

@@ -1,4 +1,4 @@
-import type { Watch } from "#content/feed/watch.ts";
+import type { Watch } from "#content/feed/store.ts";
 import { withTimeout } from "#content/runtime/timing.ts";
 
 /**

@@ -1,5 +1,3 @@
-import words from "#content/editorial/mcp-tools.json";
-import countries from "#content/editorial/countries.json";
 import {
   type CallToolResult,
   ProtocolError,
@@ -8,24 +6,29 @@ import {
   Server,
 } from "@modelcontextprotocol/server";
 import { AjvJsonSchemaValidator } from "@modelcontextprotocol/server/validators/ajv";
-import { causeIds } from "#content/contract/browse.ts";
-import { version } from "#content/contract/base/version.ts";
-import { type Wrong, wrongsInWords } from "#content/contract/problem.ts";
 import { nearestWords } from "#content/contract/base/edit-distance.ts";
+import { fail, type Result } from "#content/contract/base/result.ts";
+import { version } from "#content/contract/base/version.ts";
+import { causeIds, type FilterParameters } from "#content/contract/browse.ts";
+import { directoryOperations } from "#content/contract/operations/directory.ts";
+import { unknownName, usualName } from "#content/contract/other-names.ts";
+import { type Wrong, wrongsInWords, fitted, wrongsMax } from "#content/contract/problem.ts";
+import type { OrganisationsFound } from "#content/contract/standing.ts";
+import countries from "#content/editorial/countries.json";
+import words from "#content/editorial/mcp-tools.json";
+import { unknownValues } from "#content/find/query.ts";
+import { fold } from "#content/nonprofit/text.ts";
 import {
   type Door,
   type McpTool,
   knownAt,
   listedAt,
   mcpTools,
+  type ArgumentSchema,
 } from "#content/openapi/mcp-tools.ts";
-import { refused, resultOf } from "./answers.ts";
-import { type ToolArguments, readArguments } from "./arguments.ts";
-import { unknownName } from "#content/contract/other-names.ts";
-import { type Answer, type Ask, answerTo, callOf } from "./call.ts";
-import { directoryOperations } from "#content/contract/operations/directory.ts";
-import type { OrganisationsFound } from "#content/contract/standing.ts";
 import { matchFrom } from "#content/reconciliation/match.ts";
+import { refused, resultOf } from "./answers.ts";
+import { type Answer, type Ask, answerTo, callOf, toolsNamed } from "./call.ts";
 
 /** Whom a server asks, at which origin the directory stands, and which tools are there. */
 export type McpWorld = { ask: Ask; origin: string; door: Door };
@@ -207,3 +210,81 @@ const pageHere = /\/(?:nonprofits|give|donate|history)\/([^/?#.]+)/;
 /** The slug in the address of a page here; any other text as it is. */
 const withoutAddress = (text: string, origin: string): string =>
   (text.trim().startsWith(`${origin}/`) && pageHere.exec(text)?.[1]) || text.trim();
+
+/** Arguments as clients send them. */
+export type ToolArguments = Readonly<Record<string, unknown>>;
+
+/**
+ * What a tool was asked, by its own names. Nothing is dropped: what has no meaning here is refused, with the name or
+ * the value that has.
+ */
+export function readArguments(
+  { input, listed }: McpTool,
+  given: ToolArguments,
+): Result<ToolArguments, Wrong[]> {
+  const { properties } = listed.inputSchema;
+  const wrongs: Wrong[] = [];
+  const named = membersOf(properties, given, "", wrongs);
+  if (wrongs.length > 0) return fail(wrongs.slice(0, wrongsMax));
+  const read = fitted(input, named);
+  if (read.ok) {
+    const unknown = "cause" in properties ? unknownFilters(read.value) : [];
+    return unknown.length > 0 ? fail(unknown) : read;
+  }
+  return fail(
+    read.failure.map(({ path, message }) => {
+      // With what the description says of the argument: it has an example.
+      const { description } = properties[path.split(/[.[]/)[0] ?? ""] ?? {};
+      return { path, message: description === undefined ? message : `${message} (${description})` };
+    }),
+  );
+}
+
+type Members = Readonly<Record<string, ArgumentSchema>>;
+
+/** Members by the names that are known here, without null; what is unknown or there twice is added to `wrongs`. */
+function membersOf(known: Members, given: object, path: string, wrongs: Wrong[]): ToolArguments {
+  const names = Object.keys(known);
+  const read: Record<string, unknown> = {};
+  for (const [sent, value] of Object.entries(given)) {
+    const name = usualName(sent, names);
+    const at = path === "" ? sent : `${path}.${sent}`;
+    if (name === null) wrongs.push({ path: at, message: unknownName("argument", sent, names) });
+    if (name === null || (value === null && name !== "amount")) continue;
+    const meant = valueOf(known[name] ?? {}, value, at, wrongs);
+    if (name in read && read[name] !== meant)
+      wrongs.push({ path: at, message: `${name} is there twice: send ${name} alone.` });
+    // An empty amount is none that was left out.
+    read[name] = name === "amount" && meant === "" ? null : meant;
+  }
+  return read;
+}
+
+/** A value in the form that its schema has, where it can be meant in one way alone; else as it came. */
+function valueOf(schema: ArgumentSchema, value: unknown, path: string, wrongs: Wrong[]): unknown {
+  const { type, items = {}, properties } = schema;
+  if (Array.isArray(value))
+    return value.map((item, at) => valueOf(items, item, `${path}[${at}]`, wrongs));
+  if (typeof value === "object" && value !== null)
+    return properties === undefined ? value : membersOf(properties, value, path, wrongs);
+  const text = String(value).trim();
+  if (type === "boolean") return flags.get(text.toLowerCase()) ?? value;
+  if (numbers.has(type) && plainNumber.test(text)) return Number(text);
+  return schema.enum?.find((choice) => fold(choice) === fold(text)) ?? value;
+}
+
+const flags = new Map([
+  ["true", true],
+  ["1", true],
+  ["false", false],
+  ["0", false],
+]);
+const numbers: ReadonlySet<unknown> = new Set(["number", "integer"]);
+const plainNumber = /^\d+(?:\.\d+)?$/;
+
+/** An unknown cause or country would match nothing. */
+const unknownFilters = ({ cause, country }: FilterParameters): Wrong[] =>
+  unknownValues({ cause, country }).map(({ filter, message }) => ({
+    path: filter,
+    message: toolsNamed(message),
+  }));

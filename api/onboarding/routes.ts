@@ -11,10 +11,9 @@ import {
   withdrawnAnswer,
   wordsIn,
 } from "#api/forms/form-pages.ts";
-import { bearerOf, networkHash } from "#api/http/client.ts";
-import { crossSiteWrite } from "#api/http/cross-site.ts";
+import { bearerOf, networkHash, crossSiteWrite } from "#api/http/client.ts";
 import { encodedJson } from "#api/http/encoded-body.ts";
-import { isSentByForm, valuesIn } from "#api/http/form.ts";
+import { isSentByForm, valuesIn } from "#api/http/body.ts";
 import {
   type FailureTable,
   problem,

@@ -12,7 +12,7 @@ import {
   refuse,
   unusableBody,
 } from "#api/http/problem.ts";
-import { withFields } from "#content/contract/operations/weight.ts";
+import { withFields } from "#content/contract/operations/operation.ts";
 import { minuteMs } from "#content/contract/base/time.ts";
 import { filtersOf, givenFilters } from "#content/contract/browse.ts";
 import { helpFor, pathOf, route, schemaOf, serve } from "#api/http/route.ts";

@@ -1,6 +1,6 @@
 import { availableParallelism } from "node:os";
 import type { SearchQuery } from "#content/contract/search.ts";
-import type { Watch } from "#content/feed/watch.ts";
+import type { Watch } from "#content/feed/store.ts";
 import { openBrowse } from "#content/find/browse-store.ts";
 import { findProfiles, type FoundProfiles } from "#content/find/answer.ts";
 import { countedIn, searchIn } from "#content/find/search.ts";

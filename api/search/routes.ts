@@ -1,3 +1,4 @@
+import { slugsIn } from "#content/contract/comparison.ts";
 import { listFile } from "#api/directory/list-file.ts";
 import { isAskedByTool } from "#api/http/client.ts";
 import type { Context } from "#api/context.ts";
@@ -8,10 +9,6 @@ import { route, serve, serveIn } from "#api/http/route.ts";
 import { languageCodes } from "#content/language/languages.ts";
 import { compare } from "#content/find/answer.ts";
 import { toDetail } from "#content/nonprofit/wire.ts";
-import { slugsIn } from "#content/contract/comparison.ts";
-import { directoryOperations as operations } from "#content/contract/operations/directory.ts";
-import { withFields } from "#content/contract/operations/weight.ts";
-import { filtersOf, givenFilters } from "#content/contract/browse.ts";
 import {
   FoundNonprofit,
   SearchAnswer,
@@ -19,6 +16,9 @@ import {
   searchLimitDefault,
   type SearchQuery,
 } from "#content/contract/search.ts";
+import { directoryOperations as operations } from "#content/contract/operations/directory.ts";
+import { withFields } from "#content/contract/operations/operation.ts";
+import { filtersOf, givenFilters } from "#content/contract/browse.ts";
 
 /** The same answer as a program gets, so that people and programs never see two. */
 export const searched = async ({ search }: Pick<Context, "search">, query: SearchQuery) =>

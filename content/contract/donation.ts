@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { named } from "#content/contract/base/json.ts";
-import { base58Bytes } from "./wallet.ts";
+import { base58Bytes } from "./transfer.ts";
 import {
   amountErrors,
   donationDefault,

@@ -1,7 +1,6 @@
 import { z } from "zod";
-import { NonprofitStatus, NonprofitSummary, RegisterState } from "./nonprofit.ts";
 import { named } from "#content/contract/base/json.ts";
-import { GiverAnswer } from "./giver-answer.ts";
+import { GiverAnswer, NonprofitStatus, NonprofitSummary, RegisterState } from "./nonprofit.ts";
 
 /** Numbers in one POST /api/organisations/standing. */
 export const organisationsMax = 1_000;

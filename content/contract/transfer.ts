@@ -1,3 +1,8 @@
+import bs58 from "bs58";
+import { z } from "zod";
+import { named } from "#content/contract/base/json.ts";
+import words from "#content/editorial/wallets.json";
+
 /** One millionth of a USDC; 1 USDC = 1_000_000n. Never negative. */
 export type MicroUsdc = bigint & { readonly unit: "micro-usdc" };
 
@@ -36,3 +41,48 @@ export type TransactionFacts = {
 /** The network on which donations are made; `local` is a chain for development, whose money is worth nothing. */
 export const donationNetworks = ["local", "solana-devnet", "solana"] as const;
 export type DonationNetwork = (typeof donationNetworks)[number];
+
+/** Addresses in one POST /api/wallets. */
+export const walletsMax = 100;
+
+/** What the directory says of an address. */
+export const WalletAnswer = named("WalletAnswer", {
+  address: z.string().describe("The address that was asked for"),
+  status: z.enum(["held", "active", "revoked", "replaced", "not known"]).describe(words.status),
+  slug: z.string().nullable().describe("Whose it is, or was; null: not known"),
+  name: z.string().nullable(),
+  since: z.string().nullable().describe(words.since),
+  proof: z.enum(Object.values(words.proofs)).nullable().describe(words.proof),
+  jws: z.string().describe(words.jws),
+});
+export type WalletAnswer = z.infer<typeof WalletAnswer>;
+
+/** Whether a text is base58 of 32 bytes. */
+export const isSolanaAddress = (text: string): boolean => base58Bytes(text, 32) !== null;
+
+export const WalletsBody = named("WalletsBody", {
+  addresses: z
+    .array(z.string().refine(isSolanaAddress, { error: words.malformed }), {
+      error: `addresses is an array of 1 to ${walletsMax} Solana addresses.`,
+    })
+    .min(1)
+    .max(walletsMax)
+    .meta({ examples: [["4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T"]] }),
+});
+
+export const WalletsAnswer = named("WalletsAnswer", {
+  count: z.int().min(0).describe("As many as were sent"),
+  wallets: z.array(WalletAnswer).describe("In the order in which they were sent"),
+});
+
+const base58LengthMax = 100;
+
+/** The bytes of a base58 text that is exactly this long, null for any other: 32 bytes are an account, 64 a signature. */
+export function base58Bytes(text: string, bytes: 32 | 64): Uint8Array | null {
+  // Decoding takes the square of the length.
+  if (text.length > base58LengthMax) return null;
+  const decoded = bs58.decodeUnsafe(text);
+  return decoded?.length === bytes ? decoded : null;
+}
+
+export const base58Text = (bytes: Uint8Array): string => bs58.encode(bytes);

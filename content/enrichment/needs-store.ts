@@ -12,14 +12,13 @@ import {
   wantedFields,
 } from "#content/contract/enrichment.ts";
 import consensus from "#content/editorial/second-opinions.json";
-import { unknownNote } from "#content/find/unknown-values.ts";
+import { unknownNote } from "#content/find/query.ts";
 import { countryName } from "#content/nonprofit/country.ts";
 import { filterWord, wantedBy } from "#content/nonprofit/filters.ts";
 import { newestNonprofitId } from "#content/nonprofit/list-store.ts";
 import { thinFields } from "#content/nonprofit/listing.ts";
-import { inConsensus } from "#content/nonprofit/pending-submissions-store.ts";
+import { inConsensus, recordsById } from "#content/nonprofit/record-store.ts";
 import { publicName } from "#content/nonprofit/public-name.ts";
-import { recordsById } from "#content/nonprofit/record-store.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { publicValue } from "#content/nonprofit/wire.ts";
 import { directoryFact } from "#content/store/facts.ts";

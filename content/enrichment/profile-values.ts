@@ -5,7 +5,7 @@ import type { ProfileValues } from "#content/contract/profile-change.ts";
 import { fail, ok, type Result } from "#content/contract/base/result.ts";
 import { countryCode } from "#content/nonprofit/country.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
-import { safeLink } from "#content/nonprofit/safe-link.ts";
+import { safeLink } from "#content/nonprofit/website.ts";
 import { itemFrom, checkLine, checkValue, isLinkShortener, shortenedLink } from "./value.ts";
 
 type Read = Result<unknown, { message: string }>;

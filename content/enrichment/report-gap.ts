@@ -2,7 +2,7 @@ import { type GapAnswer, GapBody, gapLimits } from "#content/contract/correction
 import { fitted, type Wrong } from "#content/contract/problem.ts";
 import { fail, ok, type Result } from "#content/contract/base/result.ts";
 import { type Clock, isoDay } from "#content/contract/base/time.ts";
-import { unknownValues } from "#content/find/unknown-values.ts";
+import { unknownValues } from "#content/find/query.ts";
 import { countryCode } from "#content/nonprofit/country.ts";
 import { wantedBy } from "#content/nonprofit/filters.ts";
 import { recordBySlug } from "#content/nonprofit/record-store.ts";

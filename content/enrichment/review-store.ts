@@ -1,9 +1,24 @@
-import { and, type Column, eq, getTableColumns, gt, lt, ne, notExists, sql } from "drizzle-orm";
+import {
+  and,
+  type Column,
+  eq,
+  getTableColumns,
+  gt,
+  lt,
+  ne,
+  notExists,
+  sql,
+  isNull,
+} from "drizzle-orm";
 import { alias } from "drizzle-orm/sqlite-core";
+import type { FoundHistory } from "#content/contract/enrichment-answers.ts";
 import { isStructured, type StructuredField } from "#content/contract/enrichment.ts";
-import { type Statement, countUpTo, doAll, inValues } from "#content/store/query.ts";
+import { publicName } from "#content/nonprofit/public-name.ts";
+import type { NonprofitRecord } from "#content/nonprofit/record.ts";
+import { publicValue, tracedValues } from "#content/nonprofit/wire.ts";
 import type { Expiry } from "#content/requests/kind.ts";
 import type { Queryable, WriteTransaction } from "#content/store/open.ts";
+import { type Statement, countUpTo, doAll, inValues } from "#content/store/query.ts";
 import { pendingFields, submissions } from "#content/store/tables/enrichment.ts";
 import { nonprofits, provenance } from "#content/store/tables/nonprofits.ts";
 import { rejectionReasons } from "./consensus.ts";
@@ -193,3 +208,45 @@ export const applyProse = (id: number, edited: string | null, at: number): State
     { status: "applied", reason: null, at },
     { applied_at: at, winning_value: edited },
   );
+
+const contestedVotesMax = 100;
+
+/**
+ * The fields of a nonprofit on which agents disagree with each other, or two of them with what is live: all sides, the
+ * live one first. As public as second opinions are. Index: submissions_by_field.
+ */
+export async function contestedOf(
+  store: Queryable,
+  record: NonprofitRecord,
+): Promise<FoundHistory["contested"]> {
+  const s = submissions;
+  const votes = await store.db
+    .select()
+    .from(s)
+    .where(
+      and(
+        eq(s.nonprofit_id, record.id),
+        eq(s.status, "pending"),
+        eq(s.field_type, "structured"),
+        eq(s.test_data, 0),
+        isNull(s.reason),
+      ),
+    )
+    .orderBy(s.id)
+    .limit(contestedVotesMax);
+  return [...Map.groupBy(votes, ({ field }) => field)].flatMap(([field, votesOfField]) => {
+    const live = tracedValues({ ...record }, [field])?.[field] ?? null;
+    // One agent alone does not contradict what is live.
+    const sides = [
+      ...Map.groupBy(votesOfField, ({ normalised_value }) => normalised_value).values(),
+    ]
+      .filter((side) => side.some((one) => one.audit_only === 0 || one.confidence > 1))
+      .map((side) => ({
+        value: publicValue(field, side[0]?.value ?? ""),
+        agents: [...new Set(side.map(publicName))],
+      }))
+      .filter(({ value }) => value !== live);
+    const values = live === null ? sides : [{ value: live, agents: [] }, ...sides];
+    return values.length < 2 ? [] : { field, values };
+  });
+}

@@ -10,7 +10,7 @@ import {
   isStructured,
 } from "#content/contract/enrichment.ts";
 import { yieldsToAgents } from "#content/nonprofit/provenance.ts";
-import { inConsensus } from "#content/nonprofit/pending-submissions-store.ts";
+import { inConsensus } from "#content/nonprofit/record-store.ts";
 import type { Queryable } from "#content/store/open.ts";
 import {
   type Statement,

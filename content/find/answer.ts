@@ -1,12 +1,16 @@
+import { type Comparison, comparedMax } from "#content/contract/comparison.ts";
 import { givenFilters, noFilters } from "#content/contract/browse.ts";
-import { withFields } from "#content/contract/operations/weight.ts";
+import { withFields } from "#content/contract/operations/operation.ts";
 import type { NonprofitSummary } from "#content/contract/nonprofit.ts";
-import type { FoundNonprofit, SearchAnswer, SearchQuery } from "#content/contract/search.ts";
+import {
+  type FoundNonprofit,
+  type SearchAnswer,
+  type SearchQuery,
+} from "#content/contract/search.ts";
 import { recordBySlug, summariesById } from "#content/nonprofit/record-store.ts";
 import type { Queryable } from "#content/store/open.ts";
 import type { Search, SearchPage } from "./search.ts";
-import { unknownNote } from "./unknown-values.ts";
-import { type Comparison, comparedMax } from "#content/contract/comparison.ts";
+import { unknownNote } from "./query.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 
 /** What a search answers: the profiles stand in it twice, under the names of both contracts. */

@@ -4,7 +4,7 @@ import type { MicroUsdc } from "#content/contract/transfer.ts";
 import { intentOf } from "./intent-store.ts";
 import { readMemo } from "./memo.ts";
 import { type DonateTarget, donationsFor } from "./store.ts";
-import { safeLink } from "#content/nonprofit/safe-link.ts";
+import { safeLink } from "#content/nonprofit/website.ts";
 import { type ChainUnclear, type GivingWorld, beforeDeadline, chainDeadline } from "./world.ts";
 import {
   type ClientPayment,

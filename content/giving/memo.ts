@@ -1,8 +1,7 @@
 import { sha256Bytes } from "#content/runtime/digest.ts";
 import { createHmac, timingSafeEqual } from "node:crypto";
-import type { MicroUsdc } from "#content/contract/transfer.ts";
+import { type MicroUsdc, base58Text } from "#content/contract/transfer.ts";
 import { micro, usdcText } from "#content/contract/base/money.ts";
-import { base58Text } from "#content/contract/wallet.ts";
 
 /** What a memo says: which nonprofit was to be paid how much, asked for when. */
 export type DonationMemo = {

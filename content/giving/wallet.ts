@@ -1,6 +1,6 @@
 import { createPublicKey, verify } from "node:crypto";
 import { ed25519 } from "@noble/curves/ed25519.js";
-import { base58Bytes } from "#content/contract/wallet.ts";
+import { base58Bytes } from "#content/contract/transfer.ts";
 import { fail, ok, type Result } from "#content/contract/base/result.ts";
 import addresses from "#content/editorial/not-wallets.json";
 

@@ -1,5 +1,5 @@
+import type { GiverAnswer } from "#content/contract/nonprofit.ts";
 import { z } from "zod";
-import type { GiverAnswer } from "#content/contract/giver-answer.ts";
 import { DeductibilityAnswer } from "#content/contract/standing.ts";
 import words from "#content/editorial/standing.json";
 import type { RegisterRecord } from "./record.ts";

@@ -4,7 +4,7 @@ import type { SQLiteColumn, SQLiteTable } from "drizzle-orm/sqlite-core";
 import { type Listing, listingsOf, searchRank } from "./listing.ts";
 import { type NonprofitField, type NonprofitRecord, type Waiting, waitingKey } from "./record.ts";
 import { samePublicFacts, withRegisterRecord } from "./register-facts.ts";
-import { children } from "./record-store.ts";
+import { children, pendingWrites } from "./record-store.ts";
 import {
   type Statement,
   builder,
@@ -20,7 +20,6 @@ import { changes, directoryFacts } from "#content/store/tables/publishing.ts";
 import { listings, nonprofits, registerRecords } from "#content/store/tables/nonprofits.ts";
 import { indexWords } from "./filters.ts";
 import { filedOn } from "./provenance.ts";
-import { pendingWrites } from "./pending-submissions-store.ts";
 import type { Change } from "./changes-store.ts";
 import { tracedValues } from "./wire.ts";
 

@@ -3,8 +3,12 @@ import hosts from "#content/editorial/hosts.json";
 import type { OnboardingType, ProvenBy } from "#content/contract/onboarding.ts";
 import { fail, ok, type Result } from "#content/contract/base/result.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
-import { linkHost } from "#content/nonprofit/safe-link.ts";
-import { comparedWebsite, isSharedHost, websiteHost } from "#content/nonprofit/website.ts";
+import {
+  linkHost,
+  comparedWebsite,
+  isSharedHost,
+  websiteHost,
+} from "#content/nonprofit/website.ts";
 import { namedBy, type UnvouchedSource } from "#content/nonprofit/provenance.ts";
 
 /** A proof of host control counts for 30 days: hosts change hands. */

@@ -34,7 +34,7 @@ import {
   receive,
 } from "#content/requests/receive.ts";
 import { readRegistrationNumber } from "#content/register/org-id.ts";
-import { giveSlugs } from "#content/register/slug-store.ts";
+import { giveSlugs } from "#content/register/import-store.ts";
 import { standingFields } from "./outcome.ts";
 import type { Queryable, Store } from "#content/store/open.ts";
 import { type Plan, planned } from "#content/operation/plan.ts";

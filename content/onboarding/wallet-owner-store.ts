@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { WalletAnswer } from "#content/contract/wallet.ts";
+import { WalletAnswer } from "#content/contract/transfer.ts";
 import { proofs } from "#content/editorial/wallets.json";
 import type { Queryable } from "#content/store/open.ts";
 import { query } from "#content/store/query.ts";

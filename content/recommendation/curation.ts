@@ -12,7 +12,7 @@ import { type Reading, readingOf } from "#content/find/reading.ts";
 import { indexWords } from "#content/nonprofit/filters.ts";
 import { weighedCache } from "#content/runtime/cache.ts";
 import type { GovernancePhase } from "#content/contract/recommendation.ts";
-import type { Watch } from "#content/feed/watch.ts";
+import type { Watch } from "#content/feed/store.ts";
 import { recordsById } from "#content/nonprofit/record-store.ts";
 
 /** A recommended profile with what the ranking looks at. */

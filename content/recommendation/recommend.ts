@@ -25,9 +25,8 @@ import {
   recommendationDisclosure,
   trustSignals,
 } from "./answer-sentences.ts";
-import { type FtsMatch, searchWords, wordMatch } from "#content/find/query.ts";
+import { type FtsMatch, searchWords, wordMatch, unknownNote } from "#content/find/query.ts";
 import { besidePlace, type Reading } from "#content/find/reading.ts";
-import { unknownNote } from "#content/find/unknown-values.ts";
 
 type RankingContext = { curation: Curation; phase: GovernancePhase; now: Date } & GivingPlace;
 

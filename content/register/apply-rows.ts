@@ -4,8 +4,16 @@ import { recordsById } from "#content/nonprofit/record-store.ts";
 import { isPublicChange, planSaves, type Save } from "#content/nonprofit/save.ts";
 import type { Queryable, Store } from "#content/store/open.ts";
 import { doAll, type Statement } from "#content/store/query.ts";
-import { countSkip, type ImportReport, type SkipReason } from "./import-report.ts";
-import { idsByOrgId, recordsWithoutProfile, saveRecordsWithoutProfile } from "./import-store.ts";
+import {
+  countSkip,
+  type ImportReport,
+  type SkipReason,
+  idsByOrgId,
+  recordsWithoutProfile,
+  saveRecordsWithoutProfile,
+  giveSlugs,
+  type SlugGiver,
+} from "./import-store.ts";
 import {
   factsWithWaiting,
   isBeatenBy,
@@ -17,7 +25,6 @@ import {
   type RegisterTerms,
 } from "./merge.ts";
 import { noteDigests } from "./row-digest-store.ts";
-import { giveSlugs, type SlugGiver } from "./slug-store.ts";
 import type { Register, StagedRow } from "./stage-rows.ts";
 import { scopesRead } from "./standing-store.ts";
 

@@ -1,7 +1,7 @@
 import { fail, ok, type Result } from "#content/contract/base/result.ts";
 import type { Store } from "#content/store/open.ts";
-import type { ImportReport } from "./import-report.ts";
 import {
+  type ImportReport,
   type ListedProfile,
   listedInScope,
   storedRecord,

@@ -1,8 +1,9 @@
 import type { InValue } from "@libsql/client";
 import { and, asc, desc, eq, inArray, isNotNull, isNull, max, type SQL } from "drizzle-orm";
+import { registerRecordUpsert, idsBySlug } from "#content/nonprofit/record-store.ts";
 import type { RegisterRecord } from "#content/nonprofit/record.ts";
-import { registerRecordUpsert } from "#content/nonprofit/record-store.ts";
 import { recordColumns, saveDirectoryFact } from "#content/nonprofit/save.ts";
+import { numberedSlug, slugCandidates } from "#content/nonprofit/slug.ts";
 import type { Queryable, WriteTransaction } from "#content/store/open.ts";
 import { type Statement, inValues, insertMany, insertsOf } from "#content/store/query.ts";
 import {
@@ -12,7 +13,6 @@ import {
   registrations,
 } from "#content/store/tables/nonprofits.ts";
 import { type FetchedVersion, imports } from "#content/store/tables/publishing.ts";
-import type { ImportReport } from "./import-report.ts";
 
 /** The nonprofits that have these org-ids. Index: registrations_org_id. */
 export async function idsByOrgId(
@@ -268,4 +268,108 @@ export async function newestFetches(store: Queryable): Promise<NewestFetch[]> {
     .from(imports)
     .where(inArray(imports.id, newest))
     .orderBy(asc(format));
+}
+
+/** What an import did; `--json` prints it. */
+export type ImportReport = ReturnType<typeof emptyReport>;
+
+export const emptyReport = (format: string, files: string[]) => ({
+  format,
+  files,
+  /** Files and folders that were imported before, as they are, by this version: they were not read again. */
+  known: 0,
+  /** What was fetched of the register: addresses, and whether the version there was imported before. */
+  fetched: [] as { url: string; bytes: number; unchanged: boolean }[],
+  /** The parts of the register that the run covers; empty when it withdraws nothing. */
+  covers: [] as { part: string; listed: number; to_withdraw: number }[],
+  /** The date of what each part of a register says, YYYY-MM-DD. */
+  as_of: {} as Record<string, string>,
+  rows: 0,
+  added: 0,
+  /** With those that are restored. */
+  changed: 0,
+  unchanged: 0,
+  withdrawn: 0,
+  restored: 0,
+  /** Organisations that get no profile: only what the register says is kept. */
+  recorded: 0,
+  /** Profiles withdrawn in favour of another of the same organisation, in another register. */
+  linked: 0,
+  /** Those that an operator has to decide. */
+  links_waiting: 0,
+  skipped: 0,
+  skipped_because: { withheld: 0, duplicate: 0, not_joined: 0, other_form: 0, bad: 0 },
+  /** By what organisations came by their causes; only formats that list organisations map any. */
+  causes_by: { code: 0, activity: 0, name: 0, none: 0 },
+  seconds: 0,
+});
+
+/** Why a row was left out. */
+export type SkipReason = keyof ImportReport["skipped_because"];
+
+/** Counts a row that was left out. */
+export function countSkip(report: ImportReport, why: SkipReason): void {
+  report.skipped += 1;
+  report.skipped_because[why] += 1;
+}
+
+/** A nonprofit that needs a slug. `org_id` stands for a name without a letter or digit. */
+export type SlugRequest = {
+  slug_name: string;
+  org_id: string;
+  city: string | null;
+  region: string | null;
+};
+
+export type SlugGiver = (store: Queryable, unnamed: readonly SlugRequest[]) => Promise<string[]>;
+
+const numbersTried = 64;
+const roundsMax = 10_000;
+
+/**
+ * Gives a free slug to each new nonprofit, in order: the name's, with the town, with the region, or with a number from 2
+ * up. Slugs of withdrawn nonprofits are never free. Queryable inside the transaction that takes them.
+ */
+export function giveSlugs(): SlugGiver {
+  // Members of a group come by the hundred: a number that was taken once is not tried again.
+  const nextNumbers = new Map<string, number>();
+  return async (store, unnamed) => {
+    const candidates = unnamed.map((request) =>
+      slugCandidates(request.slug_name, request, request.org_id),
+    );
+    const taken = new Set((await idsBySlug(store, candidates.flat())).keys());
+    const slugs: string[] = [];
+    for (const slugsOfName of candidates) {
+      const base = slugsOfName.at(-1) ?? slugsOfName[0];
+      const slug =
+        slugsOfName.find((candidate) => !taken.has(candidate)) ??
+        (await numbered(store, base, taken, nextNumbers));
+      taken.add(slug);
+      slugs.push(slug);
+    }
+    return slugs;
+  };
+}
+
+async function numbered(
+  store: Queryable,
+  base: string,
+  taken: ReadonlySet<string>,
+  nextNumbers: Map<string, number>,
+): Promise<string> {
+  for (let round = 0; round < roundsMax; round++) {
+    const from = nextNumbers.get(base) ?? 2;
+    const numbers = Array.from({ length: numbersTried }, (_, at) => from + at);
+    const idBySlug = await idsBySlug(
+      store,
+      numbers.map((number) => numberedSlug(base, number)),
+    );
+    const free = numbers.find((number) => {
+      const slug = numberedSlug(base, number);
+      return !idBySlug.has(slug) && !taken.has(slug);
+    });
+    nextNumbers.set(base, (free ?? from + numbersTried - 1) + 1);
+    if (free !== undefined) return numberedSlug(base, free);
+  }
+  throw new Error(`no number is free for the slug ${base}`);
 }

@@ -18,8 +18,9 @@ import {
   stageGone,
   type UnknownParts,
 } from "./gone.ts";
-import { emptyReport, type ImportReport } from "./import-report.ts";
 import {
+  emptyReport,
+  type ImportReport,
   finishImport,
   hasProfiles,
   lastWasInterrupted,

@@ -1,8 +1,12 @@
 import { type Clock, dayMs } from "#content/contract/base/time.ts";
 import { fail, ok, type Result } from "#content/contract/base/result.ts";
 import type { MappedBy } from "./cause-mapping.ts";
-import { countSkip, type ImportReport, type SkipReason } from "./import-report.ts";
-import type { ListedProfile } from "./import-store.ts";
+import {
+  countSkip,
+  type ImportReport,
+  type SkipReason,
+  type ListedProfile,
+} from "./import-store.ts";
 import type { RecordDraft, RegisterDraft } from "./merge.ts";
 
 /** A register as an import knows it. */

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { objectIn } from "#content/contract/base/json.ts";
-import { type Random, randomOf } from "#scripts/seed/random.ts";
+import { type Random, randomOf } from "#scripts/seed/numbers.ts";
 import type { Answer, Call } from "./json-rpc.ts";
 import type { Ledger } from "./ledger.ts";
 import { signatureIn } from "./methods.ts";

@@ -2,8 +2,7 @@ import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 import { Database } from "bun:sqlite";
 import { codeOf } from "#content/store/busy.ts";
-import type { Balances } from "./accounts.ts";
-import type { AccountKeys, ChainAccount, Outcome } from "./svm.ts";
+import type { Balances, AccountKeys, ChainAccount, Outcome } from "./svm.ts";
 
 /** What became of a transaction when it ran. */
 export type Ran = { keys: AccountKeys; outcome: Outcome; before: Balances; after: Balances };

@@ -4,9 +4,8 @@ import bs58 from "bs58";
 import { transactionOf } from "#api/chain/payment.ts";
 import type { Clock } from "#content/contract/base/time.ts";
 import type { Commitment } from "#content/contract/transfer.ts";
-import { balancesIn } from "./accounts.ts";
+import { balancesIn, accountKeysOf, genesis, type Outcome, type TransactionError } from "./svm.ts";
 import type { Entry, Journal } from "./journal.ts";
-import { accountKeysOf, genesis, type Outcome, type TransactionError } from "./svm.ts";
 
 /** A transaction in its block. */
 export type Landing = Entry & {

@@ -1,15 +1,29 @@
 import { PublicKey } from "@solana/web3.js";
+import type { ServerWebSocket, WebSocketHandler } from "bun";
 import { z } from "zod";
 import { tokenAccount } from "#api/chain/transfer.ts";
-import { type Clock, systemClock } from "#content/contract/base/time.ts";
 import { microUsdcFrom } from "#content/contract/base/money.ts";
+import { type Clock, systemClock } from "#content/contract/base/time.ts";
+import type { Commitment } from "#content/contract/transfer.ts";
 import { Chaos, openChaos } from "./chaos.ts";
 import { give, type Wish } from "./instructions.ts";
-import { Address, type Answer, answerBody, unknownMethod } from "./json-rpc.ts";
 import { openJournal } from "./journal.ts";
-import { type SlotOptions, openLedger, slotsAsOnMainnet } from "./ledger.ts";
+import {
+  Address,
+  type Answer,
+  answerBody,
+  unknownMethod,
+  type Call,
+  codes,
+  commitmentIn,
+  inContext,
+  Options,
+  paramsIn,
+  RpcError,
+  Signature,
+} from "./json-rpc.ts";
+import { type SlotOptions, openLedger, slotsAsOnMainnet, type Ledger } from "./ledger.ts";
 import { methods } from "./methods.ts";
-import { newWatch, signatureSubscriptions, type Watch } from "./subscriptions.ts";
 import { usdcMint } from "./svm.ts";
 
 export type LocalChainOptions = {
@@ -182,3 +196,74 @@ function checked<Body>(shape: z.ZodType<Body>, body: unknown, act: (body: Body) 
   if (!read.success) return Response.json({ error: z.prettifyError(read.error) }, { status: 400 });
   return Response.json(act(read.data));
 }
+
+/** Null: of every slot. */
+type Subscription = { signature: string; commitment: Commitment } | null;
+
+/** Of one socket: what its client waits for, by the numbers that it was given. */
+export type Watch = {
+  waiting: Map<number, Subscription>;
+  looking: ReturnType<typeof setInterval> | null;
+};
+
+export const newWatch = (): Watch => ({ waiting: new Map(), looking: null });
+
+const subscriptionsMax = 100;
+const lookEveryMs = 100;
+
+const SubscribeParams = z.tuple([Signature, Options]);
+const UnsubscribeParams = z.tuple([z.int()]);
+
+/**
+ * Tells clients once when a signature has reached the commitment that they wait for, and of slots as they come. Nothing else
+ * is subscribed to.
+ */
+export function signatureSubscriptions(ledger: Ledger): WebSocketHandler<Watch> {
+  let subscribed = 0;
+
+  function answerWatch({ waiting }: Watch, { method, params }: Call): number | boolean {
+    const isOfSlots = method === "slotSubscribe";
+    if (isOfSlots || method === "signatureSubscribe") {
+      if (waiting.size >= subscriptionsMax) throw refusal("Too many subscriptions");
+      const [signature] = isOfSlots ? [null] : paramsIn(SubscribeParams, params);
+      const commitment = commitmentIn(params);
+      waiting.set(++subscribed, signature === null ? null : { signature, commitment });
+      return subscribed;
+    }
+    if (method !== "signatureUnsubscribe" && method !== "slotUnsubscribe") throw unknownMethod();
+    const [subscription] = paramsIn(UnsubscribeParams, params);
+    if (!waiting.delete(subscription)) throw refusal("Invalid subscription id.");
+    return true;
+  }
+
+  function tell(socket: ServerWebSocket<Watch>): void {
+    const notify = (method: string, subscription: number, result: unknown) =>
+      socket.send(JSON.stringify({ jsonrpc: "2.0", method, params: { result, subscription } }));
+    for (const [subscription, awaited] of socket.data.waiting) {
+      if (awaited === null) {
+        const slot = ledger.slots.now();
+        notify("slotNotification", subscription, { slot, parent: slot - 1, root: slot - 32 });
+        continue;
+      }
+      const landing = ledger.seen(awaited.signature, awaited.commitment);
+      if (landing === null) continue;
+      socket.data.waiting.delete(subscription);
+      const result = inContext(ledger.slots.at(awaited.commitment), { err: landing.outcome.err });
+      notify("signatureNotification", subscription, result);
+    }
+  }
+
+  return {
+    open: (socket) => {
+      // Commitments come with time, so that there is nothing to be woken by.
+      socket.data.looking = setInterval(() => tell(socket), lookEveryMs);
+    },
+    message: (socket, body) => {
+      const answered = answerBody(String(body), (call) => answerWatch(socket.data, call));
+      if (answered !== null) socket.send(JSON.stringify(answered));
+    },
+    close: ({ data }) => clearInterval(data.looking ?? undefined),
+  };
+}
+
+const refusal = (why: string) => new RpcError(codes.invalidParams, why);

@@ -5,7 +5,7 @@ import { networks } from "#content/giving/network.ts";
 import { transactionOf } from "#api/chain/payment.ts";
 import { memoPrograms } from "#api/chain/transfer.ts";
 import type { Commitment } from "#content/contract/transfer.ts";
-import { readMint, uiTokenAmount } from "./accounts.ts";
+import { readMint, uiTokenAmount, type Outcome, type TransactionError } from "./svm.ts";
 import { give } from "./instructions.ts";
 import {
   Address,
@@ -21,7 +21,6 @@ import {
   methodInContext,
 } from "./json-rpc.ts";
 import { blockhashSlots, type Landing, type Ledger, type Refusal, type Slots } from "./ledger.ts";
-import type { Outcome, TransactionError } from "./svm.ts";
 
 const noParams = z.tuple([]);
 const onlyOptions = z.tuple([Options]);

@@ -3,8 +3,12 @@ import { basename, join } from "node:path";
 import fetching from "#content/editorial/fetching.json";
 import knownRegisters from "#content/editorial/registers.json";
 import { openLease } from "#content/operation/lease-store.ts";
-import { type ImportReport, emptyReport } from "#content/register/import-report.ts";
-import { lastFetched, noteFetch } from "#content/register/import-store.ts";
+import {
+  emptyReport,
+  type ImportReport,
+  lastFetched,
+  noteFetch,
+} from "#content/register/import-store.ts";
 import { every } from "#content/runtime/timing.ts";
 import type { FetchedVersion } from "#content/store/tables/publishing.ts";
 import {

@@ -14,7 +14,7 @@ import type {
   UnreadableRow,
 } from "#content/register/stage-rows.ts";
 import { readableProse, shortened } from "#content/register/sentence-case.ts";
-import type { SkipReason } from "#content/register/import-report.ts";
+import type { SkipReason } from "#content/register/import-store.ts";
 
 /** One format of a register. */
 export type Format = CsvFormat | DocumentFormat;

@@ -1,4 +1,4 @@
-import type { ImportReport, SkipReason } from "#content/register/import-report.ts";
+import type { ImportReport, SkipReason } from "#content/register/import-store.ts";
 
 const reasons: Record<SkipReason, string> = {
   withheld: "say nothing",

@@ -17,8 +17,7 @@ import {
   type ImportSource,
   type ImportWorld,
 } from "#content/register/import.ts";
-import type { ImportReport } from "#content/register/import-report.ts";
-import { filesRead } from "#content/register/import-store.ts";
+import { type ImportReport, filesRead } from "#content/register/import-store.ts";
 import type { RegisterFile } from "#content/register/stage-rows.ts";
 import { softwareVersion } from "#content/store/software.ts";
 import { acnc } from "./acnc.ts";

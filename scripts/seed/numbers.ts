@@ -1,5 +1,5 @@
 import { Keypair } from "@solana/web3.js";
-import type { Random } from "./random.ts";
+import { dayMs, hourMs } from "#content/contract/base/time.ts";
 
 // Sizes of organisations follow heavy tails: most are small, a few are a thousand times larger. They are drawn as a
 // power of ten and a factor, which needs no logarithm and so gives the same integers on every machine.
@@ -78,4 +78,102 @@ export function sampleWallet(seedNumber: number, index: number): string {
   const secret = new Uint8Array(32);
   new TextEncoder().encodeInto(`almoner sample ${seedNumber} ${index}`, secret);
   return Keypair.fromSeed(secret).publicKey.toBase58();
+}
+
+/** When a sample was made, and so what is past in it: stored times are part of it, and do not come from the clock. */
+export type Calendar = { seedNumber: number; nowMs: number };
+
+/** The calendar of a sample as of a day, "YYYY-MM-DD". */
+export const calendarOf = (seedNumber: number, day: string): Calendar => ({
+  seedNumber,
+  nowMs: Date.parse(`${day}T06:00:00Z`),
+});
+export const defaultDay = "2026-09-01";
+export const defaultCalendar = calendarOf(1, defaultDay);
+
+/** Profiles with a story of agents, gifts and corrections, which goes over all months: they came in the first wave. */
+export const storied = 400;
+
+/** Registers are read by and by: so many days ago, and how much of the directory came then. */
+const waves = [
+  [330, 24],
+  [290, 3],
+  [262, 5],
+  [228, 14],
+  [201, 3],
+  [166, 5],
+  [131, 12],
+  [104, 5],
+  [74, 9],
+  [41, 12],
+  [9, 8],
+] as const;
+
+/** The next profiles come in all waves, so that a sample of some thousands grows; later ones by so many, as files are read. */
+const inAllWaves = 2_000;
+const goldenSection = 0.618_034;
+
+/** When a profile came into the directory, in milliseconds since 1970. */
+export function arrivalMs(index: number, { seedNumber, nowMs }: Calendar): number {
+  const share =
+    index < inAllWaves
+      ? randomOf(seedNumber, -1 - index).below(100)
+      : ((Math.floor(index / inAllWaves) * goldenSection) % 1) * 100;
+  let left = share;
+  const [daysAgo] = waves.find(([, weight]) => (left -= weight) < 0) ?? waves[0];
+  return nowMs - (index < storied ? waves[0][0] : daysAgo) * dayMs;
+}
+
+const claimedWithinDays = 60;
+
+/** When an organisation claimed its profile, for those that did. */
+export function claimMs(index: number, calendar: Calendar): number {
+  const arrived = arrivalMs(index, calendar);
+  const days = Math.min(claimedWithinDays, (calendar.nowMs - arrived) / dayMs);
+  const random = randomOf(calendar.seedNumber, -1_000_000_000 - index);
+  return arrived + random.between(24, days * 24 - 1) * hourMs;
+}
+
+/** A stream of numbers that depends on nothing but its seeds: the same on every machine and in every run. */
+export type Random = ReturnType<typeof randomOf>;
+
+/** Chris Doty-Humphrey's sfc32, started from two numbers: 32 bits a step, integer arithmetic only. */
+export function randomOf(seed: number, index: number) {
+  let [a, b, c, counter] = [seed | 0, index | 0, 0x9e3779b9 | 0, 1];
+  const next = (): number => {
+    const sum = (a + b + counter) | 0;
+    counter = (counter + 1) | 0;
+    a = b ^ (b >>> 9);
+    b = (c + (c << 3)) | 0;
+    c = ((c << 21) | (c >>> 11)) + sum;
+    return sum >>> 0;
+  };
+  for (let warmUp = 0; warmUp < 12; warmUp += 1) next();
+  const below = (bound: number): number => Math.floor((next() / 2 ** 32) * bound);
+  const pick = <Item>(items: readonly Item[]): Item => items[below(items.length)] as Item;
+  return {
+    /** An integer from 0 to below `bound`; bound at most 2^32. */
+    below,
+    /** An integer from `low` to `high`, both included. */
+    between: (low: number, high: number): number => low + below(high - low + 1),
+    /** True in `percent` of 100 cases. */
+    chance: (percent: number): boolean => below(1_000) < percent * 10,
+    pick,
+    /** `count` different items in random order, fewer when there are not so many. */
+    some: <Item>(items: readonly Item[], count: number): Item[] => {
+      // Of a few items from a short list: drawing again costs less than copying the list.
+      const drawn: number[] = [];
+      while (drawn.length < Math.min(count, items.length)) {
+        const at = below(items.length);
+        if (!drawn.includes(at)) drawn.push(at);
+      }
+      return drawn.map((at) => items[at] as Item);
+    },
+    /** An item, as often as its weight says. */
+    weighted: <Item>(table: readonly (readonly [item: Item, weight: number])[]): Item => {
+      let left = below(table.reduce((sum, [, weight]) => sum + weight, 0));
+      const [item] = table.find(([, weight]) => (left -= weight) < 0) as (typeof table)[number];
+      return item;
+    },
+  };
 }

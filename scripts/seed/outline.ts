@@ -1,7 +1,7 @@
 import causes from "./causes.json";
 import names from "./names.json";
 import places from "./places.json";
-import { type Random, randomOf } from "./random.ts";
+import { type Random, randomOf } from "./numbers.ts";
 
 type SampleCauseId = keyof typeof causes;
 export const causeIds = Object.keys(causes) as SampleCauseId[];

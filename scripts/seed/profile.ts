@@ -13,9 +13,11 @@ import {
   paidFromUsd,
   sampleWallet,
   teamSize,
+  arrivalMs,
+  type Calendar,
+  claimMs,
 } from "./numbers.ts";
 import { type Outline, richCountries } from "./outline.ts";
-import { arrivalMs, type Calendar, claimMs } from "./calendar.ts";
 import profileTable from "./profile.json";
 import { sampleTexts } from "./texts.ts";
 

@@ -20,11 +20,10 @@ import { readOnboarding } from "#content/onboarding/read.ts";
 import { onboardingStore } from "#content/onboarding/store.ts";
 import type { WriteTransaction } from "#content/store/open.ts";
 import { doAll } from "#content/store/query.ts";
-import { arrivalMs, type Calendar, claimMs, storied } from "./calendar.ts";
+import { arrivalMs, type Calendar, claimMs, storied, type Random, randomOf } from "./numbers.ts";
 import type { Outline } from "./outline.ts";
 import { hostOf } from "./profile.ts";
 import places from "./places.json";
-import { type Random, randomOf } from "./random.ts";
 import story from "./story.json";
 import { oneSentence, slotsOf } from "./texts.ts";
 

@@ -3,9 +3,8 @@ import countries from "#content/editorial/countries.json";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import causes from "./causes.json";
 import { grouped } from "#site/parts/words.ts";
-import { paidFromUsd, rounded } from "./numbers.ts";
+import { paidFromUsd, rounded, type Random } from "./numbers.ts";
 import { type Outline, wordsOf } from "./outline.ts";
-import type { Random } from "./random.ts";
 import sentences from "./sentences.json";
 
 type Figures = Pick<

@@ -1,7 +1,10 @@
-import about from "#content/editorial/data-package.json";
-import { sha256OfFile } from "#content/runtime/digest.ts";
+import { Database } from "bun:sqlite";
+import type { SchemaElement } from "hyparquet";
+import { fileWriter, ParquetWriter } from "hyparquet-writer";
 import { createReadStream, createWriteStream, mkdirSync, rmSync } from "node:fs";
 import { pipeline } from "node:stream/promises";
+import { createGunzip, createGzip } from "node:zlib";
+import { csvLine } from "#content/contract/base/csv.ts";
 import {
   type DataPackage,
   type DataResource,
@@ -9,13 +12,21 @@ import {
   feedPaths,
 } from "#content/contract/feed.ts";
 import type { NonprofitDetail, RegisterFacts } from "#content/contract/nonprofit.ts";
+import about from "#content/editorial/data-package.json";
 import { countryCode } from "#content/nonprofit/country.ts";
+import { sha256OfFile } from "#content/runtime/digest.ts";
 import type { Blobs, StoredContent } from "#site/bundle/blobs.ts";
 import type { Manifest, NewFile } from "#site/bundle/manifest.ts";
 import { snapshotParts, snapshotPieces, snapshotState } from "#site/bundle/snapshot.ts";
-import { type Field, type Row, detailFields, flatValue, schemaOf } from "./detail-fields.ts";
-import { type Line, detailsIn, pack, writeCsv, writeParquet } from "./table-files.ts";
-import { Database } from "bun:sqlite";
+import {
+  type Field,
+  type Row,
+  detailFields,
+  flatValue,
+  schemaOf,
+  csvFields,
+  csvRow,
+} from "./detail-fields.ts";
 
 /** What lies among the blobs and waits for a release; `parts` is the mark of the snapshot that it is made of. */
 export type DataFileSet = { parts: string; files: NewFile[]; dataPackage: DataPackage };
@@ -179,7 +190,7 @@ const sourceOf = (fact: RegisterFacts, rows: number): DataSource => ({
 
 /** Goes up when a query of today would fail. */
 const version = 1;
-const types: Readonly<Record<string, string>> = about.types.sqlite;
+const sqliteTypes: Readonly<Record<string, string>> = about.types.sqlite;
 
 /** `fields` are without those of the primary key. */
 type Table = { name: string; keys: Field[]; fields: Field[]; rows: number };
@@ -226,7 +237,7 @@ function openTable(db: Database, tables: Table[], of: Omit<Table, "rows">): AddR
   const table = { name, keys, fields, rows: 0 };
   tables.push(table);
   const columns = [...keys, ...fields].map(
-    ({ name: column, kind }) => `"${column}" ${types[kind] ?? "TEXT"}`,
+    ({ name: column, kind }) => `"${column}" ${sqliteTypes[kind] ?? "TEXT"}`,
   );
   const primaryKey = `PRIMARY KEY (${keys.map((key) => key.name).join(", ")})`;
   db.run(`CREATE TABLE ${name} (${[...columns, primaryKey].join(", ")}) STRICT, WITHOUT ROWID`);
@@ -254,4 +265,74 @@ function openTable(db: Database, tables: Table[], of: Omit<Table, "rows">): AddR
       }
     }
   };
+}
+
+/** The lines of a gzip file of text. Only a line feed ends one: JSON may hold other separators. */
+export async function* linesIn(file: string): AsyncGenerator<string> {
+  const text = createGunzip();
+  pipeline(createReadStream(file), text).catch(() => {}); // Reading `text` throws it, too.
+  const decoder = new TextDecoder();
+  let rest = "";
+  for await (const piece of text) {
+    const lines = (rest + decoder.decode(piece as Uint8Array, { stream: true })).split("\n");
+    rest = lines.pop() ?? "";
+    yield* lines;
+  }
+}
+
+/** A detail, as who reads its JSON has it, and that JSON. */
+export type Line<Detail = Row> = { line: string; detail: Detail };
+
+export async function* detailsIn<Detail = Row>(file: string): AsyncGenerator<Line<Detail>> {
+  for await (const line of linesIn(file)) yield { line, detail: JSON.parse(line) as Detail };
+}
+
+/** Packs what is read. Node's gzip header holds no time: equal content gives equal bytes. */
+export const pack = (from: AsyncIterable<string | Uint8Array>, to: string): Promise<void> =>
+  pipeline(from, createGzip({ level: 6 }), createWriteStream(to));
+
+/** Writes details as packed CSV, one line each. Answers the schema. */
+export async function writeCsv(from: AsyncIterable<Line>, to: string) {
+  async function* text() {
+    yield csvLine(csvFields.map(({ name }) => name));
+    for await (const { detail } of from) yield csvRow(detail);
+  }
+  await pack(text(), to);
+  return schemaOf(csvFields);
+}
+
+/** Rows and characters of JSON in a row group at most: these are in memory. */
+const groupMax = { rows: 5_000, characters: 6_000_000 };
+const { text: asText, ...parquetTypes } = about.types.parquet;
+
+/** Writes details as Parquet. Answers the schema. */
+export async function writeParquet(from: AsyncIterable<Line>, to: string) {
+  const columns = detailFields.map(({ name, kind }) => ({
+    name,
+    repetition_type: "OPTIONAL",
+    ...(new Map<string, object>(Object.entries(parquetTypes)).get(kind) ?? asText),
+  }));
+  const root = { name: "nonprofits", num_children: columns.length };
+  const schema = [root, ...columns] as SchemaElement[];
+  const parquet = new ParquetWriter({ writer: fileWriter(to), schema, createdBy: "almoner" });
+  let rows: Row[] = [];
+  let characters = 0;
+  const valueOf = (field: Field, row: Row) => {
+    const value = flatValue(field, row[field.name]);
+    return field.kind === "integer" && value !== null ? BigInt(value) : value;
+  };
+  const flush = async () => {
+    const dataOf = (field: Field) => rows.map((row) => valueOf(field, row));
+    const columnData = detailFields.map((field) => ({ name: field.name, data: dataOf(field) }));
+    await parquet.write({ columnData, rowGroupSize: groupMax.rows });
+    [rows, characters] = [[], 0];
+  };
+  for await (const { line, detail } of from) {
+    rows.push(detail);
+    characters += line.length;
+    if (rows.length >= groupMax.rows || characters >= groupMax.characters) await flush();
+  }
+  await flush();
+  await parquet.finish();
+  return schemaOf(detailFields);
 }

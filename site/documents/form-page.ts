@@ -1,7 +1,7 @@
 import { type FormPage, unknownStatus } from "#content/contract/form-pages.ts";
 import { english, type Texts } from "#content/language/texts.ts";
-import { correctionView } from "#site/forms/correction-view.ts";
-import { onboardView } from "#site/forms/onboard-view.ts";
+
+import { correctionView, onboardView } from "#site/forms/form-view.ts";
 import {
   correctionStatusView,
   onboardingStatusView,

@@ -5,7 +5,7 @@ import causes from "#content/editorial/causes.json";
 import { countInList, listCounts } from "#content/nonprofit/list-store.ts";
 import { summariesById } from "#content/nonprofit/record-store.ts";
 import { countryCode } from "#content/nonprofit/country.ts";
-import { idsInPart, type PartOfList } from "#content/find/list-parts-store.ts";
+import { idsInPart, type PartOfList } from "#content/find/browse-store.ts";
 import type { Queryable } from "#content/store/open.ts";
 import { type DocumentKey, numbered, oneByOne, type Source } from "./document.ts";
 

@@ -18,8 +18,7 @@ import type { ListPageView, RecommendedCard } from "#site/lists/list-view.ts";
 import type { referenceView } from "#site/parts/reference-view.ts";
 import type { HistoryView } from "#site/profile/history-view.ts";
 import type { organisationView } from "#site/profile/organisation-view.ts";
-import type { correctionView } from "#site/forms/correction-view.ts";
-import type { onboardView } from "#site/forms/onboard-view.ts";
+import type { correctionView, onboardView } from "#site/forms/form-view.ts";
 import type { compareView } from "#site/profile/compare-view.ts";
 import type { SearchView } from "#site/lists/search-view.ts";
 import type { refusalView, StatusView } from "#site/forms/status-view.ts";
@@ -36,8 +35,8 @@ export type PublicSettings = {
   recommendationLogDays: number;
 };
 
-/** What only this page or endpoint, named by its file under site/pages, is handed by its document. */
-export type PageLocals = {
+/** What only this page, named by its file under site/pages, is handed by its document. */
+type PagesOnly = {
   "/": {
     stats: Stats;
     causes: Cause[];
@@ -69,7 +68,10 @@ export type PageLocals = {
   "/data": { resources: readonly DataResource[] };
   "/developers": { rooms: ReturnType<typeof referenceView> };
   "/refusal": { view: ReturnType<typeof refusalView> };
+} & Record<"/methodology" | "/match" | "/receipt" | "/widget" | "/404", Nothing>;
 
+/** What only this file is handed by its document; all of them are made by site/pages/[...file].ts. */
+export type FileLocals = {
   "/llms.txt": { nonprofits: number; countries: number };
   "/agents.md": {
     /** Some of the profiles that want help, and the fields that they lack. */
@@ -101,11 +103,6 @@ export type PageLocals = {
   "/api/history/[slug].json": Answer<History>;
   "/api/donations/[slug].json": Answer<DonationHistory>;
 } & Record<
-  | "/methodology"
-  | "/match"
-  | "/receipt"
-  | "/widget"
-  | "/404"
   | "/robots.txt"
   | "/agents.arazzo.yaml"
   | "/verify-receipt.md"
@@ -117,5 +114,8 @@ export type PageLocals = {
   Nothing
 >;
 
-/** All that a page or an endpoint is handed. */
+/** What each page and each other file is handed. */
+export type PageLocals = PagesOnly & FileLocals;
+
+/** All that a page or a file is handed. */
 export type LocalsOf<Page extends keyof PageLocals> = PageContext & PageLocals[Page];

@@ -1,11 +1,25 @@
+import {
+  type CorrectionField,
+  correctionFields,
+  correctionLengthMax,
+  settableByCorrection,
+} from "#content/contract/correction.ts";
+import { lengthMax as valueLengthMax } from "#content/contract/enrichment.ts";
+import type { SentForm, FormPageOf } from "#content/contract/form-pages.ts";
+import type { NonprofitDetail, NonprofitSummary } from "#content/contract/nonprofit.ts";
+import { correctable, onboardingLengthMax } from "#content/contract/onboarding.ts";
 import countries from "#content/editorial/countries.json";
 import forms from "#content/editorial/forms.json";
-import { type CorrectionField, correctionFields } from "#content/contract/correction.ts";
-import type { SentForm } from "#content/contract/form-pages.ts";
-import type { NonprofitDetail, NonprofitSummary } from "#content/contract/nonprofit.ts";
 import type { Texts } from "#content/language/texts.ts";
 import { clipped, joined, placesInLine } from "#site/parts/words.ts";
-import { factsOf, labelOf, metricsOf, originOf, programsOf } from "#site/profile/profile-facts.ts";
+import {
+  factsOf,
+  labelOf,
+  metricsOf,
+  originOf,
+  programsOf,
+  fieldName,
+} from "#site/profile/profile-facts.ts";
 
 export type Option = { value: string; text: string; selected: boolean };
 
@@ -172,4 +186,177 @@ export function valuesOf(detail: NonprofitDetail, t: Texts) {
     const source = origin === null ? null : `${origin.source}, ${t.date(origin.day)}`;
     return [{ field, label: labelOf(field, t), text: clipped(text, 240), source }];
   });
+}
+
+const correctionsStart = "/corrections";
+const addressOf = (profile: string, field?: string) =>
+  `${correctionsStart}?${new URLSearchParams({ profile, ...(field === undefined ? {} : { field }) })}`;
+
+/** Saying that a value is wrong: the profile, then the value, then what would be right. */
+export function correctionView(page: FormPageOf<"/corrections">, t: Texts) {
+  if (page.step === "find") {
+    const title = t.text("correct.title");
+    return {
+      step: "find",
+      path: correctionsStart,
+      title,
+      find: findView(page, addressOf, t),
+    } as const;
+  }
+  const { profile } = page;
+  const about = aboutOf(profile, t);
+  const values = valuesOf(profile, t);
+  if (page.step === "field") {
+    const known = new Set<string>(values.map(({ field }) => field));
+    const link = (field: string) => ({
+      text: fieldName(field, t),
+      href: addressOf(profile.slug, field),
+    });
+    return {
+      step: "field",
+      path: addressOf(profile.slug),
+      title: t.text("correct.which"),
+      about,
+      values: values.map((value) => ({ ...value, href: addressOf(profile.slug, value.field) })),
+      empty: settableByCorrection.filter((field) => !known.has(field)).map(link),
+      other: addressOf(profile.slug, "other"),
+    } as const;
+  }
+  const { field, sent, key } = page;
+  const suggested: Partial<Record<CorrectionField, object>> = forms.suggested;
+  const lines = formLines("correct", linesOf(field), {
+    t,
+    sent,
+    now: {},
+    lengthMax: correctionLengthMax,
+    required: ["what_is_wrong"],
+    besides: { suggested_value: suggested[field] ?? {} },
+  });
+  return {
+    step: "fill",
+    path: addressOf(profile.slug, field),
+    title:
+      field === "other"
+        ? t.text("correct.other_title")
+        : t.text("correct.field", { name: fieldName(field, t) }),
+    about,
+    present: values.find((value) => value.field === field) ?? null,
+    ofRegister: isOfRegister(profile.provenance[field]?.source ?? ""),
+    lines,
+    faults: faultsOf(sent, lines, t),
+    action: `/api/corrections/${encodeURIComponent(profile.slug)}`,
+    back: addressOf(profile.slug),
+    hidden: [
+      { name: "field", value: field },
+      { name: "idempotency_key", value: key },
+    ],
+  } as const;
+}
+
+/** The register of a sample is no public one. */
+const isOfRegister = (source: string): boolean =>
+  source.startsWith("register:") && source !== "register:sample";
+
+const linesOf = (field: CorrectionField): string[] => [
+  "what_is_wrong",
+  // A wallet is changed by the organisation alone, which claims its profile for that.
+  ...(field === "usdc_wallet" ? [] : ["suggested_value"]),
+  "source_url",
+  "contact_email",
+];
+
+/** What tells a reader whether a profile is theirs. */
+const telling: ReadonlySet<string> = new Set([
+  "city",
+  "country",
+  "website",
+  "registrations",
+  "mission",
+]);
+
+const nowLengthMax = 60;
+
+const onboardStart = "/onboard";
+const claimAddress = (slug: string) => `${onboardStart}?claim=${encodeURIComponent(slug)}`;
+
+/** Claiming or registering an organisation: found first, then the form about it. */
+export function onboardView(page: FormPageOf<"/onboard">, t: Texts) {
+  if (page.step === "find") {
+    const name = page.q === null || /^[\d\s-]*$/.test(page.q) ? {} : { q: page.q };
+    const register = `${onboardStart}?${new URLSearchParams({ register: "1", ...name })}`;
+    const find = findView(page, claimAddress, t);
+    return {
+      step: "find",
+      path: onboardStart,
+      title: t.text("onboard.heading"),
+      find,
+      register,
+    } as const;
+  }
+  const { profile, sent, key } = page;
+  const known = profile === null ? registering(t) : claiming(profile, t);
+  const { required } = known;
+  const lines = (names: readonly string[], now: Readonly<Record<string, string>> = {}) =>
+    formLines("onboard", names, { t, sent, now, lengthMax: lengths, required });
+  const about = lines(known.names, known.now);
+  const wallet = lines(["usdc_wallet", "wallet_signature"]);
+  const contact = lines(["contact_email", "contact_name"]);
+  return {
+    step: "fill",
+    ...known,
+    about,
+    wallet,
+    walletOpen: wallet.some(({ value, wrong }) => value !== "" || wrong !== null),
+    contact,
+    faults: faultsOf(sent, [...about, ...wallet, ...contact], t),
+    hidden: [
+      { name: "idempotency_key", value: key },
+      { name: "wallet_challenge", value: sent?.values["wallet_challenge"] ?? "" },
+      ...known.named,
+    ],
+  } as const;
+}
+
+const lengths = {
+  ...valueLengthMax,
+  ...onboardingLengthMax,
+  usdc_wallet: 64,
+  wallet_signature: 128,
+};
+const further = ["donation_url", "tagline", "programs", "logo_url"];
+const always = ["name", "contact_email"];
+
+const registering = (t: Texts) => ({
+  path: `${onboardStart}?register=1`,
+  title: t.text("onboard.add"),
+  profile: null,
+  isClaimed: false,
+  known: [],
+  names: ["name", "country", "city", "website", "mission", ...further, "registration_number"],
+  now: {},
+  required: [...always, "country"],
+  named: [],
+});
+
+function claiming(detail: NonprofitDetail, t: Texts) {
+  const values = valuesOf(detail, t);
+  // A long text stands above the form already.
+  const short = values.filter(({ text }) => text.length <= nowLengthMax);
+  const isClaimed = detail.status === "claimed" || detail.verified === 1;
+  const numbered = detail.registrations.length > 0 ? [] : ["registration_number"];
+  return {
+    path: claimAddress(detail.slug),
+    title: t.text(isClaimed ? "onboard.change" : "onboard.claim", { name: detail.name }),
+    profile: aboutOf(detail, t),
+    isClaimed,
+    known: values.filter(({ field }) => telling.has(field)),
+    names: ["website", "city", "country", "mission", ...further, ...numbered],
+    now: Object.fromEntries(short.map(({ field, text }) => [field, text])),
+    required: always,
+    named: [
+      { name: "claim_slug", value: detail.slug },
+      // What is written differs from the profile because the profile is wrong.
+      { name: "corrects", value: correctable.join(",") },
+    ],
+  };
 }

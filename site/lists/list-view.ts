@@ -18,7 +18,7 @@ import { countryCode, countryName } from "#content/nonprofit/country.ts";
 import { type Html, markup, type Part } from "#content/language/html.ts";
 import { english, type Texts } from "#content/language/texts.ts";
 import { facetsAnswer, facetValueName, comparedAs, wantedBy } from "#content/nonprofit/filters.ts";
-import { unknownValues } from "#content/find/unknown-values.ts";
+import { unknownValues } from "#content/find/query.ts";
 import type { NonprofitSummary } from "#content/contract/nonprofit.ts";
 import { listPath, withParams } from "#site/parts/address.ts";
 import { pictureOf } from "#site/parts/page-head.ts";

@@ -4,13 +4,13 @@ import {
   type NonprofitDetail,
   type RegisterFact,
   type RegisterFacts,
+  type GiverAnswer,
 } from "#content/contract/nonprofit.ts";
-import type { GiverAnswer } from "#content/contract/giver-answer.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { fromPostcode } from "#content/nonprofit/provenance.ts";
 import { registerById, registerPage } from "#content/nonprofit/register-facts.ts";
 import { isWallet } from "#content/nonprofit/ways-to-give.ts";
-import { linkHost, safeLink } from "#content/nonprofit/safe-link.ts";
+import { linkHost, safeLink } from "#content/nonprofit/website.ts";
 import { english, type Texts } from "#content/language/texts.ts";
 import { isolated, joined, quoted } from "#site/parts/words.ts";
 

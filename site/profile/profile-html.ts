@@ -1,9 +1,13 @@
-import type { NonprofitDetail, RegisterFact, RegisterFacts } from "#content/contract/nonprofit.ts";
-import type { GiverAnswer } from "#content/contract/giver-answer.ts";
+import type {
+  NonprofitDetail,
+  RegisterFact,
+  RegisterFacts,
+  GiverAnswer,
+} from "#content/contract/nonprofit.ts";
 import { type Html, markup } from "#content/language/html.ts";
 import type { Texts } from "#content/language/texts.ts";
 import { registerById, registerName } from "#content/nonprofit/register-facts.ts";
-import { safeLink } from "#content/nonprofit/safe-link.ts";
+import { safeLink } from "#content/nonprofit/website.ts";
 import { answersBeside, type Fact, factsBeside, type FieldsOrigin } from "./profile-facts.ts";
 
 /**

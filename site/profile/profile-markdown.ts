@@ -1,12 +1,16 @@
-import type { GiverAnswer } from "#content/contract/giver-answer.ts";
-import type { NonprofitDetail, RegisterFact, RegisterFacts } from "#content/contract/nonprofit.ts";
+import type {
+  NonprofitDetail,
+  RegisterFact,
+  RegisterFacts,
+  GiverAnswer,
+} from "#content/contract/nonprofit.ts";
 import type { DonationNetwork } from "#content/contract/transfer.ts";
 import { networks } from "#content/giving/network.ts";
 import { thinFields } from "#content/nonprofit/listing.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { factLine, stateInWords } from "#content/nonprofit/register-facts.ts";
 import { unvouchedAddress } from "#content/nonprofit/ways-to-give.ts";
-import { safeLink } from "#content/nonprofit/safe-link.ts";
+import { safeLink } from "#content/nonprofit/website.ts";
 import { moneyView } from "./profile-money.ts";
 import { factsBeside, type FieldsOrigin } from "./profile-facts.ts";
 import type { ProfileView } from "./profile-view.ts";

@@ -16,7 +16,7 @@ import {
   sizeOf,
   whyWithdrawn,
 } from "./profile-facts.ts";
-import { linkHost } from "#content/nonprofit/safe-link.ts";
+import { linkHost } from "#content/nonprofit/website.ts";
 import { unvouchedAddress } from "#content/nonprofit/ways-to-give.ts";
 import {
   otherAnswersHtml,

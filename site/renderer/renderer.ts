@@ -19,7 +19,7 @@ export async function openRenderer(compiledFolder: string) {
     /** Style sheets and other files that pages refer to, with paths inside the bundle. */
     assets,
     /**
-     * Renders a page or an endpoint, named by its file under site/pages, from what is handed to it. The page's own address
+     * Renders a page, named by its file under site/pages, or another file from what is handed to it. Its own address
      * plays no part, so that the same data gives the same bytes, in UTF-8. Throws when the page cannot be rendered.
      */
     render: async (page: string, locals: Record<string, unknown>) => {
@@ -30,7 +30,7 @@ export async function openRenderer(compiledFolder: string) {
       const response =
         endpoint === null
           ? await app.render(request, { routeData, locals })
-          : await endpoint({ locals });
+          : await endpoint({ params: { file: page }, locals });
       return response.bytes();
     },
   };
@@ -38,13 +38,19 @@ export async function openRenderer(compiledFolder: string) {
 
 type CompiledApp = Pick<App, "manifest" | "render">;
 
-/** What an endpoint of this site takes; see site/documents/endpoint.ts. */
-type Endpoint = (context: { locals: unknown }) => Response | Promise<Response>;
+/** All files that are no pages are made by this one. */
+const endpointRoute = "/[...file]";
+
+type Endpoint = (context: {
+  params: { file: string };
+  locals: unknown;
+}) => Response | Promise<Response>;
 
 type Route = { request: Request; routeData: RouteData; endpoint: Endpoint | null };
 
 async function findRoute({ manifest }: CompiledApp, page: string): Promise<Route> {
-  const route = manifest.routes.find(({ routeData }) => routeData.route === page);
+  const named = (name: string) => manifest.routes.find(({ routeData }) => routeData.route === name);
+  const route = named(page) ?? named(endpointRoute);
   if (route === undefined) throw new Error(`the compiled site has no page ${page}`);
   const { routeData } = route;
   // Any path that the page answers will do: "/nonprofits/[slug]" is asked for as "/nonprofits/slug".

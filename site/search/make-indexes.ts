@@ -1,6 +1,6 @@
 import { type CustomRecord, type PagefindIndex, close, createIndex } from "pagefind";
 import { newestSequence } from "#content/nonprofit/changes-store.ts";
-import { type NewestInPart, countsByPart, newestByPart } from "#content/find/list-parts-store.ts";
+import { type NewestInPart, countsByPart, newestByPart } from "#content/find/browse-store.ts";
 import type { Store } from "#content/store/open.ts";
 import type { Blobs } from "#site/bundle/blobs.ts";
 import type { HeldFile, Manifest, NewFile } from "#site/bundle/manifest.ts";

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { createServer, type Socket } from "node:net";
 import { join } from "node:path";
 import { brotliCompressSync, constants } from "node:zlib";
-import { openHostLook } from "#api/onboarding/look-at-host.ts";
+import { openHostLook } from "#api/onboarding/host-proof.ts";
 import { aNameServer } from "#test/support/name-server.ts";
 import { runProgram } from "#test/support/processes.ts";
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeEach, describe, expect, test } from "bun:test";
 import { isAbsent, openResolver } from "#api/http/resolve.ts";
-import { openHostLook } from "#api/onboarding/look-at-host.ts";
+import { openHostLook } from "#api/onboarding/host-proof.ts";
 import { hostCertificate } from "#test/support/host-certificate.ts";
 import { aNameServer, type Named } from "#test/support/name-server.ts";
 

@@ -11,7 +11,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { openWindows } from "#api/http/sliding-window.ts";
+import { openWindows } from "#api/http/limit-place.ts";
 import { announceService } from "#api/operator/running-service.ts";
 import { closeToOthers } from "#content/runtime/files.ts";
 import { openStore } from "#content/store/open.ts";

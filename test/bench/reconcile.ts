@@ -5,7 +5,7 @@ import { batchMax, type Candidate } from "#content/contract/reconciliation.ts";
 import { readableName } from "#content/register/names.ts";
 import { tellingText } from "#content/find/query.ts";
 import type { Store } from "#content/store/open.ts";
-import { type Random, randomOf } from "#scripts/seed/random.ts";
+import { type Random, randomOf } from "#scripts/seed/numbers.ts";
 import { damaged } from "./reconcile/damage.ts";
 import { cpuMs, type Figure, figure, quantile, runBench } from "./support/harness.ts";
 import { importRegisters, registerFolder } from "./support/registers.ts";

@@ -1,7 +1,7 @@
 import { recordsById } from "#content/nonprofit/record-store.ts";
 import { saveNonprofits } from "#content/nonprofit/save.ts";
 import type { Store } from "#content/store/open.ts";
-import { randomOf } from "#scripts/seed/random.ts";
+import { randomOf } from "#scripts/seed/numbers.ts";
 import {
   type Figure,
   figure,

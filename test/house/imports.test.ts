@@ -171,7 +171,6 @@ test("the site writes to the store only through content/feed", async () => {
 
 /** Files of content that use the store or keep something, though their names do not say so. */
 const notPure: Readonly<Record<string, string>> = {
-  "content/feed/watch.ts": "looks for new changes every so often",
   "content/nonprofit/postal-points.ts": "keeps the table of postal codes in memory",
   "content/nonprofit/text.ts": "remembers how words are folded",
   "content/operation/plan.ts": "does the writes of plans",

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { type NonprofitRecord, sourceFrom } from "#content/nonprofit/record.ts";
 import { saveNonprofits } from "#content/nonprofit/save.ts";
-import type { ImportReport } from "#content/register/import-report.ts";
+import type { ImportReport } from "#content/register/import-store.ts";
 import { exportTables } from "#content/store/move.ts";
 import { anImporting, registerFile, type TestImporting } from "#test/support/importing.ts";
 import { isFull } from "#test/support/measured.ts";

@@ -14,7 +14,7 @@ import { pino } from "pino";
 import { newestFetches } from "#content/register/import-store.ts";
 import { fetchAndImport } from "#scripts/import/fetch-all.ts";
 import { type FetchOptions, fetchFile } from "#scripts/import/fetch-file.ts";
-import { scheduleImports } from "#scripts/publish/scheduled.ts";
+import { scheduleImports } from "#scripts/publish/watch.ts";
 import { readCsv } from "#scripts/import/read-file.ts";
 import { sourceName } from "#site/profile/profile-facts.ts";
 import { registerFormats } from "#scripts/import/run-import.ts";

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
 import { idsInList } from "#content/nonprofit/list-store.ts";
-import type { ImportReport } from "#content/register/import-report.ts";
+import type { ImportReport } from "#content/register/import-store.ts";
 import { loadCauseMapping } from "#scripts/import/run-import.ts";
 import { ukcat } from "#scripts/import/uk.ts";
 import { anImporting, outcome, registerFile, type TestImporting } from "#test/support/importing.ts";

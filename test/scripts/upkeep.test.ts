@@ -14,7 +14,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { readConfig } from "#api/config.ts";
-import { scheduleUpkeep } from "#scripts/publish/scheduled.ts";
+import { scheduleUpkeep } from "#scripts/publish/watch.ts";
 import { lastBackup, noteBackup } from "#content/operation/backup-store.ts";
 import { compactActivity, countedByDay } from "#content/operation/activity-store.ts";
 import { countedKinds } from "#content/operation/directory-facts-store.ts";

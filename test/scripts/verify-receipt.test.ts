@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { caip2Of, networks } from "#content/giving/network.ts";
-import { checkReceipt } from "#scripts/verify/receipt.ts";
+import { checkReceipt } from "#scripts/verify.ts";
 import type { Unproven } from "#scripts/verify/source.ts";
 import { correctionOf, receiptOf, signReceipt, signedAnswer } from "#content/giving/receipt.ts";
 import type { Receipt } from "#content/contract/donation.ts";

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { openEndpoint, openRpc } from "#api/chain/rpc.ts";
-import { openHostLook } from "#api/onboarding/look-at-host.ts";
+import { openHostLook } from "#api/onboarding/host-proof.ts";
 import { aNameServer } from "#test/support/name-server.ts";
 
 // Asks a host, or a node, at a port, four times at once: writes how much higher the peak of memory is then, and what was seen.

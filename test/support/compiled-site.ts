@@ -12,15 +12,14 @@ import { documentKinds } from "#site/documents/kinds.ts";
 import { type DocumentKey, partsOf, type Source } from "#site/documents/document.ts";
 import { compileSite } from "#site/renderer/compile.ts";
 import { openRenderer, type Renderer } from "#site/renderer/renderer.ts";
+import { compiledSites } from "./processes.ts";
 import { aNonprofit } from "./records.ts";
 
 let opened: Promise<Renderer> | undefined;
 
 /** The real site, compiled once per change of its sources and opened once per test run. */
 export const aRenderer = (): Promise<Renderer> =>
-  (opened ??= compileSite(join(tmpdir(), "almoner-compiled-for-tests")).then(({ folder }) =>
-    openRenderer(folder),
-  ));
+  (opened ??= compileSite(compiledSites).then(({ folder }) => openRenderer(folder)));
 
 /** The text of a file; none for a path that must not exist. */
 export const textOf = (body: string | Uint8Array | null): string =>

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { NonprofitRecord, RegisterRecord } from "#content/nonprofit/record.ts";
 import { openStore, type Store } from "#content/store/open.ts";
 import { recordBySlug } from "#content/nonprofit/record-store.ts";
-import type { ImportReport } from "#content/register/import-report.ts";
+import type { ImportReport } from "#content/register/import-store.ts";
 import type { RegisteredNumber } from "#content/register/standing.ts";
 import { knownByOrgId } from "#content/register/standing-store.ts";
 import { type ImportRequest, runImport } from "#scripts/import/run-import.ts";

@@ -3,11 +3,10 @@ import bs58 from "bs58";
 import { type ChainSettings, openChain, type OpenChain } from "#api/chain/open-chain.ts";
 import { tokenAccount } from "#api/chain/transfer.ts";
 import type { Clock } from "#content/contract/base/time.ts";
-import { readTokenAccount } from "#scripts/chain/accounts.ts";
+import { readTokenAccount, usdcMint } from "#scripts/chain/svm.ts";
 import { give } from "#scripts/chain/instructions.ts";
 import type { SlotOptions } from "#scripts/chain/ledger.ts";
 import { openLocalChain, serveLocalChain } from "#scripts/chain/local-chain.ts";
-import { usdcMint } from "#scripts/chain/svm.ts";
 import { aDonor, type Donor } from "./donor.ts";
 import { testNow } from "./service.ts";
 

@@ -1,3 +1,4 @@
+import { tmpdir } from "node:os";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { format } from "node:util";
@@ -5,6 +6,9 @@ import type { CommandDef } from "citty";
 import { runCommand } from "#scripts/support/command.ts";
 
 const root = join(import.meta.dirname, "../..");
+
+/** Sites compiled by tests, kept from run to run by their digest. */
+export const compiledSites = join(tmpdir(), "almoner-compiled-for-tests");
 
 /** What a process said, and how it ended. */
 export type Ended = { code: number; out: string; err: string };

@@ -1,3 +1,4 @@
+import { compiledSites } from "./processes.ts";
 import { generateKeyPairSync } from "node:crypto";
 import { cpSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -22,9 +23,6 @@ export const aSigningKey = (): string =>
     privateKeyEncoding: { type: "pkcs8", format: "pem" },
     publicKeyEncoding: { type: "spki", format: "pem" },
   }).privateKey;
-
-/** Sites compiled by tests, kept from run to run by their digest. */
-export const compiledSites = join(tmpdir(), "almoner-compiled-for-tests");
 
 /** Puts the compiled site where processes with this data folder look for it: each would compile one of its own. */
 export async function putCompiledSite(dataDir: string): Promise<void> {

@@ -16,7 +16,7 @@ import { openStore } from "#content/store/open.ts";
 import { logRecommendations } from "#content/recommendation/log-store.ts";
 import { recordBySlug } from "#content/nonprofit/record-store.ts";
 import { saveNonprofits } from "#content/nonprofit/save.ts";
-import { watchChanges } from "#content/feed/watch.ts";
+import { watchChanges } from "#content/feed/store.ts";
 
 export type TestService = Awaited<ReturnType<typeof aService>>;
 

@@ -1,5 +1,11 @@
-import { CauseList, listSorts, pagesMax } from "#content/contract/browse.ts";
 import { comparedOrgs, Comparison } from "#content/contract/comparison.ts";
+import { CauseList, listSorts, pagesMax } from "#content/contract/browse.ts";
+import {
+  FoundNonprofit,
+  SearchAnswer,
+  searchLimitDefault,
+  searchLimitMax,
+} from "#content/contract/search.ts";
 import { History } from "#content/contract/enrichment-answers.ts";
 import { FeedFile, FeedState } from "#content/contract/feed.ts";
 import {
@@ -24,16 +30,17 @@ import {
   parameter,
   text,
 } from "./query.ts";
-import { fields, include, shape } from "./weight.ts";
 import {
-  FoundNonprofit,
-  SearchAnswer,
-  searchLimitDefault,
-  searchLimitMax,
-} from "#content/contract/search.ts";
+  fields,
+  include,
+  shape,
+  htmlPage,
+  type Operation,
+  operations,
+  type Problems,
+} from "./operation.ts";
 import { ApiIndex, Health, Ready, Stats } from "#content/contract/stats.ts";
 import files from "#content/editorial/files.json";
-import { htmlPage, type Operation, operations, type Problems } from "./operation.ts";
 import {
   Organisation,
   OrganisationsAnswer,

@@ -14,7 +14,7 @@ import {
   SignedReceipt,
   unknownSignature,
 } from "#content/contract/donation.ts";
-import { WalletAnswer, WalletsAnswer, WalletsBody } from "#content/contract/wallet.ts";
+import { WalletAnswer, WalletsAnswer, WalletsBody } from "#content/contract/transfer.ts";
 import { type Problems, operations } from "./operation.ts";
 import { nonprofitNotFound } from "#content/contract/problem.ts";
 

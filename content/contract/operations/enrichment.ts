@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { addresses } from "#content/contract/addresses.ts";
 import { choice, filters, flag, limit } from "./query.ts";
-import { fields } from "./weight.ts";
+import { fields, operations } from "./operation.ts";
 import {
   AgentIdBody,
   AgentRevoked,
@@ -28,7 +28,6 @@ import {
   CorrectionBody,
   CorrectionStatus,
 } from "#content/contract/correction.ts";
-import { operations } from "./operation.ts";
 
 /** What agents can add, and what becomes of it. */
 // walk: table

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { addresses } from "#content/contract/addresses.ts";
 import { operatorPage } from "#content/contract/review.ts";
 import { filters, limit, text } from "./query.ts";
-import { fields } from "./weight.ts";
+import { fields, change, operations } from "./operation.ts";
 import {
   DraftAnswer,
   DraftBody,
@@ -17,7 +17,6 @@ import {
   recommendLimitDefault,
   recommendLimitMax,
 } from "#content/contract/recommendation.ts";
-import { change, operations } from "./operation.ts";
 
 /** What donors' agents ask for, and what agents propose to recommend. */
 export const recommendationOperations = operations("Recommendation", {

@@ -6,7 +6,7 @@ import type { PaymentRequirements } from "#content/contract/donation.ts";
 import { micro } from "#content/contract/base/money.ts";
 import { aDonatingService, type DonatingService, paymentHeader } from "#test/support/donating.ts";
 import type { BuiltTransaction } from "#scripts/chain/instructions.ts";
-import { randomOf } from "#scripts/seed/random.ts";
+import { randomOf } from "#scripts/seed/numbers.ts";
 import { isFull, measured, shown } from "#test/support/measured.ts";
 
 /** What is recorded, what was received, in micro-USDC. */

@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { compactVerify, createLocalJWKSet } from "jose";
-import { WalletAnswer } from "#content/contract/wallet.ts";
+import { WalletAnswer } from "#content/contract/transfer.ts";
 import { keySetOf, openSigner } from "#content/feed/signing-keys.ts";
 import { applyDueWallets } from "#content/onboarding/wallet-hold-store.ts";
 import { anOnboardingService } from "#test/support/onboarding.ts";

@@ -10,8 +10,7 @@ import {
   offset,
   yesOrNo,
 } from "#content/contract/operations/query.ts";
-import { operations } from "#content/openapi/document.ts";
-import { describedParameter } from "#content/openapi/schemas.ts";
+import { operations, describedParameter } from "#content/openapi/document.ts";
 import { aNonprofit } from "#test/support/records.ts";
 import { aClient, aService, type TestService } from "#test/support/service.ts";
 

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { type ResponseCache, openResponseCache } from "#api/http/response-cache.ts";
 import type { Change } from "#content/nonprofit/changes-store.ts";
 import { openStore, type Store } from "#content/store/open.ts";
-import { watchChanges } from "#content/feed/watch.ts";
+import { watchChanges } from "#content/feed/store.ts";
 import { aNonprofit, saveNew } from "#test/support/records.ts";
 
 let folder: string;

@@ -1,5 +1,5 @@
 import { afterAll, expect, test } from "bun:test";
-import { watchChanges } from "#content/feed/watch.ts";
+import { watchChanges } from "#content/feed/store.ts";
 import { openStore } from "#content/store/open.ts";
 import { openFrontDoor } from "#scripts/start/front-door.ts";
 import { openBundleReader, waitForPublication } from "#site/delivery/bundle-reader.ts";

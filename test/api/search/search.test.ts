@@ -9,7 +9,7 @@ import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { findProfiles } from "#content/find/answer.ts";
 import { searchIn } from "#content/find/search.ts";
 import type { Store } from "#content/store/open.ts";
-import { watchChanges } from "#content/feed/watch.ts";
+import { watchChanges } from "#content/feed/store.ts";
 import { aNonprofit } from "#test/support/records.ts";
 import { aService, type TestService } from "#test/support/service.ts";
 

@@ -1,6 +1,6 @@
 import type { SimulationParameters } from "#content/contract/stats.ts";
 import type { StructuredField } from "#content/contract/enrichment.ts";
-import { type Random, randomOf } from "#scripts/seed/random.ts";
+import { type Random, randomOf } from "#scripts/seed/numbers.ts";
 import type { Opinion, SimulatedDirectory } from "./directory.ts";
 import {
   lies,

@@ -3,7 +3,7 @@ import { type StructuredField, structuredFields } from "#content/contract/enrich
 import { dayPivot, rotate } from "#content/enrichment/needs-store.ts";
 import { comparedValue } from "#content/enrichment/value.ts";
 import places from "#scripts/seed/places.json";
-import { type Random, randomOf } from "#scripts/seed/random.ts";
+import { type Random, randomOf } from "#scripts/seed/numbers.ts";
 
 /** A profile that lacks `missing`; what is true of it is known to the simulator only. */
 export type PlantedProfile = About & {

@@ -1,4 +1,4 @@
-import type { Random } from "#scripts/seed/random.ts";
+import type { Random } from "#scripts/seed/numbers.ts";
 import abbreviations from "./abbreviations.json";
 
 /** What becomes of a name on its way into a spreadsheet. Null: this name cannot be damaged so. */

@@ -1,6 +1,6 @@
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { fold } from "#content/nonprofit/text.ts";
-import { randomOf, type Random } from "#scripts/seed/random.ts";
+import { randomOf, type Random } from "#scripts/seed/numbers.ts";
 import { mistaken } from "../reconcile/damage.ts";
 
 export const kinds = [

@@ -5,7 +5,7 @@ import { parse } from "csv-parse/sync";
 import { countryName } from "#content/nonprofit/country.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { fold } from "#content/nonprofit/text.ts";
-import { randomOf, type Random } from "#scripts/seed/random.ts";
+import { randomOf, type Random } from "#scripts/seed/numbers.ts";
 import { mistaken } from "../reconcile/damage.ts";
 import asks from "./asks.json";
 import others from "./other-questions.json";

@@ -1,5 +1,5 @@
 import type { Store } from "#content/store/open.ts";
-import { randomOf } from "#scripts/seed/random.ts";
+import { randomOf } from "#scripts/seed/numbers.ts";
 import type { Request } from "./load.ts";
 
 export const searchOf = (params: URLSearchParams): Request => ({ path: `/api/search?${params}` });

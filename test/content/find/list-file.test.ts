@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { namesAsked } from "#content/contract/operations/weight.ts";
+import { namesAsked } from "#content/contract/operations/operation.ts";
 import { writers } from "#content/contract/operations/list-file.ts";
 
 const known = ["slug", "name", "causes", "founded_year"];

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { comparedAs, wantedBy } from "#content/nonprofit/filters.ts";
-import { unknownNote, unknownValues } from "#content/find/unknown-values.ts";
+import { unknownNote, unknownValues } from "#content/find/query.ts";
 
 test.each([
   [{ country: "Kenja" }, ["Kenya"]],

@@ -1,4 +1,4 @@
-import { base58Bytes } from "#content/contract/wallet.ts";
+import { base58Bytes } from "#content/contract/transfer.ts";
 import { expect, test } from "bun:test";
 import * as fc from "fast-check";
 import {

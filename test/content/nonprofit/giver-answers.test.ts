@@ -1,5 +1,5 @@
+import { GiverAnswer } from "#content/contract/nonprofit.ts";
 import { describe, expect, test } from "bun:test";
-import { GiverAnswer } from "#content/contract/giver-answer.ts";
 import words from "#content/editorial/standing.json";
 import { allGiverAnswers, giverAnswers } from "#content/nonprofit/giver-answers.ts";
 import type { RegisterRecord } from "#content/nonprofit/record.ts";

@@ -8,7 +8,7 @@ import { openChain } from "#api/chain/open-chain.ts";
 import { tokenAccount } from "#api/chain/transfer.ts";
 import { chainFiles, notedAddress, whyNoChain } from "#scripts/chain/installed.ts";
 import { usdcMint } from "#scripts/chain/svm.ts";
-import { startLocalChain } from "#scripts/start/local-chain.ts";
+import { startLocalChain } from "#scripts/start.ts";
 import { freePort, runApart } from "#test/support/processes.ts";
 
 // The local chain as a process: by hand, and beside the service.
@@ -32,7 +32,7 @@ test("is missed by name where development dependencies are left out", () => {
 });
 
 test("leaves its library out of the service's process", async () => {
-  const loaded = `await import("#scripts/start/local-chain.ts");
+  const loaded = `await import("#scripts/start.ts");
     console.log(Object.keys(require.cache).filter((path) => path.includes("litesvm")).length)`;
   const child = Bun.spawn([process.execPath, "-e", loaded], {
     cwd: join(import.meta.dirname, "../../.."),

@@ -6,7 +6,7 @@ import { wordingFaults } from "#content/nonprofit/text.ts";
 import { CauseId, causeIds } from "#content/contract/browse.ts";
 import { NonprofitDetail } from "#content/contract/nonprofit.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
-import { defaultCalendar } from "#scripts/seed/calendar.ts";
+import { defaultCalendar } from "#scripts/seed/numbers.ts";
 import { outlineAt } from "#scripts/seed/outline.ts";
 import { isPicked, pickOf } from "#scripts/seed/seed-directory.ts";
 import { profileOf } from "#scripts/seed/profile.ts";

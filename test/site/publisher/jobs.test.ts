@@ -55,8 +55,8 @@ describe("a change that moves others", () => {
     );
   });
   test("a page beyond the end of a list goes", async () => {
-    for (let at = 90; at < 109; at++)
-      await directory.publish(`trust-${at}`, { causes: ["health"] });
+    for (let at = 90; at < 109; at++) await directory.edit(`trust-${at}`, { causes: ["health"] });
+    await directory.drain();
     expect(directory.read("causes/education-2.html")).toBeNull();
   });
   test("a full build then finds nothing that differs", async () => {

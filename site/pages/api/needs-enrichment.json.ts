@@ -1,1 +1,0 @@
-export { answerEndpoint as GET } from "#site/documents/endpoint.ts";
