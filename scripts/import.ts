@@ -223,8 +223,6 @@ function firstOnes(): (problem: string) => void {
   };
 }
 
-if (import.meta.main) await runCommand(command);
-
 /**
  * Fills an empty store with what `export --all` wrote: all or nothing. Ends the process with what is wrong.
  */
@@ -264,3 +262,5 @@ export async function importAll(files: readonly string[], config: Config): Promi
     close();
   }
 }
+
+if (import.meta.main) await runCommand(command);

@@ -196,8 +196,6 @@ async function purgeOnce({ manifest, log }: PublisherContext, config: Config): P
   await purger.idle();
 }
 
-if (import.meta.main) await runCommand(command, { rollback: "-1" });
-
 const waitMaxMs = 30 * 60_000;
 const lookEveryMs = 100;
 /** A publisher that has just started compiles the site before it says that it lives. */
@@ -322,3 +320,5 @@ function requestOf(flags: PublishFlags, manifest: Manifest): PublishRequest | nu
   if (flags.full === true) return { verb: "full" };
   return flags.resume === true ? { verb: "resume" } : null;
 }
+
+if (import.meta.main) await runCommand(command, { rollback: "-1" });

@@ -219,8 +219,6 @@ async function fillWithSample(
   await store.emptyLog();
 }
 
-if (import.meta.main) await runCommand(command);
-
 /** The local chain beside the service. */
 export type RunningChain = NonNullable<Awaited<ReturnType<typeof startLocalChain>>>;
 
@@ -245,7 +243,7 @@ export async function startLocalChain(config: Config, onTrouble: (message: strin
   // Chosen here, so that the service knows the address of a chain that comes up late.
   const port = freePort(localChainPort);
   const child = superviseChild<{ url: string }>({
-    script: join(import.meta.dirname, "../chain.ts"),
+    script: join(import.meta.dirname, "chain.ts"),
     env: { ...process.env, ALMONER_DATA_DIR: config.dataDir },
     args: () => ["--port", String(port)],
     onEnd: ({ cause, againInMs }) =>
@@ -313,3 +311,5 @@ function chainAt(url: string) {
     }),
   };
 }
+
+if (import.meta.main) await runCommand(command);

@@ -142,8 +142,6 @@ function printable(text: string): string {
   return text.replaceAll(/[\p{Cc}\p{Cf}]/gu, "\uFFFD");
 }
 
-if (import.meta.main) await runCommand(command);
-
 /** Whose key has to have signed. What is not named is taken from the settings of this directory. */
 export type ReceiptPins = {
   /** A key, or where it is. */
@@ -312,3 +310,5 @@ function factsOf(
     ["settled_at", seconds, block_time ?? seconds],
   ];
 }
+
+if (import.meta.main) await runCommand(command);

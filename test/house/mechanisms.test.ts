@@ -96,6 +96,11 @@ test("the directory's store is asked in SQL by stores alone", () => {
   expect(askers.map(({ file }) => file)).toEqual([]);
 });
 
+test("a command begins when all of its file was read", () => {
+  const early = texts.filter(({ text }) => /^if \(import\.meta\.main\)[^]*\n\n/m.test(text));
+  expect(early.map(({ file }) => file)).toEqual([]);
+});
+
 test("strings are HTML only where a template, a text, a drawing or JSON-LD gives them", () => {
   const makers = texts.filter(({ text }) => /set:html|new Html\(/.test(text));
   expect(makers.map(({ file }) => file).sort()).toEqual([
