@@ -1,12 +1,15 @@
 import { verificationOperations } from "#content/contract/operations/onboarding.ts";
-import { operatorOperations as operations } from "#content/contract/operations/operator.ts";
+import {
+  operatorOperations as operations,
+  profileOperations,
+} from "#content/contract/operations/operator.ts";
+import { pickOperations } from "#content/contract/operations/recommendation.ts";
 import { type AuditEntry, DailyNumbers } from "#content/contract/operator.ts";
+import { ProfileEdit } from "#content/contract/profile-change.ts";
+import type { PickItem } from "#content/contract/recommendation.ts";
 import type { Reverted } from "#content/contract/review.ts";
-import { agents } from "./review/agents.ts";
 import { audit } from "./review/audit.ts";
 import { argsOf, inputOf, operated, pageLines } from "./review/operated.ts";
-import { pick } from "./review/picks.ts";
-import { profile } from "./review/profiles.ts";
 import { approve, list, queues, reject, showOne } from "./review/reviews.ts";
 import { flag, positional, runCommand, textOption, wordedCommand } from "./support/command.ts";
 import { stopWith } from "./support/config.ts";
@@ -107,6 +110,102 @@ const erase = operated("review erase", verificationOperations.eraseContacts, {
   ],
 });
 
+const agent = wordedCommand("review agent", {
+  subCommands: {
+    submissions: operated("review agent submissions", operations.listAgentSubmissions, {
+      args: { agent: positional },
+      linesOf: (page) =>
+        pageLines(
+          // Escaped: what others wrote must not play with the terminal.
+          page.submissions.map(
+            ({ submission_id, applied_at, slug, field, value }) =>
+              `${submission_id}  ${applied_at}  ${slug}  ${field}: ${JSON.stringify(value)}`,
+          ),
+          "Nothing of this agent is live by agreement.",
+          ["--after", page.next],
+        ),
+    }),
+    bind: operated("review agent bind", operations.bindAgentForOwner, {
+      args: { agent: positional },
+      linesOf: ({ agent_id, agent_secret }) => [
+        `${agent_id} is bound. Hand this secret to its owner:`,
+        agent_secret,
+      ],
+    }),
+    name: operated("review agent name", operations.approveAgentName, {
+      args: { agent: positional },
+      linesOf: ({ agent_id, approved_name }) => [
+        approved_name === null
+          ? `${agent_id} has no approved name.`
+          : `${agent_id} is named ${JSON.stringify(approved_name)}.`,
+      ],
+    }),
+  },
+});
+
+const pick = wordedCommand("review pick", {
+  subCommands: {
+    list: operated("review pick list", pickOperations.listPicks, {
+      linesOf: ({ picks, in_file, next }) => [
+        ...(picks.length === 0 ? ["The store has no recommendations."] : picks.map(printedPick)),
+        ...in_file.map((slug) => `${slug}  (content/editorial/starter-set.json)`),
+        ...(next === null ? [] : [`More: --after ${next}`]),
+      ],
+    }),
+    add: operated("review pick add", pickOperations.addPick, { args: { slug: positional } }),
+    edit: operated("review pick edit", pickOperations.editPick, {
+      bodyOf: ({ for: intents, why, causes }) =>
+        [intents, why, causes].every((option) => option === undefined)
+          ? stopWith("Give at least one of --for, --why and --causes.", 2)
+          : {},
+    }),
+    remove: operated("review pick remove", pickOperations.removePick),
+  },
+});
+
+/** What others wrote is shown with its control characters escaped, so that it cannot play with the terminal. */
+function printedPick({ slug, origin, added_by, recommended_for, why_recommended }: PickItem) {
+  return [
+    `${slug}  by ${origin}${added_by === "" ? "" : ` (${JSON.stringify(added_by)})`}`,
+    ...recommended_for.map((intent) => `  for ${JSON.stringify(intent)}`),
+    `  ${JSON.stringify(why_recommended)}`,
+    "",
+  ].join("\n");
+}
+
+const editable = ProfileEdit.shape.values.shape;
+const editableNames = Object.keys(editable).join(", ");
+
+const profile = wordedCommand("review profile", {
+  subCommands: {
+    withdraw: operated("review profile withdraw", profileOperations.withdrawProfile),
+    restore: operated("review profile restore", profileOperations.restoreProfile),
+    edit: operated("review profile edit", profileOperations.editProfile, {
+      args: {
+        field: { type: "string", description: `One of ${editableNames} (required)` },
+        value: textOption,
+      },
+      bodyOf: ({ field, value }) => {
+        const name = String(field).trim();
+        if (!(name in editable)) stopWith(`--field: give one of ${editableNames}.`, 2);
+        const text = value === undefined ? null : String(value);
+        return { values: { [name]: text === null ? null : fieldValue(name, text) } };
+      },
+    }),
+    merge: operated("review profile merge", profileOperations.mergeProfile),
+  },
+});
+
+/** A text as it is, where the field takes one; else the number or the list in it. */
+function fieldValue(field: string, text: string): unknown {
+  if (editable[field as keyof typeof editable].safeParse(text).success) return text;
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
+
 export const command = wordedCommand("review", {
   subCommands: {
     queues,
@@ -124,7 +223,7 @@ export const command = wordedCommand("review", {
     numbers,
     pick,
     profile,
-    agent: agents,
+    agent,
   },
 });
 
