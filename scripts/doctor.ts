@@ -29,8 +29,8 @@ export const command = wordedCommand("doctor", {
   },
 });
 
-const inUse = (found: string): CannotStart =>
-  new CannotStart(found, "Stop it, then run doctor --repair again.");
+const inUse = (what: string): CannotStart =>
+  new CannotStart(what, "Stop it, then run doctor --repair again.");
 
 /** Keeps publishers out while files are repaired; null where none ever was. Throws CannotStart while one works. */
 function publishersPlace({ dataDir }: Config): { release(): void } | null {

@@ -71,16 +71,16 @@ const about = [
 export const command = wordedCommand("import", {
   args,
   about,
-  run: async ({ args: asked }) => {
-    const [, ...files] = asked._;
-    const fetches = asked.fetch === true;
-    const slip = slipOf(asked.format, files, { ...asked, fetches, asOf: asked["as-of"] });
+  run: async ({ args: options }) => {
+    const [, ...files] = options._;
+    const fetches = options.fetch === true;
+    const slip = slipOf(options.format, files, { ...options, fetches, asOf: options["as-of"] });
     if (slip !== null) stopWith(slip, 2);
     const config = configOrExit();
-    if (asked.format === "all") {
+    if (options.format === "all") {
       const rows = await importAll(files, config);
       const words = `${rows.toLocaleString("en")} rows. Copy the folder \`secrets\` of the other data folder, too.`;
-      return print({ report: { rows }, words, ok: true }, asked.json);
+      return print({ report: { rows }, words, ok: true }, options.json);
     }
     // An interrupted import can be run again, so a commit need not reach the disk at once.
     using store = await openStore({
@@ -90,9 +90,9 @@ export const command = wordedCommand("import", {
       synchronous: "NORMAL",
       oneConnection: true,
       // Returns go to few pages, one after the other.
-      writeCacheMb: asked.format === irs990Xml.name ? 16 : 32,
+      writeCacheMb: options.format === irs990Xml.name ? 16 : 32,
     });
-    if (asked["into-sample"] !== true) await refuseMixing(store, config.dataDir, files);
+    if (options["into-sample"] !== true) await refuseMixing(store, config.dataDir, files);
     const progress = followProgress();
     const tell = (line: string) => {
       progress.end();
@@ -103,13 +103,13 @@ export const command = wordedCommand("import", {
         store,
         dataDir: config.dataDir,
         origin: config.registerOrigin,
-        years: Number(asked.years),
-        format: asked.format,
-        asOf: asked["as-of"] ?? null,
-        skipBad: asked["skip-bad"] === true,
-        checkOnly: asked.check === true,
-        scope: asked.scope ?? null,
-        allowManyWithdrawals: asked["withdraw-many"] === true,
+        years: Number(options.years),
+        format: options.format,
+        asOf: options["as-of"] ?? null,
+        skipBad: options["skip-bad"] === true,
+        checkOnly: options.check === true,
+        scope: options.scope ?? null,
+        allowManyWithdrawals: options["withdraw-many"] === true,
         clock: systemClock,
         signal: AbortSignal.any([stopSignal(), parentGone()]),
         onProgress: progress.at,
@@ -118,9 +118,9 @@ export const command = wordedCommand("import", {
       };
       const done = fetches
         ? await fetchedBy(request, tell)
-        : told(await runImport({ ...request, files, fetched: null }));
+        : reported(await runImport({ ...request, files, fetched: null }));
       progress.end();
-      print(done, asked.json);
+      print(done, options.json);
     } catch (error) {
       progress.end();
       process.exitCode = explain(error);
@@ -136,7 +136,7 @@ function print({ report, words, ok }: FetchReport, isJson = false): void {
   if (!ok) process.exitCode = 1;
 }
 
-const told = (report: ImportReport): FetchReport => ({
+const reported = (report: ImportReport): FetchReport => ({
   report,
   words: reportInWords(report),
   ok: true,
@@ -149,7 +149,7 @@ async function fetchedBy(
 ): Promise<FetchReport> {
   const { format, checkOnly } = request;
   const isOne = !countryNames.includes(format) && !isList(format);
-  if (isOne) return told(await fetchAndImport(request));
+  if (isOne) return reported(await fetchAndImport(request));
   return checkOnly ? planFetch(request) : fetchAll(request, tell);
 }
 
@@ -175,14 +175,14 @@ function slipOf(
 /** Ends the process when the store holds a sample, with the two commands that make a directory of these files instead. */
 async function refuseMixing(store: Store, folder: string, files: readonly string[]): Promise<void> {
   if (!(await holdsSample(store))) return;
-  const given = process.argv.slice(2);
+  const typed = process.argv.slice(2);
   const day = files
     .filter((file) => existsSync(file))
     .map(fileDay)
     .sort()
     .at(-1);
-  const isDated = day === undefined || given.some((word) => word.startsWith("--as-of"));
-  const words = [...given, ...(isDated ? [] : ["--as-of", day])];
+  const isDated = day === undefined || typed.some((word) => word.startsWith("--as-of"));
+  const words = [...typed, ...(isDated ? [] : ["--as-of", day])];
   const quoted = words.map((word) => (/^[\w./:@=,-]+$/.test(word) ? word : `'${word}'`));
   const there = `ALMONER_DATA_DIR='${folder}-own'`;
   stopWith(
@@ -215,11 +215,11 @@ function explain(error: unknown): number {
 
 /** Shows the first malformed rows; the others are only counted. */
 function firstOnes(): (problem: string) => void {
-  let shown = 0;
+  let count = 0;
   return (problem) => {
-    shown += 1;
-    if (shown <= skippedShownMax) console.error(`left out: ${problem}`);
-    if (shown === skippedShownMax) console.error("left out: further rows are only counted");
+    count += 1;
+    if (count <= skippedShownMax) console.error(`left out: ${problem}`);
+    if (count === skippedShownMax) console.error("left out: further rows are only counted");
   };
 }
 

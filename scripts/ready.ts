@@ -20,8 +20,8 @@ export const command = wordedCommand("ready", {
     const { url = "", dir } = args;
     if (dir === undefined && !URL.canParse(url))
       stopWith("Give --url, the origin of a directory like https://almoner.example, or --dir.", 2);
-    const read = (path: string, asked: Partial<Probe> = {}): Promise<Response> =>
-      dir === undefined ? ask(new URL(path, url), asked) : fileIn(dir, path);
+    const read = (path: string, request: Partial<Probe> = {}): Promise<Response> =>
+      dir === undefined ? ask(new URL(path, url), request) : fileIn(dir, path);
     const slug = await slugIn(read("/api/nonprofits"));
     const payable = await slugIn(read("/api/nonprofits?accepts=usdc&limit=1"));
     const progress = startProgress("Probing", probes.length);
@@ -42,9 +42,9 @@ export const command = wordedCommand("ready", {
 });
 
 /** "ok", or what is wrong with an answer. */
-async function judged(asked: Promise<Response>, { status = 200, type = "", has }: Probe) {
+async function judged(pending: Promise<Response>, { status = 200, type = "", has }: Probe) {
   try {
-    const answer = await asked;
+    const answer = await pending;
     const header = (name: string) => answer.headers.get(name) ?? "";
     // What x402 asks for stands in a header, in base64.
     const text = (await answer.text()) + atob(header("payment-required"));

@@ -33,19 +33,19 @@ const args = {
 
 export const command = wordedCommand("restore", {
   args,
-  run: async ({ args: asked }) => {
+  run: async ({ args: options }) => {
     const config = configOrExit({ opens: false });
     const startedMs = performance.now();
-    refuseUsed(config, asked["without-keys"] === true);
-    const { place, name } = await find(asked, config);
-    const restored = bringOne(place, name, config, asked);
+    refuseUsed(config, options["without-keys"] === true);
+    const { place, name } = await find(options, config);
+    const restored = bringOne(place, name, config, options);
     const { manifest, keys, epoch } = await restored.catch((error: unknown) =>
       refuse(error, place, name, config),
     );
-    const release = asked.publish ? await publish(config, name) : 0;
+    const release = options.publish ? await publish(config, name) : 0;
     const seconds = Number(((performance.now() - startedMs) / 1_000).toFixed(1));
     const outcome = { backup: name, rows: manifest.facts.rows, keys: Object.keys(keys), epoch };
-    if (asked.json === true) console.log(JSON.stringify({ ...outcome, release, seconds }));
+    if (options.json === true) console.log(JSON.stringify({ ...outcome, release, seconds }));
     else {
       console.log(
         `${name} is restored ${release > 0 ? "and published " : ""}in ${seconds} s. Start it: bun start\n` +
@@ -59,12 +59,12 @@ export const command = wordedCommand("restore", {
 
 type RestoreArgs = ParsedArgs<typeof args>;
 
-async function bringOne(place: BackupPlace, name: string, config: Config, asked: RestoreArgs) {
+async function bringOne(place: BackupPlace, name: string, config: Config, flags: RestoreArgs) {
   const manifest = await manifestOf(place, name);
-  const keys = await keysOf(place, manifest, config, asked["without-keys"] === true);
+  const keys = await keysOf(place, manifest, config, flags["without-keys"] === true);
   console.error(`Restoring ${name} from ${place.name} …`);
   const { dataDir, databaseUrl } = config;
-  const sameFeed = asked["same-feed"] === true;
+  const sameFeed = flags["same-feed"] === true;
   const options = { dataDir, databaseUrl, keys, sameFeed, now: systemClock() };
   return { manifest, keys, epoch: await bringBack(place, manifest, options) };
 }
@@ -76,11 +76,11 @@ async function refuse(
   name: string,
   { dataDir }: Config,
 ): Promise<never> {
-  const said = `${name} was not restored, and nothing of it stays: `;
-  if (!(error instanceof DamagedBackup)) return stopWith(said + reasonOf(error, dataDir));
-  const before = (await place.names()).filter((one) => one < name).at(-1);
+  const what = `${name} was not restored, and nothing of it stays: `;
+  if (!(error instanceof DamagedBackup)) return stopWith(what + reasonOf(error, dataDir));
+  const before = (await place.names()).filter((other) => other < name).at(-1);
   const next = before === undefined ? "" : ` Try the one before: \`--name ${before}\`.`;
-  return stopWith(`${said}${error.message}.${next}`);
+  return stopWith(`${what}${error.message}.${next}`);
 }
 
 /** Files that may lie in a data folder to which a backup is brought back: backups, and what a volume has. */
@@ -108,15 +108,15 @@ function refuseUsed({ dataDir, databaseUrl }: Config, ownKeys: boolean): void {
 
 /** The backup that is meant, and where it lies. */
 async function find(
-  asked: RestoreArgs,
+  options: RestoreArgs,
   config: Config,
 ): Promise<{ place: BackupPlace; name: string }> {
-  const from = asked.from ?? config.backup.to;
+  const from = options.from ?? config.backup.to;
   const isOne = existsSync(join(from, "manifest.json"));
   const place = openPlace(isOne ? dirname(resolve(from)) : from, config.s3);
   if (typeof place === "string") stopWith(`--from: ${place}`, 2);
   const names = isOne ? [basename(resolve(from))] : await place.names();
-  const name = asked.name ?? names.at(-1);
+  const name = options.name ?? names.at(-1);
   if (name === undefined) stopWith(`There is no complete backup at ${place.name}.`, 2);
   // A bucket may have lost the list of its backups.
   const isListed = names.includes(name);

@@ -21,14 +21,14 @@ export const command = wordedCommand("rotate-key", {
   run: async ({ args }) => {
     const config = configOrExit();
     using store = await openExistingStore(config, { busyWaitMs: 30_000 });
-    const known = await signingKeys(store);
-    const found = await keyOf(existingSigningKeyOf(config));
+    const stored = await signingKeys(store);
+    const placed = await keyOf(existingSigningKeyOf(config));
     // Links that organisations hold are keyed apart, with a key that the first signing key gave.
-    if (found !== null) loadSecrets(config);
-    const before = known[0] ?? found;
-    const next = await nextKey(config, { before, found });
+    if (placed !== null) loadSecrets(config);
+    const before = stored[0] ?? placed;
+    const next = await nextKey(config, { before, placed });
     const compromised = args.compromised === true;
-    const older = before === null || compromised ? known.slice(1) : [before, ...known.slice(1)];
+    const older = before === null || compromised ? stored.slice(1) : [before, ...stored.slice(1)];
     const keys = [next, ...older.filter(({ kid }) => kid !== next.kid)];
     const now = systemClock();
     const detail = { before: before?.kid ?? null, compromised };
@@ -53,9 +53,9 @@ const keyOf = async (pem: string | null): Promise<PublicKey | null> =>
 /** The key that was put in the place of the one in use, or a new one. */
 async function nextKey(
   config: Config,
-  { before, found }: { before: PublicKey | null; found: PublicKey | null },
+  { before, placed }: { before: PublicKey | null; placed: PublicKey | null },
 ): Promise<PublicKey> {
-  if (found !== null && found.kid !== before?.kid) return found;
+  if (placed !== null && placed.kid !== before?.kid) return placed;
   if (config.signingKey === undefined) {
     return (await openSigner(replaceSigningKey(config))).publicKey;
   }

@@ -46,22 +46,22 @@ export const command = wordedCommand("start", {
   },
   run: async ({ args }) => {
     if (args.real === true) process.env["ALMONER_DATA_DIR"] ||= realFolder;
-    const given = configOrExit();
+    const settings = configOrExit();
     const stop = stopSignal();
-    const log = openLog(given);
-    const starting = startLocalChain(given, (message) => log.warn(message));
+    const log = openLog(settings);
+    const starting = startLocalChain(settings, (message) => log.warn(message));
     let publisher: ReturnType<typeof startPublisher> | null = null;
-    const create = [args.sample, args.real].includes(true) || !isUsed(given);
+    const create = [args.sample, args.real].includes(true) || !isUsed(settings);
     const store = await openStore({
       create,
-      url: given.databaseUrl,
-      authToken: given.databaseToken,
+      url: settings.databaseUrl,
+      authToken: settings.databaseToken,
       ...servingStore,
       onCommit: () => publisher?.send("written"),
     });
     // While the store is filled. Whoever needs the compiled site waits for it, and tells why when it does not compile.
-    void compileSite(publisherFolders(given.dataDir).compiled).catch(() => null);
-    const tell = isJsonLog(given) ? (line: string) => log.info(line) : undefined;
+    void compileSite(publisherFolders(settings.dataDir).compiled).catch(() => null);
+    const tell = isJsonLog(settings) ? (line: string) => log.info(line) : undefined;
     // Until it listens, nothing is owed to anyone: what is made of the sample is committed, and the next start completes it.
     const leaveAtOnce = () => process.exit(0);
     stop.addEventListener("abort", leaveAtOnce);
@@ -70,10 +70,10 @@ export const command = wordedCommand("start", {
       args.real === true
         ? (await import("./start/real-directory.ts")).fillFromRegister
         : fillWithSample;
-    await fill(store, { ...given, profiles: args.profiles, create, tell });
-    await refuseSample(given, store);
+    await fill(store, { ...settings, profiles: args.profiles, create, tell });
+    await refuseSample(settings, store);
     const localChain = await starting;
-    const config = { ...given, solanaRpcUrls: nodesOf(given, localChain) };
+    const config = { ...settings, solanaRpcUrls: nodesOf(settings, localChain) };
     const secrets = await openSecrets(config, store, systemClock(), log);
     publisher = startPublisher(args.publisher, (message) => log.warn(message));
     const reader = openBundleReader(publisherFolders(config.dataDir).bundle, () =>
@@ -184,7 +184,7 @@ async function fillWithSample(
   {
     network,
     databaseUrl,
-    profiles: asked,
+    profiles: wanted,
     create,
     tell,
   }: Pick<Config, "network" | "databaseUrl"> & {
@@ -193,7 +193,7 @@ async function fillWithSample(
     tell: ((line: string) => void) | undefined;
   },
 ): Promise<void> {
-  const profiles = asked === undefined ? profilesDefault : Number(asked);
+  const profiles = wanted === undefined ? profilesDefault : Number(wanted);
   if (!Number.isInteger(profiles) || profiles < 1) {
     stopWith("--profiles: give a whole number of at least 1.", 2);
   }
@@ -259,12 +259,12 @@ export async function startLocalChain(config: Config, onTrouble: (message: strin
 }
 
 /** The port that was asked for, or a free one when it is taken. */
-function freePort(asked: number): number {
+function freePort(wanted: number): number {
   const listenOn = (port: number) =>
     Bun.listen({ hostname: "127.0.0.1", port, socket: { data: () => {} } });
   let probe: ReturnType<typeof listenOn>;
   try {
-    probe = listenOn(asked);
+    probe = listenOn(wanted);
   } catch {
     probe = listenOn(0);
   }
@@ -296,7 +296,7 @@ const isOk = (url: string, withinMs: number, init: RequestInit = {}): Promise<bo
 const ensureWithinMs = 1_000;
 
 function chainAt(url: string) {
-  const made = new Set<string>();
+  const wallets = new Set<string>();
   return {
     url,
     /** Lets every wallet that is asked about receive: on this chain no one else would make its token account. */
@@ -304,8 +304,8 @@ function chainAt(url: string) {
       ...chain,
       canReceive: async (wallet) => {
         const init = { method: "POST", body: JSON.stringify({ wallets: [wallet] }) };
-        if (!made.has(wallet) && (await isOk(`${url}/ensure`, ensureWithinMs, init)))
-          made.add(wallet);
+        if (!wallets.has(wallet) && (await isOk(`${url}/ensure`, ensureWithinMs, init)))
+          wallets.add(wallet);
         return chain.canReceive(wallet);
       },
     }),

@@ -54,20 +54,20 @@ export async function checkToken(
   // Who gives no token guesses none.
   if (token === null) return { kind: "unknown_token" };
   const { secrets, limits, activity } = context;
-  const found = known(secrets.adminTokens, token);
+  const operator = nameOf(secrets.adminTokens, token);
   // Asked for every token, so that time does not tell a right one while the client is locked out.
   const [isKnown, looked] = await Promise.all([
-    limits.knowsOperator(request, found ?? "", 0),
+    limits.knowsOperator(request, operator ?? "", 0),
     limits.adminFailures(request, name, 0),
   ]);
   const lockedOut = ({ resetMs }: { resetMs: number }): TokenAnswer => {
     activity.count("limited:admin");
     return { kind: "locked_out", resetMs };
   };
-  if (looked.remaining === 0 && (found === null || !isKnown)) return lockedOut(looked);
-  if (found !== null) {
-    void limits.knowsOperator(request, found, 1);
-    return { kind: "operator", name: found };
+  if (looked.remaining === 0 && (operator === null || !isKnown)) return lockedOut(looked);
+  if (operator !== null) {
+    void limits.knowsOperator(request, operator, 1);
+    return { kind: "operator", name: operator };
   }
   // Others may have failed since: of those that come together, at any service, no more are answered than may fail.
   const failed = await limits.adminFailures(request, name, 1);
@@ -125,12 +125,12 @@ export async function operatorOf(
 }
 
 /** Looks at every token, also after a match, so that time tells nothing about which one nearly fits. */
-function known(tokens: Context["secrets"]["adminTokens"], given: string): string | null {
-  let found: string | null = null;
-  for (const { name, token } of tokens) if (isSameSecret(token, given)) found = name;
-  return found;
+function nameOf(tokens: Context["secrets"]["adminTokens"], secret: string): string | null {
+  let match: string | null = null;
+  for (const { name, token } of tokens) if (isSameSecret(token, secret)) match = name;
+  return match;
 }
 
 /** In constant time, whatever the length; false for none. */
-export const isSameSecret = (secret: string, given: string | null): boolean =>
-  given !== null && timingSafeEqual(sha256Bytes(secret), sha256Bytes(given));
+export const isSameSecret = (secret: string, other: string | null): boolean =>
+  other !== null && timingSafeEqual(sha256Bytes(secret), sha256Bytes(other));

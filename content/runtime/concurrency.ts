@@ -47,8 +47,8 @@ export function singleFlight<Value>(
 ): Promise<Value> {
   const running = flights.get(of) ?? new Map<string, Promise<unknown>>();
   flights.set(of, running);
-  const known = running.get(key);
-  if (known !== undefined) return known as Promise<Value>;
+  const flight = running.get(key);
+  if (flight !== undefined) return flight as Promise<Value>;
   const call = work().finally(() => running.delete(key));
   running.set(key, call);
   return call;

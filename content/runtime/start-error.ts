@@ -19,10 +19,10 @@ export function explainStart(error: unknown, place: string): never {
   for (let at = error; at instanceof Error && !(error instanceof CannotStart); at = at.cause) {
     // The driver names some failures in their message alone, and time limits are known by their name.
     const names = ["code" in at ? String(at.code) : "", at.name, at.message];
-    const known = mendable.find(({ codes }) => names.some((name) => codes.test(name)));
-    if (known === undefined) continue;
-    const code = names.find((name) => known.codes.test(name))?.split(/\W/, 1)[0] ?? "";
-    throw new CannotStart(`${place} ${known.state} (${code}).`, known.remedy, { cause: error });
+    const failure = mendable.find(({ codes }) => names.some((name) => codes.test(name)));
+    if (failure === undefined) continue;
+    const code = names.find((name) => failure.codes.test(name))?.split(/\W/, 1)[0] ?? "";
+    throw new CannotStart(`${place} ${failure.state} (${code}).`, failure.remedy, { cause: error });
   }
   throw error;
 }

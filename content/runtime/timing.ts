@@ -94,21 +94,21 @@ export type DurationCounts = {
 
 /** Counts how long things took, in plain arrays: a tenth of what a histogram of prom-client takes. */
 export function countDurations() {
-  const known = new Map<string, DurationCounts>();
+  const durations = new Map<string, DurationCounts>();
   return {
     count: (labels: Record<string, string>, seconds: number): void => {
       const key = Object.values(labels).join(" ");
-      let counted = known.get(key);
+      let counted = durations.get(key);
       if (counted === undefined) {
         const counts = Array.from({ length: durationBuckets.length + 1 }, () => 0);
-        known.set(key, (counted = { labels, counts, sum: 0 }));
+        durations.set(key, (counted = { labels, counts, sum: 0 }));
       }
       let at = 0;
       while (seconds > (durationBuckets[at] ?? Infinity)) at++;
       counted.counts[at] = (counted.counts[at] ?? 0) + 1;
       counted.sum += seconds;
     },
-    all: (): DurationCounts[] => [...known.values()],
+    all: (): DurationCounts[] => [...durations.values()],
   };
 }
 

@@ -181,8 +181,8 @@ function parsed(line: string): unknown {
 }
 
 function shaped<Value>(shape: z.ZodType<Value>, value: unknown): Value {
-  const found = shape.safeParse(value);
-  if (found.success) return found.data;
+  const result = shape.safeParse(value);
+  if (result.success) return result.data;
   throw new NotMovable("the file holds a line that is neither a table nor a row");
 }
 
@@ -213,8 +213,8 @@ function fillTable(
   tx: WriteTransaction,
   { table, columns }: z.infer<typeof TableLine>,
 ): TableFilling {
-  const known = tables.find((one) => getTableName(one) === table);
-  const names = new Set<string>(known === undefined ? [] : columnNames(known));
+  const sqlTable = tables.find((each) => getTableName(each) === table);
+  const names = new Set<string>(sqlTable === undefined ? [] : columnNames(sqlTable));
   if (columns.length === 0 || columns.some((name) => !names.has(name))) {
     throw new NotMovable(`${table} is no table of this version, or has other columns`);
   }

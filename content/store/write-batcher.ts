@@ -93,10 +93,10 @@ function openBatcher(store: Store) {
 
   const nextBatch = (): Waiting[] => {
     if (store.embedded) return waiting.splice(0, batchSizeMax);
-    const taken = new Set<string>();
+    const busy = new Set<string>();
     const free = waiting.filter(({ subjects }) => {
-      const isFree = !subjects.some((each) => taken.has(each));
-      for (const each of subjects) taken.add(each);
+      const isFree = !subjects.some((each) => busy.has(each));
+      for (const each of subjects) busy.add(each);
       return isFree;
     });
     const batch = free.slice(0, batchSizeMax);
@@ -181,8 +181,9 @@ export function gatherReads(server: Store): { store: Queryable; guards: Statemen
     }
     return reads.flatMap((read) => answers.get(read) ?? []);
   });
-  const execute = async (asked: InStatement, values?: InValue[]) => {
-    const { sql, args = [] } = typeof asked === "string" ? { sql: asked, args: values } : asked;
+  const execute = async (question: InStatement, values?: InValue[]) => {
+    const { sql, args = [] } =
+      typeof question === "string" ? { sql: question, args: values } : question;
     return (await ask({ sql, args: Object.values(args), isEach: false })).result;
   };
   const each = async (sql: string, args: InValue[]) => {
@@ -196,11 +197,11 @@ export function gatherReads(server: Store): { store: Queryable; guards: Statemen
  * A statement that fails on purpose (json('changed') is invalid JSON) when the rows are no longer those read, and so cancels
  * the batch.
  */
-function guardOf({ sql, args }: Statement, found?: ResultSet): Statement {
-  const { rows = [], columns = [] } = found ?? {};
-  const known = columns.map((_, at) => `value ->> ${at}`).join(", ");
+function guardOf({ sql, args }: Statement, result?: ResultSet): Statement {
+  const { rows = [], columns = [] } = result ?? {};
+  const cells = columns.map((_, at) => `value ->> ${at}`).join(", ");
   const isSame = `(SELECT count(*) FROM now) = ${rows.length}
-    AND NOT EXISTS (SELECT * FROM now EXCEPT SELECT ${known} FROM json_each(?${args.length + 1}))`;
+    AND NOT EXISTS (SELECT * FROM now EXCEPT SELECT ${cells} FROM json_each(?${args.length + 1}))`;
   return {
     sql: `WITH now AS MATERIALIZED (${sql}) SELECT json(iif(${isSame}, '1', 'changed'))`,
     args: [...args, JSON.stringify(rows.map((row) => columns.map((_, at) => row[at])))],

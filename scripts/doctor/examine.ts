@@ -305,16 +305,16 @@ function damagedFiles({ dataDir, publicDir }: Config, repair = false): string[] 
   const lost = files.filter(({ digest }) => blobs.find(digest) === null);
   // The plain folder may lag behind, and is checked once it does not.
   const isShown = exported_release === current_release;
-  const shown = isShown ? differing(publicDir, files) : [];
-  const found = lost.map(
+  const wrongPaths = isShown ? differing(publicDir, files) : [];
+  const places = lost.map(
     ({ path, digest }) => `${blobs.placeOf(digest) ?? blobs.folder} (${path})`,
   );
   if (repair) {
-    for (const path of shown) rmSync(path, { force: true });
+    for (const path of wrongPaths) rmSync(path, { force: true });
     for (const { digest } of lost) blobs.remove(digest);
     manifest.setState({ inputs_digest: "" });
   }
-  return [...found, ...shown];
+  return [...places, ...wrongPaths];
 }
 
 const differing = (folder: string | null, files: readonly NewFile[]): string[] =>

@@ -113,7 +113,7 @@ const openZip = (file: string): Promise<ZipFile> =>
 /** Looks through a zip file's directory before anything is unpacked; answers whether some of it is packed with Deflate64. */
 async function isDeflate64(file: string): Promise<boolean> {
   const zip = await openZip(file);
-  let [unpacked, found] = [0, false];
+  let [unpacked, isFound] = [0, false];
   try {
     for await (const entry of zip.eachEntry()) {
       const { fileName: name, uncompressedSize: size, compressionMethod: method } = entry;
@@ -121,7 +121,7 @@ async function isDeflate64(file: string): Promise<boolean> {
       if (size > documentBytesMax) throw new Unreadable(`${name}: ${tooLarge}`);
       if (entry.isEncrypted() || ![0, 8, 9].includes(method))
         throw new Unreadable(`${name} is encrypted, or packed in an unknown way (${method})`);
-      found ||= method === 9;
+      isFound ||= method === 9;
     }
   } catch (error) {
     throw asUnreadable(error);
@@ -130,7 +130,7 @@ async function isDeflate64(file: string): Promise<boolean> {
   }
   if (unpacked > fileSize(file) * unpackedRatioMax)
     throw new Unreadable(`it unpacks to more than ${unpackedRatioMax} times its size`);
-  return found;
+  return isFound;
 }
 
 async function* members(file: string): AsyncGenerator<Member> {

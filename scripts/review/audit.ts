@@ -45,7 +45,7 @@ export const audit = wordedCommand("review audit", {
     const config = configOrExit({ opens: false });
     const keys = await keysFrom(config, args.key);
     using store = await openExistingStore(config);
-    const outcome = await verified(store, { config, keys, given: args.heads });
+    const outcome = await verified(store, { config, keys, copy: args.heads });
     if (outcome.faults.length > 0) process.exitCode = 1;
     const ok = outcome.faults.length === 0;
     if (args.json === true) return console.log(JSON.stringify({ ok, ...outcome }));
@@ -63,21 +63,21 @@ export const audit = wordedCommand("review audit", {
   },
 });
 
-type AuditCheck = { config: Config; keys: readonly PublicKey[]; given: string | undefined };
+type AuditCheck = { config: Config; keys: readonly PublicKey[]; copy: string | undefined };
 
-async function verified(store: Store, { config, keys, given }: AuditCheck) {
+async function verified(store: Store, { config, keys, copy }: AuditCheck) {
   const stored = await directoryFact(store, auditHeadsFact);
   const published = publishedHeads(config);
   const ours = [
     ...headsFrom(stored ?? '{"heads":[]}', "the store"),
     ...(published === null ? [] : headsFrom(published, `/${feedPaths.audit}`)),
   ];
-  const copied = given === undefined ? [] : headsFrom(await textAt(given), given);
+  const copied = copy === undefined ? [] : headsFrom(await textAt(copy), copy);
   const heads = [...ours, ...copied];
   const { signed, faults, otherKeys } = await checkSignatures(heads, keys);
   // Whoever names a copy vouches for it.
-  const trusted = given === undefined ? signed : heads;
-  if (given === undefined && otherKeys.length > 0) {
+  const trusted = copy === undefined ? signed : heads;
+  if (copy === undefined && otherKeys.length > 0) {
     faults.push({ id: 0, problem: "Heads are signed by a key that was not named" });
   }
   for (const name of await missingTriggers(store)) {

@@ -71,34 +71,34 @@ export function openDrawing(
   };
   const inHtml = (form: PageForm): PageForm => ({ ...form, accept: null });
   return {
-    list: (found, asked) => {
-      const [path = ""] = listPath(found, found.page).split("?");
-      return drawn(asked, { headersAs: `${path.slice(1)}.html` }, (from, format) =>
-        drawnList(from, "/browse", { view: listPageView(found, from.t) }, format),
+    list: (list, form) => {
+      const [path = ""] = listPath(list, list.page).split("?");
+      return drawn(form, { headersAs: `${path.slice(1)}.html` }, (from, format) =>
+        drawnList(from, "/browse", { view: listPageView(list, from.t) }, format),
       );
     },
-    search: (query, answer, asked) =>
-      drawn(asked, { headersAs: "search.html" }, (from, format) => {
+    search: (query, answer, form) =>
+      drawn(form, { headersAs: "search.html" }, (from, format) => {
         const view = searchView(query, answer, from.t);
         return drawnList(from, "/search", { view, answered: true }, format);
       }),
-    organisation: (known, asked) =>
-      drawn(asked, { headersAs: "browse.html" }, (from, format) =>
-        drawnView(from, "/organisations/[id]", organisationView(known, from.t ?? english), format),
+    organisation: (view, form) =>
+      drawn(form, { headersAs: "browse.html" }, (from, format) =>
+        drawnView(from, "/organisations/[id]", organisationView(view, from.t ?? english), format),
       ),
-    history: (found, asked) => {
-      const headersAs = `nonprofits/${found.history.slug}.html`;
-      return drawn(asked, { headersAs, cacheControl: freshCacheControl }, (from, format) =>
-        drawnView(from, "/history/[slug]", historyView(found, from.t ?? english), format),
+    history: (record, form) => {
+      const headersAs = `nonprofits/${record.history.slug}.html`;
+      return drawn(form, { headersAs, cacheControl: freshCacheControl }, (from, format) =>
+        drawnView(from, "/history/[slug]", historyView(record, from.t ?? english), format),
       );
     },
-    feed: (found) => {
+    feed: (record) => {
       const { contentType } = headersOf("feed.atom");
-      return new EncodedBody(profileFeed(baseUrl, found), contentType, freshCacheControl);
+      return new EncodedBody(profileFeed(baseUrl, record), contentType, freshCacheControl);
     },
-    compare: (found, asked) =>
-      drawn(asked, { headersAs: "compare.html" }, (from, format) =>
-        drawnView(from, "/compare", compareView(found, from), format),
+    compare: (comparison, form) =>
+      drawn(form, { headersAs: "compare.html" }, (from, format) =>
+        drawnView(from, "/compare", compareView(comparison, from), format),
       ),
     profile: (record, form) =>
       drawn(inHtml(form), { headersAs: `nonprofits/${record.slug}.html` }, (from) =>

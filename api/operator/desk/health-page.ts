@@ -49,17 +49,17 @@ export const warningsNotice = (warnings: OperatorHealth["warnings"]): Html =>
     ? notice("good", "All is well.")
     : notice("bad", html`${warnings.map((warning) => html`<span>${warning}</span><br />`)}`);
 
-function publication({ publication: found }: OperatorHealth): Part {
-  if (found === null) return "Nothing is published beside this process: ask the publisher.";
-  const { release, profiles_behind, lists_behind, oldest_waiting_s, failures } = found;
+function publication({ publication: value }: OperatorHealth): Part {
+  if (value === null) return "Nothing is published beside this process: ask the publisher.";
+  const { release, profiles_behind, lists_behind, oldest_waiting_s, failures } = value;
   const waited =
     oldest_waiting_s === null ? "" : ` The oldest has waited for ${oldest_waiting_s} s.`;
   return `Release ${release}. Profiles are ${profiles_behind} changes behind, lists ${lists_behind}.${waited} ${failures} pages could not be rendered.`;
 }
 
-function chain({ chain: found }: OperatorHealth): Part {
-  if (found === null) return "No chain is open in this process.";
-  const { cluster, answers, took_ms, why, nodes, disagreements } = found;
+function chain({ chain: value }: OperatorHealth): Part {
+  if (value === null) return "No chain is open in this process.";
+  const { cluster, answers, took_ms, why, nodes, disagreements } = value;
   const answered = answers ? `answered within ${took_ms} ms.` : `did not answer: ${why}.`;
   const believed =
     nodes > 1
@@ -68,9 +68,9 @@ function chain({ chain: found }: OperatorHealth): Part {
   return `${cluster} ${answered} ${cluster === "local" ? "" : believed}`;
 }
 
-function sponsor({ sponsor: found }: OperatorHealth): Part {
-  if (found === null) return "None: donors pay the network fee.";
-  const { address, balance_lamports, spent_lamports, budget_lamports, runway_days } = found;
+function sponsor({ sponsor: value }: OperatorHealth): Part {
+  if (value === null) return "None: donors pay the network fee.";
+  const { address, balance_lamports, spent_lamports, budget_lamports, runway_days } = value;
   const sol = (lamports: number) => `${lamports / 1e9} SOL`;
   const balance = balance_lamports === null ? "an unknown balance" : sol(balance_lamports);
   const lasts =
@@ -94,10 +94,10 @@ const registers = ({ registers: fetched }: OperatorHealth): Part =>
         )
         .join(" ");
 
-const backup = ({ backup: found }: OperatorHealth): Part =>
-  found === null
+const backup = ({ backup: value }: OperatorHealth): Part =>
+  value === null
     ? "No backup has been recorded."
-    : html`The last one was made on ${instant(found.at)}.`;
+    : html`The last one was made on ${instant(value.at)}.`;
 
 function refused({ refused: { hours, requests } }: OperatorHealth): Part {
   const requestCounts = Object.entries(requests);
