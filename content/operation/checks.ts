@@ -57,6 +57,8 @@ const freeBytesMin = 1_000_000_000;
 const fullBelowBytes = 64_000_000;
 const walBytesMax = 500_000_000;
 const failedSignInsMax = 10;
+/** So many are no operator who mistypes. */
+const attackingSignIns = 20;
 const waitingReviewsMax = 200;
 const runwayDaysMin = 7;
 
@@ -269,6 +271,8 @@ const list = {
   },
   "no tokens guessed": {
     severity: "ticket",
+    bound: attackingSignIns,
+    alert: "AlmonerSignIns",
     findings: ({ access }) =>
       (access?.failed_sign_ins ?? 0) >= failedSignInsMax &&
       `${access?.failed_sign_ins} sign-ins of operators failed in the last ${access?.hours} hours. The service's log and the audit log tell more; replace a token that others may know.`,

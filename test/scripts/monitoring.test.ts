@@ -63,6 +63,17 @@ describe("alerts and dashboard", () => {
     },
   );
 
+  test("all alerts are those of checks, but for what no service can tell of itself", () => {
+    const ofChecks = new Set(Object.values(checks).map(({ alert }) => alert));
+    const others = rules.map(({ alert }) => alert).filter((alert) => !ofChecks.has(alert));
+    expect(others).toEqual([
+      "AlmonerDown",
+      "AlmonerInstanceMissing",
+      "AlmonerErrors",
+      "AlmonerSlow",
+    ]);
+  });
+
   test("only counters are asked for their increase", () => {
     const ofGauges = expressions.filter((expr) =>
       /\b(?:increase|rate)\((?!\w+_(?:count|bucket|total)\b)/.test(expr),
