@@ -1,3 +1,4 @@
+import { safeLink } from "#content/nonprofit/safe-link.ts";
 import type { EnrichableField } from "#content/contract/enrichment.ts";
 import { type FieldName, fields, type FieldType } from "#content/contract/fields.ts";
 import type { Wrong } from "#content/contract/problem.ts";
@@ -5,7 +6,6 @@ import type { ProfileValues } from "#content/contract/profile-change.ts";
 import { fail, ok, type Result } from "#content/contract/base/result.ts";
 import { countryCode } from "#content/nonprofit/country.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
-import { safeLink } from "#content/nonprofit/website.ts";
 import { itemFrom, checkLine, checkValue, isLinkShortener, shortenedLink } from "./value.ts";
 
 type Read = Result<unknown, { message: string }>;

@@ -1,10 +1,10 @@
+import { safeLink } from "#content/nonprofit/safe-link.ts";
 import type { DonationStatus } from "#content/contract/donation.ts";
 import { fail, ok, type Result } from "#content/contract/base/result.ts";
 import type { MicroUsdc } from "#content/contract/transfer.ts";
 import { intentOf } from "./intent-store.ts";
 import { readMemo } from "./memo.ts";
 import { type DonateTarget, donationsFor } from "./store.ts";
-import { safeLink } from "#content/nonprofit/website.ts";
 import { type ChainUnclear, type GivingWorld, beforeDeadline, chainDeadline } from "./world.ts";
 import {
   type ClientPayment,

@@ -1,8 +1,8 @@
+import { safeLink } from "./safe-link.ts";
 import type { WayToGive } from "#content/contract/nonprofit.ts";
 import words from "#content/editorial/ways-to-give.json";
 import { isOldFiling, isStated } from "./provenance.ts";
 import type { NonprofitRecord } from "./record.ts";
-import { safeLink } from "./website.ts";
 
 /** A service that takes gifts for organisations by their number: `url` has {number} where that goes. */
 export type GivingLink = Omit<WayToGive, "kind"> & {

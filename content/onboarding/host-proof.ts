@@ -1,14 +1,10 @@
+import { linkHost } from "#content/nonprofit/safe-link.ts";
 import type * as mailchecker from "mailchecker";
 import hosts from "#content/editorial/hosts.json";
 import type { OnboardingType, ProvenBy } from "#content/contract/onboarding.ts";
 import { fail, ok, type Result } from "#content/contract/base/result.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
-import {
-  linkHost,
-  comparedWebsite,
-  isSharedHost,
-  websiteHost,
-} from "#content/nonprofit/website.ts";
+import { comparedWebsite, isSharedHost, websiteHost } from "#content/nonprofit/website.ts";
 import { namedBy, type UnvouchedSource } from "#content/nonprofit/provenance.ts";
 
 /** A proof of host control counts for 30 days: hosts change hands. */

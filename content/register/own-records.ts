@@ -1,7 +1,7 @@
+import { safeLink } from "#content/nonprofit/safe-link.ts";
 import { ok, type Result } from "#content/contract/base/result.ts";
 import { RecordLine, mergedWithLine, recordOfLine } from "#content/nonprofit/record-line.ts";
 import { idsBySlug, recordsById } from "#content/nonprofit/record-store.ts";
-import { safeLink } from "#content/nonprofit/website.ts";
 import { unsafeCharacter } from "#content/nonprofit/text.ts";
 import type { Outcome, Planner } from "./apply-rows.ts";
 import { idsByOrgId, knownIds } from "./import-store.ts";

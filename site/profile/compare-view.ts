@@ -1,9 +1,9 @@
+import { safeLink } from "#content/nonprofit/safe-link.ts";
 import { comparedMax } from "#content/contract/comparison.ts";
 import type { ComparedProfiles } from "#content/find/answer.ts";
 import { type Html, markup } from "#content/language/html.ts";
 import { english } from "#content/language/texts.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
-import { safeLink } from "#content/nonprofit/website.ts";
 import { toDetail } from "#content/nonprofit/wire.ts";
 import type { BuildInputs } from "#site/parts/page-head.ts";
 import { clipped } from "#site/parts/words.ts";

@@ -1,7 +1,7 @@
+import { linkHost, safeLink } from "#content/nonprofit/safe-link.ts";
 import type { Filing, FoundHistory, History } from "#content/contract/enrichment-answers.ts";
 import { markup } from "#content/language/html.ts";
 import type { Texts } from "#content/language/texts.ts";
-import { linkHost, safeLink } from "#content/nonprofit/website.ts";
 import { linkHtml } from "./profile-html.ts";
 import { fieldName, labelOf, sourceName } from "./profile-facts.ts";
 import { metaText } from "#site/parts/page-head.ts";

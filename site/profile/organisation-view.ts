@@ -1,8 +1,8 @@
+import { safeLink } from "#content/nonprofit/safe-link.ts";
 import type { Organisation } from "#content/contract/standing.ts";
 import words from "#content/editorial/standing.json";
 import type { Html } from "#content/language/html.ts";
 import type { Texts } from "#content/language/texts.ts";
-import { safeLink } from "#content/nonprofit/website.ts";
 import { giverHtml, linkHtml } from "./profile-html.ts";
 
 /** What registers say of an organisation that has no profile here. */

@@ -1,3 +1,4 @@
+import { linkHost, safeLink } from "#content/nonprofit/safe-link.ts";
 import {
   type FieldProvenance,
   linkWords,
@@ -10,7 +11,6 @@ import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { fromPostcode } from "#content/nonprofit/provenance.ts";
 import { registerById, registerPage } from "#content/nonprofit/register-facts.ts";
 import { isWallet } from "#content/nonprofit/ways-to-give.ts";
-import { linkHost, safeLink } from "#content/nonprofit/website.ts";
 import { english, type Texts } from "#content/language/texts.ts";
 import { isolated, joined, quoted } from "#site/parts/words.ts";
 

@@ -1,3 +1,4 @@
+import { safeLink } from "#content/nonprofit/safe-link.ts";
 import type {
   NonprofitDetail,
   RegisterFact,
@@ -7,7 +8,6 @@ import type {
 import { type Html, markup } from "#content/language/html.ts";
 import type { Texts } from "#content/language/texts.ts";
 import { registerById, registerName } from "#content/nonprofit/register-facts.ts";
-import { safeLink } from "#content/nonprofit/website.ts";
 import { answersBeside, type Fact, factsBeside, type FieldsOrigin } from "./profile-facts.ts";
 
 /**

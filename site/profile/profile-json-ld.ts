@@ -1,7 +1,7 @@
+import { safeLink } from "#content/nonprofit/safe-link.ts";
 import type { NonprofitDetail } from "#content/contract/nonprofit.ts";
 import type { Network } from "#content/giving/network.ts";
 import { countryCode } from "#content/nonprofit/country.ts";
-import { safeLink } from "#content/nonprofit/website.ts";
 import type { Fact } from "./profile-facts.ts";
 import { scriptJson } from "#site/parts/page-head.ts";
 

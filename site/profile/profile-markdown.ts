@@ -1,3 +1,4 @@
+import { safeLink } from "#content/nonprofit/safe-link.ts";
 import type {
   NonprofitDetail,
   RegisterFact,
@@ -10,7 +11,6 @@ import { thinFields } from "#content/nonprofit/listing.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { factLine, stateInWords } from "#content/nonprofit/register-facts.ts";
 import { unvouchedAddress } from "#content/nonprofit/ways-to-give.ts";
-import { safeLink } from "#content/nonprofit/website.ts";
 import { moneyView } from "./profile-money.ts";
 import { factsBeside, type FieldsOrigin } from "./profile-facts.ts";
 import type { ProfileView } from "./profile-view.ts";

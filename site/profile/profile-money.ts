@@ -1,8 +1,8 @@
+import { safeLink } from "#content/nonprofit/safe-link.ts";
 import type { FinancialPeriod, NonprofitDetail } from "#content/contract/nonprofit.ts";
 import { type Html, markup } from "#content/language/html.ts";
 import { english, type Texts } from "#content/language/texts.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
-import { safeLink } from "#content/nonprofit/website.ts";
 import { linkHtml } from "./profile-html.ts";
 
 const columns = ["revenue", "expenses", "assets", "net_assets"] as const;

@@ -1,3 +1,4 @@
+import { linkHost } from "#content/nonprofit/safe-link.ts";
 import type { NonprofitDetail } from "#content/contract/nonprofit.ts";
 import { networks } from "#content/giving/network.ts";
 import { thinFields } from "#content/nonprofit/listing.ts";
@@ -16,7 +17,6 @@ import {
   sizeOf,
   whyWithdrawn,
 } from "./profile-facts.ts";
-import { linkHost } from "#content/nonprofit/website.ts";
 import { unvouchedAddress } from "#content/nonprofit/ways-to-give.ts";
 import {
   otherAnswersHtml,

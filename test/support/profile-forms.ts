@@ -1,8 +1,8 @@
+import { safeLink } from "#content/nonprofit/safe-link.ts";
 import { load } from "cheerio";
 import type { NonprofitDetail } from "#content/contract/nonprofit.ts";
 import { countryName } from "#content/nonprofit/country.ts";
 import { dateInWords, stateInWords } from "#content/nonprofit/register-facts.ts";
-import { safeLink } from "#content/nonprofit/website.ts";
 import { factsBeside, fieldName, originOf } from "#site/profile/profile-facts.ts";
 
 const byLabel = ([one = ""]: (string | undefined)[], [other = ""]: (string | undefined)[]) =>

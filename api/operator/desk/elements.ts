@@ -1,8 +1,8 @@
+import { safeLink } from "#content/nonprofit/safe-link.ts";
 import { type Html, html, type Part } from "#content/language/html.ts";
 import { placeWith } from "#api/http/query.ts";
 import type { AuditEntry } from "#content/contract/operator.ts";
 import type { ReviewCheck } from "#content/contract/review.ts";
-import { safeLink } from "#content/nonprofit/website.ts";
 
 /** What a page says before all else, read out by screen readers at once. */
 export const notice = (kind: "good" | "bad", text: Part): Html =>

@@ -1,4 +1,4 @@
-import { safeLink } from "#content/nonprofit/website.ts";
+import { safeLink } from "#content/nonprofit/safe-link.ts";
 import type { NonprofitDetail } from "#content/contract/nonprofit.ts";
 import { openPanel } from "#site/browser/giving/panel.ts";
 import { openGivingService } from "#site/browser/giving/service.ts";

@@ -1,5 +1,5 @@
+import { linkHost, safeLink } from "#content/nonprofit/safe-link.ts";
 import { describe, expect, test } from "bun:test";
-import { linkHost, safeLink } from "#content/nonprofit/website.ts";
 
 describe("a link", () => {
   test.each([
