@@ -9,15 +9,13 @@ import {
   fetchAll,
   planFetch,
   fetchAndImport,
-} from "#scripts/import/fetch-all.ts";
-import { irs990Xml } from "#scripts/import/irs-990-xml.ts";
-import {
   type FetchRequest,
   countryNames,
   isList,
   publishedRegisters,
   registersOf,
-} from "#scripts/import/published.ts";
+} from "#scripts/import/fetch-all.ts";
+import { irs990Xml } from "#scripts/import/irs-990-xml.ts";
 import { BadInput, fileDay, readLines } from "#scripts/import/read-file.ts";
 import {
   Interrupted,

@@ -15,21 +15,24 @@ import { lastBackup } from "#content/operation/backup-store.ts";
 import { openLease } from "#content/operation/lease-store.ts";
 import { newestFetches, noteFetch } from "#content/register/import-store.ts";
 import { type Child, startChild } from "#content/runtime/supervised-child.ts";
-import { every, type EveryOptions, withTimeout } from "#content/runtime/timing.ts";
+import {
+  every,
+  type EveryOptions,
+  withTimeout,
+  type FollowingWork,
+} from "#content/runtime/timing.ts";
 import { storeCharts } from "#content/statistics/charts-store.ts";
 import { directoryFact } from "#content/store/facts.ts";
 import type { Store } from "#content/store/open.ts";
 import { stopSignal } from "#scripts/support/config.ts";
 import { startProgress } from "#scripts/support/progress.ts";
-import type { FollowingWork } from "#site/delivery/background-work.ts";
 import { startPurger } from "#site/delivery/purge.ts";
 import { startUploader } from "#site/delivery/upload.ts";
 import type { PublisherContext } from "#site/publisher/context.ts";
 import { startHeartbeat } from "#site/publisher/lock.ts";
 import { dropDamagedManifest, type Publisher } from "#site/publisher/open-publisher.ts";
-import { runPublishLoop } from "#site/publisher/publish-loop.ts";
+import { runPublishLoop, openWorkSignal } from "#site/publisher/publish-loop.ts";
 import { requestRepair, requestScheduledBuild } from "#site/publisher/requests.ts";
-import { openWorkSignal } from "#site/publisher/work-signal.ts";
 import { heldMessage, type Bucket, purgeConfigOf, targetOrExit } from "./once.ts";
 
 const listDelayMs = 400;

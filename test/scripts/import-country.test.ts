@@ -3,8 +3,14 @@ import { readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import fetching from "#content/editorial/fetching.json";
 import { newestFetches } from "#content/register/import-store.ts";
-import { fetchAll, planFetch, type FetchReport } from "#scripts/import/fetch-all.ts";
-import { publishedFiles, publishedRegisters, registersOf } from "#scripts/import/published.ts";
+import {
+  fetchAll,
+  planFetch,
+  type FetchReport,
+  publishedFiles,
+  publishedRegisters,
+  registersOf,
+} from "#scripts/import/fetch-all.ts";
 import { formatNames } from "#scripts/import/run-import.ts";
 import {
   anImporting,

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { inBackground } from "#site/delivery/background-work.ts";
+import { inBackground } from "#content/runtime/timing.ts";
 
 test.each([
   ["went well", []],

@@ -5,8 +5,7 @@ import { storeCharts } from "#content/statistics/charts-store.ts";
 import { runProfileJob } from "#site/publisher/profile-job.ts";
 import { openHousekeeping } from "#site/publisher/housekeeping.ts";
 import { releases } from "#site/bundle/release.ts";
-import { runPublishLoop } from "#site/publisher/publish-loop.ts";
-import { openWorkSignal } from "#site/publisher/work-signal.ts";
+import { runPublishLoop, openWorkSignal } from "#site/publisher/publish-loop.ts";
 import { aDirectory, plainFolder } from "#test/support/publisher.ts";
 
 const directory = await aDirectory([{ slug: "trust-a" }, { slug: "trust-b" }], { exported: true });

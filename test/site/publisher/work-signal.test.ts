@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, test } from "bun:test";
-import { openWorkSignal } from "#site/publisher/work-signal.ts";
+import { openWorkSignal } from "#site/publisher/publish-loop.ts";
 import { aDirectory } from "#test/support/publisher.ts";
 
 const directory = await aDirectory([{ slug: "trust-a" }]);
