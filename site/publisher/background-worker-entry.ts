@@ -8,7 +8,7 @@ import { documentKinds } from "#site/documents/kinds.ts";
 import { openRenderer } from "#site/renderer/renderer.ts";
 import { makeIndexes } from "#site/search/make-indexes.ts";
 import { renderBatch, type Task, type WorkerMessage } from "./background-worker.ts";
-import type { WorkerSettings } from "./context.ts";
+import type { SlowTasks, WorkerSettings } from "./context.ts";
 import { draftFeed } from "./feed-job.ts";
 import { makeLists } from "./list-job.ts";
 
@@ -38,19 +38,20 @@ async function openRendering() {
   return { source, kinds: documentKinds, manifest, blobs };
 }
 
-async function perform(task: Task): Promise<unknown> {
-  if (task.name === "makeIndexes") return makeIndexes({ store, manifest, blobs }, task.input);
-  if (task.name === "makeData") return makeData({ manifest, blobs, baseUrl });
-  if (task.name === "writeDataFiles") return writeDataFiles(task.input);
-  if (task.name === "renderBatch") return renderBatch(await rendering(), damaged, task.input);
-  if (task.name === "makeLists") return makeLists(await rendering(), task.input);
-  return draftFeed(await rendering(), task.input);
-}
+const tasks: SlowTasks = {
+  makeIndexes: (job) => makeIndexes({ store, manifest, blobs }, job),
+  makeData: () => makeData({ manifest, blobs, baseUrl }),
+  writeDataFiles,
+  renderBatch: async (keys) => renderBatch(await rendering(), damaged, keys),
+  makeLists: async (job) => makeLists(await rendering(), job),
+  draftFeed: async (job) => draftFeed(await rendering(), job),
+};
 
-const answer = (task: Task): Promise<WorkerMessage> =>
-  perform(task).then(
-    (done) => ({ id: task.id, done }),
-    (error: Error) => ({ id: task.id, failure: error.stack ?? error.message, code: null }),
+const answer = ({ id, name, input }: Task): Promise<WorkerMessage> =>
+  // The publisher sends what the task of this name takes.
+  tasks[name](input as never).then(
+    (done) => ({ id, done }),
+    (error: Error) => ({ id, failure: error.stack ?? error.message, code: null }),
   );
 
 /** After a task whose publisher goes on with small changes: gives memory back, and copies the manifest's log. */

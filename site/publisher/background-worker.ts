@@ -15,9 +15,7 @@ import type {
 import { draftFeed } from "./feed-job.ts";
 import { makeLists } from "./list-job.ts";
 
-export type Task = {
-  [Name in keyof SlowTasks]: { id: number; name: Name; input: Parameters<SlowTasks[Name]>[0] };
-}[keyof SlowTasks];
+export type Task = { id: number; name: keyof SlowTasks; input: unknown };
 export type WorkerMessage = "ready" | TaskAnswer<unknown>;
 
 type Worker = SlowTasks & { close: () => void };
