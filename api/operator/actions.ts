@@ -1,7 +1,7 @@
 import details from "#content/editorial/problem-details.json";
 import { fillDetail } from "#content/contract/base/fill.ts";
 import { Elysia } from "elysia";
-import type { z } from "zod";
+import { z } from "zod";
 import type { Context } from "#api/context.ts";
 import { encodedJson } from "#api/http/encoded-body.ts";
 import {
@@ -139,6 +139,23 @@ const refusals: FailureTable<Failure> = {
     errors: errors.map(({ path, message }) => ({ path, message })),
   }),
 };
+
+/** The names of what stands in a path. */
+export const paramsIn = (path: string): string[] => path.match(/(?<=\{)\w+(?=\})/g) ?? [];
+
+/** A shape without what says that it may be absent or null. */
+export const typeOf = (shape: z.ZodType): z.ZodType =>
+  shape instanceof z.ZodOptional || shape instanceof z.ZodNullable
+    ? typeOf(shape.unwrap() as z.ZodType)
+    : shape;
+
+/** What a text that was typed stands for as a member of this shape: itself, or the entries of a list, texts or numbers. */
+export function typedValue(shape: z.ZodType, text: string, separator: string): unknown {
+  const type = typeOf(shape);
+  if (!(type instanceof z.ZodArray)) return text;
+  const entries = text.split(separator).flatMap((entry) => entry.trim() || []);
+  return type.element instanceof z.ZodNumber ? entries.map(Number) : entries;
+}
 
 /** One decision on many, each in a transaction of its own: one that cannot be taken keeps back no other. */
 async function decideMany(
