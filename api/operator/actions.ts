@@ -12,7 +12,6 @@ import {
   unusableBody,
 } from "#api/http/problem.ts";
 import { pathOf, schemaOf } from "#api/http/route.ts";
-import { eraseContactsOf } from "#content/correction/erase-contacts.ts";
 import { checkHost, type HostProofFailure } from "#content/onboarding/prove-host.ts";
 import { verificationOperations } from "#content/contract/operations/onboarding.ts";
 import type { Operation, ParamsOf } from "#content/contract/operations/operation.ts";
@@ -50,7 +49,13 @@ import {
 } from "#content/operator/picks.ts";
 import { revertAgent } from "#content/operator/revert.ts";
 import type { ReviewFailure } from "#content/requests/kind.ts";
-import { decideReview, findReview, listReviews, reviewQueues } from "#api/operator/requests.ts";
+import {
+  decideReview,
+  eraseContacts,
+  findReview,
+  listReviews,
+  reviewQueues,
+} from "#api/operator/requests.ts";
 import { type RevokeFailure, revokeVerification } from "#content/operator/revoke-verification.ts";
 import { hostProofAnswers, openHostProof } from "#api/onboarding/host-proof.ts";
 
@@ -206,7 +211,7 @@ export const actions = {
   listAgentSubmissions: reading(operations.listAgentSubmissions, listAgentSubmissions),
   bindAgentForOwner: action(operations.bindAgentForOwner, bindForOwner),
   approveAgentName: action(operations.approveAgentName, approveAgentName),
-  eraseContacts: action(verificationOperations.eraseContacts, eraseContactsOf),
+  eraseContacts: action(verificationOperations.eraseContacts, eraseContacts),
   revokeVerification: action(verificationOperations.revokeVerification, revokeVerification, {
     bodyless: true,
   }),

@@ -1,5 +1,5 @@
 import { identifiers } from "#content/contract/operations/list-file.ts";
-import { and, getTableName, ne } from "drizzle-orm";
+import { and, getTableName, ne, sql } from "drizzle-orm";
 import type { SQLiteColumn, SQLiteTable } from "drizzle-orm/sqlite-core";
 import type { NonprofitSummary } from "#content/contract/nonprofit.ts";
 import type { Queryable } from "#content/store/open.ts";
@@ -241,3 +241,11 @@ export const children = [
     },
   ),
 ];
+
+/** Slugs of profiles that have this contact. Looks through all of them. */
+export const slugsWithContact = async (store: Queryable, email: string): Promise<string[]> => {
+  const { slug, contact_email } = nonprofits;
+  const isIt = sql`lower(${contact_email}) = lower(${email})`;
+  const rows = await store.db.select({ slug }).from(nonprofits).where(isIt).limit(100);
+  return rows.map((row) => row.slug);
+};

@@ -95,6 +95,9 @@ async function distinctNames(store: Queryable, column: "operator" | "action"): P
   return rows.map(({ name }) => name);
 }
 
+/** Who is named in the audit log for what time alone brings about. */
+export const clockName = "the clock";
+
 /** What an operator did, `at` an instant in milliseconds since 1970. */
 export type OperatorEntry = Pick<NewEntry, "operator" | "action" | "subject" | "detail"> & {
   at: number;

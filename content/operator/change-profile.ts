@@ -4,7 +4,6 @@ import { fail, ok, type Result } from "#content/contract/base/result.ts";
 import type { Wrong } from "#content/contract/problem.ts";
 import { overruleField } from "#content/enrichment/agreed-field-store.ts";
 import { readProfileValues } from "#content/enrichment/profile-values.ts";
-import { newestChangeOf } from "#content/nonprofit/changes-store.ts";
 import {
   edited,
   restored,
@@ -19,9 +18,9 @@ import { planSaves, type Save } from "#content/nonprofit/save.ts";
 import { type Link, linkThatTook, planLink, planUnlink } from "#content/register/links-store.ts";
 import { applyDueHolds, stopHeldWrites } from "#content/onboarding/wallet-hold-store.ts";
 import type { Queryable } from "#content/store/open.ts";
-import { carryOut, type Plan, planned, type Write } from "#content/operation/plan.ts";
+import { type Plan, planned, type Write } from "#content/operation/plan.ts";
 import type { Statement } from "#content/store/query.ts";
-import { type OperatorWorld, isLive } from "#content/requests/kind.ts";
+import { type OperatorWorld, isLive, operate } from "#content/requests/kind.ts";
 
 export type ProfileFailure =
   | { kind: "nonprofit_not_found"; slug: string }
@@ -51,7 +50,7 @@ type Planning<Answer, Failure> = (
  * One change of a profile, read, planned and carried out in one transaction, and the sequence of the public change that it
  * made, null for none. Held wallets that are due take effect before.
  */
-export const onProfile = <Answer, Failure>(
+export const onProfile = <Answer extends { slug: string }, Failure>(
   { store, clock }: Pick<OperatorWorld, "store" | "clock">,
   slug: string,
   plan: Planning<Answer, Failure>,
@@ -61,12 +60,8 @@ export const onProfile = <Answer, Failure>(
     const profile = await recordBySlug(tx, slug);
     if (profile === null) return fail({ kind: "nonprofit_not_found", slug } as const);
     await applyDueHolds(tx, now, profile.id);
-    const last = await newestChangeOf(tx, profile.id);
     const before = (await recordBySlug(tx, slug)) ?? profile;
-    const change = await carryOut(tx, await plan(tx, before, now));
-    if (!change.ok) return change;
-    const newest = await newestChangeOf(tx, profile.id);
-    return ok({ sequence: newest === last ? null : newest, answer: change.value });
+    return operate(tx, profile.id, await plan(tx, before, now));
   });
 
 /** One change by an operator, with a line in the audit log; after it this process reads what is recommended again. */
@@ -95,7 +90,8 @@ async function changeProfile(
   if (!done.ok) return done;
   // A profile that came back may be a recommended one.
   world.curated.lookAgain();
-  return ok({ ...done.value.answer, live: await isLive(world, done.value.sequence) });
+  const { sequence, ...answer } = done.value;
+  return ok({ ...answer, live: await isLive(world, sequence) });
 }
 
 const conflict = (message: string) => fail({ kind: "profile_conflict", message } as const);

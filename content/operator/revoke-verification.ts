@@ -46,7 +46,7 @@ export async function revokeVerification(
     return planned(ok({ slug, taken_back, put_back, stopped_hold }), ...writes);
   });
   if (!done.ok) return done;
-  const { sequence, answer } = done.value;
+  const { sequence, ...answer } = done.value;
   return ok({ ...answer, live: await isLive(world, sequence) });
 }
 

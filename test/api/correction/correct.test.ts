@@ -1,6 +1,12 @@
 import { afterAll, describe, expect, test } from "bun:test";
-import { eraseContactsOf, eraseOldContacts } from "#content/correction/erase-contacts.ts";
-import { decideReview, expireWaiting, findReview, listReviews } from "#api/operator/requests.ts";
+import {
+  decideReview,
+  eraseContacts,
+  eraseOldContacts,
+  expireWaiting,
+  findReview,
+  listReviews,
+} from "#api/operator/requests.ts";
 import { CorrectionAnswer, CorrectionStatus } from "#content/contract/correction.ts";
 import { aNonprofit } from "#test/support/records.ts";
 import { aClient, aService } from "#test/support/service.ts";
@@ -200,14 +206,14 @@ test("the contact is erased 90 days after the decision, or when an operator says
   ];
   for (const each of [first, second]) await reject(each);
   const erase = (whose: { email?: string; review?: string }) =>
-    eraseContactsOf(service.context, { ...whose, operator: "ada" });
+    eraseContacts(service.context, { ...whose, operator: "ada" });
   const erased = { value: { erased: [idOf(first)], waiting: [] } };
   expect(await erase({ review: idOf(first) })).toMatchObject(erased);
   expect(await contacts()).toEqual([idOf(second), idOf(third)].sort());
   now = new Date(now.getTime() + 90 * 86_400_000 - 1);
-  expect(await eraseOldContacts(service.store, now)).toBe(0);
+  expect(await eraseOldContacts(service.context)).toBe(0);
   now = new Date(now.getTime() + 1);
-  expect(await eraseOldContacts(service.store, now)).toBe(1);
+  expect(await eraseOldContacts(service.context)).toBe(1);
   const waiting = { value: { erased: [], waiting: [idOf(third)] } };
   expect(await erase({ email: contact_email.toUpperCase() })).toMatchObject(waiting);
   expect(await erase({ review: "correction-00" })).toMatchObject({ ok: false });
