@@ -8,6 +8,8 @@ import {
   listReviews,
 } from "#api/operator/requests.ts";
 import { CorrectionAnswer, CorrectionStatus } from "#content/contract/correction.ts";
+import { correctionStore } from "#content/correction/store.ts";
+import { recordBySlug } from "#content/nonprofit/record-store.ts";
 import { aNonprofit } from "#test/support/records.ts";
 import { aClient, aService } from "#test/support/service.ts";
 
@@ -149,8 +151,13 @@ describe("an operator", () => {
   test("rejects it with a reason, which the sender reads; nothing changes", async () => {
     const slug = await addSlug();
     const answer = await send(slug);
+    const { id = 0 } = (await recordBySlug(service.store, slug)) ?? {};
+    const waiting = async () =>
+      (await correctionStore.waitingFor(service.store, id)).map((one) => one.id);
+    expect(await waiting()).toEqual([answer.correction_id]);
     const reason = "The register says Nairobi.";
     expect((await reject(answer, reason)).ok).toBe(true);
+    expect(await waiting()).toEqual([]);
     expect(await statusOf(answer)).toMatchObject({ status: "rejected", reason });
     expect(await history(slug)).toMatchObject([{ kind: "added" }]);
   });
