@@ -1,12 +1,15 @@
 import { verificationOperations } from "#content/contract/operations/onboarding.ts";
-import { operatorOperations as operations } from "#content/contract/operations/operator.ts";
+import {
+  operatorOperations as operations,
+  profileOperations,
+} from "#content/contract/operations/operator.ts";
+import { pickOperations as picks } from "#content/contract/operations/recommendation.ts";
+import type { PickItem } from "#content/contract/recommendation.ts";
+import { ProfileEdit } from "#content/contract/profile-change.ts";
 import { type AuditEntry, DailyNumbers } from "#content/contract/operator.ts";
 import type { Reverted } from "#content/contract/review.ts";
-import { agents } from "./review/agents.ts";
 import { audit } from "./review/audit.ts";
 import { argsOf, inputOf, operated, pageLines } from "./review/operated.ts";
-import { pick } from "./review/picks.ts";
-import { profile } from "./review/profiles.ts";
 import { approve, list, queues, reject, showOne } from "./review/reviews.ts";
 import { flag, positional, runCommand, textOption, wordedCommand } from "./support/command.ts";
 import { stopWith } from "./support/config.ts";
@@ -107,6 +110,99 @@ const erase = operated("review erase", verificationOperations.eraseContacts, {
   ],
 });
 
+const ofAgent = { args: { agent: positional } };
+
+const agentSubmissions = operated("review agent submissions", operations.listAgentSubmissions, {
+  ...ofAgent,
+  linesOf: (page) =>
+    pageLines(
+      // Escaped: what others wrote must not play with the terminal.
+      page.submissions.map(
+        ({ submission_id, applied_at, slug, field, value }) =>
+          `${submission_id}  ${applied_at}  ${slug}  ${field}: ${JSON.stringify(value)}`,
+      ),
+      "Nothing of this agent is live by agreement.",
+      ["--after", page.next],
+    ),
+});
+
+const bindAgent = operated("review agent bind", operations.bindAgentForOwner, {
+  ...ofAgent,
+  linesOf: ({ agent_id, agent_secret }) => [
+    `${agent_id} is bound. Hand this secret to its owner:`,
+    agent_secret,
+  ],
+});
+
+const nameAgent = operated("review agent name", operations.approveAgentName, {
+  ...ofAgent,
+  linesOf: ({ agent_id, approved_name }) => [
+    approved_name === null
+      ? `${agent_id} has no approved name.`
+      : `${agent_id} is named ${JSON.stringify(approved_name)}.`,
+  ],
+});
+
+const listPicks = operated("review pick list", picks.listPicks, {
+  linesOf: ({ picks: rows, in_file, next }) => [
+    ...(rows.length === 0 ? ["The store has no recommendations."] : rows.map(printedPick)),
+    ...in_file.map((slug) => `${slug}  (content/editorial/starter-set.json)`),
+    ...(next === null ? [] : [`More: --after ${next}`]),
+  ],
+});
+
+const addPick = operated("review pick add", picks.addPick, { args: { slug: positional } });
+
+const editPick = operated("review pick edit", picks.editPick, {
+  bodyOf: ({ for: intents, why, causes }) =>
+    [intents, why, causes].every((option) => option === undefined)
+      ? stopWith("Give at least one of --for, --why and --causes.", 2)
+      : {},
+});
+
+const removePick = operated("review pick remove", picks.removePick);
+
+/** What others wrote is shown with its control characters escaped, so that it cannot play with the terminal. */
+const printedPick = ({
+  slug,
+  origin,
+  added_by,
+  recommended_for,
+  why_recommended,
+}: PickItem): string =>
+  [
+    `${slug}  by ${origin}${added_by === "" ? "" : ` (${JSON.stringify(added_by)})`}`,
+    ...recommended_for.map((intent) => `  for ${JSON.stringify(intent)}`),
+    `  ${JSON.stringify(why_recommended)}`,
+    "",
+  ].join("\n");
+
+const fields = ProfileEdit.shape.values.shape;
+const fieldNames = Object.keys(fields).join(", ");
+
+const editProfile = operated("review profile edit", profileOperations.editProfile, {
+  args: {
+    field: { type: "string", description: `One of ${fieldNames} (required)` },
+    value: textOption,
+  },
+  bodyOf: ({ field, value }) => {
+    const name = String(field).trim();
+    if (!(name in fields)) stopWith(`--field: give one of ${fieldNames}.`, 2);
+    return { values: { [name]: value === undefined ? null : fieldValue(name, String(value)) } };
+  },
+});
+
+/** A text as it is, where the field takes one; else the number or the list in it. */
+function fieldValue(field: string, text: string): unknown {
+  const shape = fields[field as keyof typeof fields];
+  if (shape.safeParse(text).success) return text;
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
+
 export const command = wordedCommand("review", {
   subCommands: {
     queues,
@@ -122,9 +218,20 @@ export const command = wordedCommand("review", {
     audit,
     health,
     numbers,
-    pick,
-    profile,
-    agent: agents,
+    pick: wordedCommand("review pick", {
+      subCommands: { list: listPicks, add: addPick, edit: editPick, remove: removePick },
+    }),
+    profile: wordedCommand("review profile", {
+      subCommands: {
+        withdraw: operated("review profile withdraw", profileOperations.withdrawProfile),
+        restore: operated("review profile restore", profileOperations.restoreProfile),
+        edit: editProfile,
+        merge: operated("review profile merge", profileOperations.mergeProfile),
+      },
+    }),
+    agent: wordedCommand("review agent", {
+      subCommands: { submissions: agentSubmissions, bind: bindAgent, name: nameAgent },
+    }),
   },
 });
 

@@ -31,6 +31,8 @@ import {
   type ProfileFailure,
   restoreProfile,
   withdrawProfile,
+  type RevokeFailure,
+  revokeVerification,
 } from "#content/operator/change-profile.ts";
 import { operatorHealth, operatorNumbers } from "./health.ts";
 import {
@@ -56,7 +58,6 @@ import {
   listReviews,
   reviewQueues,
 } from "#api/operator/requests.ts";
-import { type RevokeFailure, revokeVerification } from "#content/operator/revoke-verification.ts";
 import { hostProofAnswers, openHostProof } from "#api/onboarding/host-proof.ts";
 
 /** What an action is asked with: the name of who asks, and what the operation takes. */
