@@ -233,7 +233,7 @@ const all: readonly Action[] = Object.values(actions);
 /** The operator's JSON API. Who is no operator is refused before anything else is looked at; nothing is cached. */
 export function operatorRoutes(context: Context) {
   const routes = new Elysia().derive(async ({ request }) => ({
-    operator: (await operatorOf(context, request)).name,
+    operator: await operatorOf(context, request),
   }));
   for (const entry of all) {
     const { operation } = entry;

@@ -20,7 +20,7 @@ export type Vitals = Pick<Health, "chain"> & {
 export type Unready = { part: keyof Ready["parts"] | "service"; why: string };
 
 const says = words.warnings;
-/** What to do about each finding of `doctor`, by name of the check. Works while the service is down. */
+/** What to do about each finding of `doctor`, by name of the check; the finding itself comes from the probe. Works while the service is down. */
 export const { remedies } = words;
 
 /** Said at the start and on the health page. */
@@ -37,8 +37,6 @@ type Check = {
   bound?: number;
   /** Of scripts/monitoring/alerts.yml; several checks may share one. */
   alert?: string;
-  /** What to do about a finding of `doctor` for this check; the finding itself comes from the probe. */
-  remedy?: string;
   /** For an operator: what is wrong and what helps; nothing when all is well. */
   warnings?(health: Health): string[];
   /** Why no requests should be sent here; null when nothing is wrong. */
@@ -121,7 +119,6 @@ export const checks: readonly Check[] = [
     name: "chain",
     severity: "page",
     alert: "AlmonerChainAway",
-    remedy: remedies.chain,
     warnings: ({ chain }) =>
       when(isSilent(chain), says.no_answer, { why: chain?.why ?? "no reason given" }),
     unready: {
@@ -195,7 +192,6 @@ export const checks: readonly Check[] = [
     severity: "page",
     bound: freeBytesMin,
     alert: "AlmonerDiskFull",
-    remedy: remedies.disk,
     warnings: ({ store: { free_bytes } }) =>
       free_bytes === null
         ? []
@@ -225,22 +221,22 @@ export const checks: readonly Check[] = [
     severity: "ticket",
     warnings: ({ access }) => when(access.untrusted_proxy_requests > 0, untrustedProxy),
   },
-  { name: "service", severity: "page", remedy: remedies.service },
-  { name: "owner", severity: "page", remedy: remedies.owner },
-  { name: "rights", severity: "ticket", remedy: remedies.rights },
-  { name: "store", severity: "page", remedy: remedies.store },
-  { name: "upgrade", severity: "ticket", remedy: remedies.upgrade },
-  { name: "schema", severity: "page", remedy: remedies.schema },
-  { name: "audit log", severity: "page", remedy: remedies["audit log"] },
-  { name: "signing key", severity: "page", remedy: remedies["signing key"] },
-  { name: "secrets", severity: "ticket", remedy: remedies.secrets },
-  { name: "manifest", severity: "ticket", remedy: remedies.manifest },
-  { name: "small files", severity: "ticket", remedy: remedies["small files"] },
-  { name: "local chain", severity: "ticket", remedy: remedies["local chain"] },
-  { name: "compiled site", severity: "ticket", remedy: remedies["compiled site"] },
-  { name: "published files", severity: "ticket", remedy: remedies["published files"] },
-  { name: "backups", severity: "ticket", remedy: remedies.backups },
-  { name: "clock", severity: "ticket", remedy: remedies.clock },
+  { name: "service", severity: "page" },
+  { name: "owner", severity: "page" },
+  { name: "rights", severity: "ticket" },
+  { name: "store", severity: "page" },
+  { name: "upgrade", severity: "ticket" },
+  { name: "schema", severity: "page" },
+  { name: "audit log", severity: "page" },
+  { name: "signing key", severity: "page" },
+  { name: "secrets", severity: "ticket" },
+  { name: "manifest", severity: "ticket" },
+  { name: "small files", severity: "ticket" },
+  { name: "local chain", severity: "ticket" },
+  { name: "compiled site", severity: "ticket" },
+  { name: "published files", severity: "ticket" },
+  { name: "backups", severity: "ticket" },
+  { name: "clock", severity: "ticket" },
 ];
 
 /** What of a directory's health needs an operator, in sentences; empty when all is well. */

@@ -65,24 +65,20 @@ async function formWork(
   { page, done, ...steps }: FormSteps<never>,
   visit: Sent,
 ): Promise<Page | Response> {
-  const action: Action = actions[name];
+  const { context, session } = visit;
   const { params, body } = inputIn(name, visit);
-  const unusable = (failure: Refusal): string =>
-    steps.unusable?.(failure, visit) ??
-    formWords[name].unusable ??
-    (faultsOf(failure) || failure.detail);
   const refused = (failure: Refusal) => {
-    const why = failure.code === "invalid_review" ? unusable(failure) : failure.detail;
+    const unusable = steps.unusable?.(failure, visit) ?? formWords[name].unusable;
+    const faults = unusable ?? (faultsOf(failure) || failure.detail);
+    const why = failure.code === "invalid_review" ? faults : failure.detail;
     return page(visit, { said: notice("bad", why), status: failure.status, failure });
   };
   if (Object.values(params).includes("")) {
     return refused({ status: 400, code: "invalid_review", detail: "" });
   }
-  const outcome = await action.perform(visit.context, {
-    operator: visit.session.operator,
-    params,
-    body: { ...body, ...(await steps.body?.(visit)) },
-  });
+  const sent = { ...body, ...(await steps.body?.(visit)) };
+  const action: Action = actions[name];
+  const outcome = await action.perform(context, { operator: session.operator, params, body: sent });
   return outcome.ok ? done(visit, outcome.value) : refused(outcome.failure);
 }
 

@@ -111,9 +111,8 @@ const published: NonNullable<Vitals["publication"]> = {
 const vitals: Vitals = { chain, free_bytes: 5e10, publication: published };
 
 test("what doctor can say helps is the remedy of one check, by its name", () => {
-  const named = checks.filter(({ remedy }) => remedy !== undefined);
-  expect(Object.fromEntries(named.map(({ name, remedy }) => [name, remedy]))).toEqual(remedies);
-  expect(named).toHaveLength(Object.keys(remedies).length);
+  const named = checks.map(({ name }) => name).filter((name) => name in remedies);
+  expect(named.toSorted()).toEqual(Object.keys(remedies).toSorted());
 });
 
 describe("why a service should be sent no requests", () => {
