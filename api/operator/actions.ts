@@ -146,7 +146,6 @@ const refusals: FailureTable<Failure> = {
   }),
 };
 
-/** The names of what stands in a path. */
 export const paramsIn = (path: string): string[] => path.match(/(?<=\{)\w+(?=\})/g) ?? [];
 
 /** A shape without what says that it may be absent or null. */

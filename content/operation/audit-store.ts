@@ -183,12 +183,10 @@ export type AuditHeads = z.infer<typeof AuditHeads>;
 /** The fact of the store under which the published heads are kept, as JSON of AuditHeads. */
 export const auditHeadsFact = "audit_heads";
 
-/** The published heads that the store keeps. */
 export const storedHeads = async (store: Queryable): Promise<AuditHead[]> =>
   AuditHeads.parse(JSON.parse((await directoryFact(store, auditHeadsFact)) ?? '{"heads":[]}'))
     .heads;
 
-/** What a head's signature is over. */
 export const signedTextOf = ({ day, entries, hash }: Omit<AuditHead, "jws">): string =>
   JSON.stringify([day, entries, hash]);
 

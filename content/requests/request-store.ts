@@ -154,17 +154,14 @@ export function requestStore<Table extends RequestTable, Row extends RequestRow>
     byId,
     /** The one that the link of a status page shows. */
     byToken: (store: Queryable, digest: string) => first(store, eq(table.status_digest, digest)),
-    /** The same request that waits already. */
     waitingTwin: (store: Queryable, digest: string) =>
       first(store, and(isWaiting, eq(table.request_digest, digest))),
-    /** What waits for a profile. */
     waitingFor: (store: Queryable, nonprofitId: number): Promise<Table["$inferSelect"][]> =>
       store.db
         .select()
         .from(table)
         .where(and(eq(table.nonprofit_id, nonprofitId), isWaiting))
         .execute(),
-    /** How many of a network wait, for all profiles. */
     waitingOfNetwork: (store: Queryable, network: string): Promise<number> =>
       store.db.$count(table, and(eq(table.network, network), isWaiting)),
     /** Decides one that waits. From which network it came is of no use any more. */

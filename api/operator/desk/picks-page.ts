@@ -1,4 +1,4 @@
-import { placeWith, queryIn, textIn } from "#api/http/query.ts";
+import { placeWith, queryIn } from "#api/http/query.ts";
 import { findPick, listPicks } from "#content/operator/picks.ts";
 import { pickOperations } from "#content/contract/operations/recommendation.ts";
 import type { GovernancePhase, PickChange, PickItem } from "#content/contract/recommendation.ts";
@@ -21,7 +21,7 @@ export async function picksPage(visit: Visit, { said, status }: FormNotice = {})
     place: "/desk/picks",
     status,
     main: html`<h1>Recommended profiles</h1>
-      ${said}${await decisionNotice(context, textIn(request, "done", 200))}
+      ${said}${await decisionNotice(visit)}
       ${picks.length === 0 ? html`<p>Nothing is recommended${after === undefined ? null : " after this one"}.</p>` : pickTable(picks, context.config.recommendationPhase)}
       ${next === null ? null : html`<p>${nextLink(placeWith("/desk/picks", { after: next }), "Next page")}</p>`}
       ${in_file.length === 0 ? null : html`<p class="quiet">content/editorial/starter-set.json holds ${in_file.length} more, which win over these: ${in_file.slice(0, 20).join(", ")}${in_file.length > 20 ? " …" : null}</p>`}
@@ -84,7 +84,6 @@ export async function pickPage(visit: Visit, { said, status }: FormNotice = {}):
   };
 }
 
-/** Goes to the list after a change. */
 const done = (_: Visit, { slug }: PickChange): Response =>
   redirect(placeWith("/desk/picks", { done: slug }));
 

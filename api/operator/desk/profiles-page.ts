@@ -69,7 +69,7 @@ export async function profilesPage({ context, request }: Visit): Promise<Page | 
 
 /** /desk/profiles/:slug: what it holds, to be edited, withdrawn, restored or merged. */
 export async function profilePage(visit: Visit, { said, status }: FormNotice = {}): Promise<Page> {
-  const { context, request, params } = visit;
+  const { context, params } = visit;
   const { slug = "" } = params;
   const record = await recordBySlug(context.store, slug);
   if (record === null) return notHere("No nonprofit has this slug.");
@@ -79,7 +79,7 @@ export async function profilePage(visit: Visit, { said, status }: FormNotice = {
     status,
     main: html`<p><a href="/desk/profiles">Profiles</a></p>
       <h1>${profileLink(slug, record.name)}</h1>
-      ${said}${await decisionNotice(context, textIn(request, "done", 200))}
+      ${said}${await decisionNotice(visit)}
       <p class="quiet">
         ${stateOf(record)}, changed ${instant(isoTime(record.updated_at))}.
         <a href="${placeWith("/desk/log", { subject: slug })}">All that was done to it</a>
@@ -173,7 +173,6 @@ const numeric: ReadonlySet<string> = new Set<FieldType | keyof Program>([
 ]);
 const single = (of: string, text: string) => (numeric.has(of) ? number(text) : text || null);
 
-/** What a field is sent as. */
 function valueOf(type: FieldType, text: string): unknown {
   const list = lists[type];
   if (list === undefined) return single(type, text);
@@ -186,7 +185,6 @@ function valueOf(type: FieldType, text: string): unknown {
   });
 }
 
-/** What of a profile can be edited. */
 const membersOf = (record: NonprofitRecord): EditedMember[] =>
   fieldEntries.map(([name, { type, label = name.replaceAll("_", " "), lines }]) => {
     const { hint, rows = lines, row = [] } = lists[type] ?? {};

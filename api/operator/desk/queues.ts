@@ -47,13 +47,12 @@ export async function overviewPage({ context }: Visit): Promise<Page> {
   };
 }
 
-export async function queuesPage({ context, request }: Visit): Promise<Page> {
-  const done = textIn(request, "done");
+export async function queuesPage(visit: Visit): Promise<Page> {
   return {
     title: "Queues",
     place: "/desk/queues",
     main: html`<h1>Queues</h1>
-      ${await decisionNotice(context, done)}${await queueTable({ context })}`,
+      ${await decisionNotice(visit)}${await queueTable(visit)}`,
   };
 }
 
@@ -95,7 +94,7 @@ export async function queuePage(visit: Visit, { said, status }: FormNotice = {})
     place: "/desk/queues",
     status,
     main: html`<h1>${queueWords[kind].name}</h1>
-      ${said}${await decisionNotice(context, textIn(request, "done"))}
+      ${said}${await decisionNotice(visit)}
       ${queue === undefined ? null : html`<p class="quiet">${waitingSentence(queue)}</p>`}
       ${reviews.length === 0 ? html`<p>Nothing waits here${after === undefined ? null : " after this place"}.</p>` : form("decideReviews", visit, { query: { after }, before: reviewTable(reviews), without: queueWords[kind].approve === null ? "approved" : null })}
       ${after === undefined ? null : html`<p><a href="${place}">First page</a></p>`}
@@ -217,10 +216,8 @@ const newIn = ({ before, after }: ReviewItem["comparison"][number]): string => {
 };
 
 /** What has just been decided, as the log has it: an address cannot make the desk say anything else. */
-export async function decisionNotice(
-  context: Visit["context"],
-  review: string | null,
-): Promise<Part> {
+export async function decisionNotice({ context, request }: Visit): Promise<Part> {
+  const review = textIn(request, "done");
   const decision = review === null ? null : await lastDecision(context, review);
   return decision === null ? null : notice("good", decisionSentence(decision));
 }

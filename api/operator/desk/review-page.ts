@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { placeWith, queryIn, textIn } from "#api/http/query.ts";
+import { placeWith, queryIn } from "#api/http/query.ts";
 import { findReview, listReviews } from "#api/operator/requests.ts";
 import { operatorOperations } from "#content/contract/operations/operator.ts";
 import { Duplicate } from "#content/contract/onboarding.ts";
@@ -44,12 +44,11 @@ export async function reviewPage(
   visit: Visit,
   { failure, said, status }: FormNotice = {},
 ): Promise<Page> {
-  const { context, request, params, form: typed } = visit;
+  const { context, params, form: typed } = visit;
   const { id = "" } = params;
   const review = await findReview(context, id);
   if (review !== null) {
-    const done = await decisionNotice(context, textIn(request, "done"));
-    return itemPage(visit, review, { said: said ?? done, status });
+    return itemPage(visit, review, { said: said ?? (await decisionNotice(visit)), status });
   }
   // Most likely another operator was faster.
   const decision = await lastDecision(context, id);

@@ -16,7 +16,6 @@ import {
 import { type Page, pageAnswer } from "./layout.ts";
 import { notice } from "./elements.ts";
 
-/** An operator's request for a page of the desk. */
 export type Visit = {
   readonly context: Context;
   readonly request: Request;
@@ -32,7 +31,6 @@ export type Sent = Visit & { readonly form: Form };
 /** What a page that shows its form again says first; `failure` is why the form's action was not done. */
 export type FormNotice = { said?: Part; status?: number | undefined; failure?: Refusal };
 
-/** What a page does with a form. */
 type FormSteps<Name extends FormName> = {
   /** Shows the form again, when its action was refused. */
   page: (visit: Visit, notice: FormNotice) => Promise<Page>;
@@ -82,7 +80,6 @@ async function formWork(
   return outcome.ok ? done(visit, outcome.value) : refused(outcome.failure);
 }
 
-/** What is wrong with the first three fields. */
 const faultsOf = ({ errors = [] }: Refusal): string =>
   errors
     .slice(0, 3)
