@@ -31,7 +31,6 @@ import {
   type ProfileFailure,
   restoreProfile,
   withdrawProfile,
-  type RevokeFailure,
   revokeVerification,
 } from "#content/operator/change-profile.ts";
 import { operatorHealth, operatorNumbers } from "./health.ts";
@@ -116,13 +115,7 @@ function invalidReview(errors: Wrong[], { operationId }: Pick<Operation, "operat
   return { status: 400, code: "invalid_review", detail, errors };
 }
 
-type Failure =
-  | HostProofFailure
-  | ProfileFailure
-  | ReviewFailure
-  | RevokeFailure
-  | PickFailure
-  | NameFailure;
+type Failure = HostProofFailure | ProfileFailure | ReviewFailure | PickFailure | NameFailure;
 
 const says = details.operator;
 const refusals: FailureTable<Failure> = {

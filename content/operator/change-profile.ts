@@ -32,6 +32,7 @@ import type { Statement } from "#content/store/query.ts";
 
 export type ProfileFailure =
   | { kind: "nonprofit_not_found"; slug: string }
+  | { kind: "not_verified"; slug: string }
   | { kind: "profile_conflict"; message: string }
   | { kind: "invalid_profile"; errors: Wrong[] };
 
@@ -239,10 +240,6 @@ const loggable = (record: NonprofitRecord, fields: readonly string[]): Record<st
     }),
   );
 
-export type RevokeFailure =
-  | { kind: "nonprofit_not_found"; slug: string }
-  | { kind: "not_verified"; slug: string };
-
 type Revocation = z.output<typeof RevokeBody> & { slug: string; operator: string };
 
 /**
@@ -253,7 +250,7 @@ type Revocation = z.output<typeof RevokeBody> & { slug: string; operator: string
 export async function revokeVerification(
   world: Pick<OperatorWorld, "store" | "clock" | "waitForPublication">,
   { slug, operator, reason, take_back_values }: Revocation,
-): Promise<Result<RevokeAnswer, RevokeFailure>> {
+): Promise<Result<RevokeAnswer, ProfileFailure>> {
   const done = await onProfile(world, slug, async (store, before, now) => {
     const at = now.getTime();
     const stands = await standingVerification(store, before.id);
