@@ -17,7 +17,7 @@ import { correctionOf, receiptOf, signedAnswer, signReceipt } from "#content/giv
 import { donateTarget, donationById, donationsTo } from "#content/giving/store.ts";
 import { recordBySlug } from "#content/nonprofit/record-store.ts";
 import { registrationsOf } from "#content/nonprofit/wire.ts";
-import { ownersOf } from "#content/onboarding/wallet-hold-store.ts";
+import { ownersOf } from "#content/onboarding/wallet-owner-store.ts";
 
 type SigningContext = Pick<Context, "store" | "clock" | "chain" | "secrets" | "config">;
 
