@@ -20,12 +20,11 @@ import { openLimits } from "./http/rate-limit.ts";
 import { givingWorld } from "#content/giving/world.ts";
 import { openSearch } from "./search/engine.ts";
 import { isUsed, openSecrets } from "./secrets.ts";
-import { eraseOldContacts } from "#content/correction/erase-contacts.ts";
 import { applyDueWallets } from "#content/onboarding/wallet-hold-store.ts";
 import { onboardingKeys } from "#content/onboarding/keys.ts";
 import { openMails } from "#content/onboarding/mails.ts";
 import { openMail } from "./onboarding/host-proof.ts";
-import { expireWaiting } from "#api/operator/requests.ts";
+import { eraseOldContacts, expireWaiting } from "#api/operator/requests.ts";
 import { startSweep, openDonationChain, refuseSample } from "#api/giving/start-giving.ts";
 
 /** What the caller brings when it has it already. */
@@ -150,7 +149,7 @@ export const startOnboardingSweep = ({
     async () => {
       const applied = await applyDueWallets(store, clock());
       if (applied > 0) log.info({ applied }, "held wallets took effect");
-      const erased = await eraseOldContacts(store, clock());
+      const erased = await eraseOldContacts({ store, clock });
       if (erased > 0) log.info({ erased }, "contacts of rejected requests were erased");
     },
     {

@@ -4,7 +4,7 @@ import type { Logger } from "pino";
 import type { Config } from "#api/config.ts";
 import { openLog } from "#api/log.ts";
 import { dayMs, systemClock } from "#content/contract/base/time.ts";
-import { eraseRejectedContacts } from "#content/correction/erase-contacts.ts";
+import { eraseRejectedContacts } from "#content/enrichment/contact-store.ts";
 import { contactKeptMs } from "#content/requests/request-store.ts";
 import { compactActivity } from "#content/operation/activity-store.ts";
 import { everyPath } from "#content/runtime/files.ts";

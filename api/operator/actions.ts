@@ -1,7 +1,7 @@
 import details from "#content/editorial/problem-details.json";
 import { fillDetail } from "#content/contract/base/fill.ts";
 import { Elysia } from "elysia";
-import type { z } from "zod";
+import { z } from "zod";
 import type { Context } from "#api/context.ts";
 import { encodedJson } from "#api/http/encoded-body.ts";
 import {
@@ -12,7 +12,6 @@ import {
   unusableBody,
 } from "#api/http/problem.ts";
 import { pathOf, schemaOf } from "#api/http/route.ts";
-import { eraseContactsOf } from "#content/correction/erase-contacts.ts";
 import { checkHost, type HostProofFailure } from "#content/onboarding/prove-host.ts";
 import { verificationOperations } from "#content/contract/operations/onboarding.ts";
 import type { Operation, ParamsOf } from "#content/contract/operations/operation.ts";
@@ -32,6 +31,7 @@ import {
   type ProfileFailure,
   restoreProfile,
   withdrawProfile,
+  revokeVerification,
 } from "#content/operator/change-profile.ts";
 import { operatorHealth, operatorNumbers } from "./health.ts";
 import {
@@ -50,8 +50,13 @@ import {
 } from "#content/operator/picks.ts";
 import { revertAgent } from "#content/operator/revert.ts";
 import type { ReviewFailure } from "#content/requests/kind.ts";
-import { decideReview, findReview, listReviews, reviewQueues } from "#api/operator/requests.ts";
-import { type RevokeFailure, revokeVerification } from "#content/operator/revoke-verification.ts";
+import {
+  decideReview,
+  eraseContacts,
+  findReview,
+  listReviews,
+  reviewQueues,
+} from "#api/operator/requests.ts";
 import { hostProofAnswers, openHostProof } from "#api/onboarding/host-proof.ts";
 
 /** What an action is asked with: the name of who asks, and what the operation takes. */
@@ -110,13 +115,7 @@ function invalidReview(errors: Wrong[], { operationId }: Pick<Operation, "operat
   return { status: 400, code: "invalid_review", detail, errors };
 }
 
-type Failure =
-  | HostProofFailure
-  | ProfileFailure
-  | ReviewFailure
-  | RevokeFailure
-  | PickFailure
-  | NameFailure;
+type Failure = HostProofFailure | ProfileFailure | ReviewFailure | PickFailure | NameFailure;
 
 const says = details.operator;
 const refusals: FailureTable<Failure> = {
@@ -139,6 +138,22 @@ const refusals: FailureTable<Failure> = {
     errors: errors.map(({ path, message }) => ({ path, message })),
   }),
 };
+
+export const paramsIn = (path: string): string[] => path.match(/(?<=\{)\w+(?=\})/g) ?? [];
+
+/** A shape without what says that it may be absent or null. */
+export const typeOf = (shape: z.ZodType): z.ZodType =>
+  shape instanceof z.ZodOptional || shape instanceof z.ZodNullable
+    ? typeOf(shape.unwrap() as z.ZodType)
+    : shape;
+
+/** What a text that was typed stands for as a member of this shape: itself, or the entries of a list, texts or numbers. */
+export function typedValue(shape: z.ZodType, text: string, separator: string): unknown {
+  const type = typeOf(shape);
+  if (!(type instanceof z.ZodArray)) return text;
+  const entries = text.split(separator).flatMap((entry) => entry.trim() || []);
+  return type.element instanceof z.ZodNumber ? entries.map(Number) : entries;
+}
 
 /** One decision on many, each in a transaction of its own: one that cannot be taken keeps back no other. */
 async function decideMany(
@@ -189,7 +204,7 @@ export const actions = {
   listAgentSubmissions: reading(operations.listAgentSubmissions, listAgentSubmissions),
   bindAgentForOwner: action(operations.bindAgentForOwner, bindForOwner),
   approveAgentName: action(operations.approveAgentName, approveAgentName),
-  eraseContacts: action(verificationOperations.eraseContacts, eraseContactsOf),
+  eraseContacts: action(verificationOperations.eraseContacts, eraseContacts),
   revokeVerification: action(verificationOperations.revokeVerification, revokeVerification, {
     bodyless: true,
   }),
@@ -210,7 +225,7 @@ const all: readonly Action[] = Object.values(actions);
 /** The operator's JSON API. Who is no operator is refused before anything else is looked at; nothing is cached. */
 export function operatorRoutes(context: Context) {
   const routes = new Elysia().derive(async ({ request }) => ({
-    operator: (await operatorOf(context, request)).name,
+    operator: await operatorOf(context, request),
   }));
   for (const entry of all) {
     const { operation } = entry;

@@ -102,12 +102,9 @@ async function noteFailure(
  * The operator who sent this request, by `Authorization: Bearer <token>`. Throws Refused: 401, or 429 for a
  * client that is locked out, whatever it sends.
  */
-export async function operatorOf(
-  context: OperatorCheck,
-  request: Request,
-): Promise<{ name: string }> {
+export async function operatorOf(context: OperatorCheck, request: Request): Promise<string> {
   const answer = await checkToken(context, request, { token: bearerOf(request), place: "api" });
-  if (answer.kind === "operator") return { name: answer.name };
+  if (answer.kind === "operator") return answer.name;
   if (answer.kind === "locked_out") {
     throw new Refused({
       status: 429,

@@ -9,7 +9,7 @@ import type { Wrong } from "#content/contract/problem.ts";
 import { fail, ok, type Result } from "#content/contract/base/result.ts";
 import { type Clock, isoTime } from "#content/contract/base/time.ts";
 import { readCorrection, saysAlready } from "./read.ts";
-import { correctionStore, waitingForProfile, waitingOfNetwork } from "./store.ts";
+import { correctionStore } from "./store.ts";
 import { isQueueFull } from "#content/requests/quota.ts";
 import { recordBySlug, recordsById } from "#content/nonprofit/record-store.ts";
 import {
@@ -56,14 +56,13 @@ export async function correct(
   if (!read.ok) return fail({ kind: "invalid_correction", errors: read.failure });
   const request = read.value;
   const { statusToken } = world;
-  const { waitingTwin } = correctionStore;
   const stored = await receive({ ...world, now }, call, {
     route: "correct",
     sender: call.network ?? "",
     request,
     sameness: [slug, request],
     statusToken,
-    waitingTwin,
+    waitingTwin: correctionStore.waitingTwin,
     again: (_, { id }) => ({ id, isFirst: false }),
     plan: (store, row) => planNew(store, { slug, request, row, now }),
   });
@@ -95,8 +94,9 @@ async function planNew(
     return fail({ kind: "nothing_to_correct", field: request.field });
   }
   const { network } = row;
+  const { waitingFor, waitingOfNetwork } = correctionStore;
   const isFull =
-    isQueueFull(await waitingForProfile(store, record.id), network) ||
+    isQueueFull(await waitingFor(store, record.id), network) ||
     (network !== null && (await waitingOfNetwork(store, network)) >= waitingInAllMax);
   if (isFull) return fail({ kind: "correction_queue_full" });
   const adding = correctionStore.add({ ...request, ...row, nonprofit_id: record.id });

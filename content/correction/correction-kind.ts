@@ -30,7 +30,6 @@ export const correctionRequests = requestKind<Correction>({
   item: (_, waiting, now) => {
     const { row, record } = waiting;
     const { field, what_is_wrong, suggested_value, source_url, contact_email } = row;
-    const checks = checksOf(waiting, now);
     return {
       key: row.id,
       place: `${row.created_at}.${row.id}`,
@@ -39,9 +38,8 @@ export const correctionRequests = requestKind<Correction>({
       comparison: isSettable(field)
         ? [{ field, before: shownValue(record, field), after: suggested_value }]
         : [],
-      checks,
+      checks: checksOf(waiting, now),
       sources: source_url === null ? [] : [source_url],
-      flags: checks.filter(({ outcome }) => outcome === "failed").map(({ name }) => name),
       editing: isSettable(field)
         ? { field, required: false, current: suggested_value, choices: [] }
         : null,

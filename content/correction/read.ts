@@ -11,7 +11,7 @@ import { fitted, type Wrong } from "#content/contract/problem.ts";
 import { ProfileEdit } from "#content/contract/profile-change.ts";
 import { fail, ok, type Result } from "#content/contract/base/result.ts";
 import { readProfileValues } from "#content/enrichment/profile-values.ts";
-import { checkSourceUrl, checkValue } from "#content/enrichment/value.ts";
+import { checkSourceUrl, checkText } from "#content/enrichment/value.ts";
 import { edited } from "#content/nonprofit/operator-changes.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { characterCount, readSentences, tooLong } from "#content/nonprofit/text.ts";
@@ -55,10 +55,7 @@ export function readCorrection(
       }
       return checkSourceUrl(text);
     }),
-    contact_email: take("contact_email", (text) => {
-      const checked = checkValue("contact_email", text, { thisYear });
-      return checked.ok ? ok(checked.value.value) : checked;
-    }),
+    contact_email: take("contact_email", (text) => checkText("contact_email", text, thisYear)),
   };
   return wrongs.length > 0 ? fail(wrongs) : ok(request);
 }

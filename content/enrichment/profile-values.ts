@@ -1,4 +1,3 @@
-import { safeLink } from "#content/nonprofit/safe-link.ts";
 import type { EnrichableField } from "#content/contract/enrichment.ts";
 import { type FieldName, fields, type FieldType } from "#content/contract/fields.ts";
 import type { Wrong } from "#content/contract/problem.ts";
@@ -6,17 +5,16 @@ import type { ProfileValues } from "#content/contract/profile-change.ts";
 import { fail, ok, type Result } from "#content/contract/base/result.ts";
 import { countryCode } from "#content/nonprofit/country.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
-import { itemFrom, checkLine, checkValue, isLinkShortener, shortenedLink } from "./value.ts";
+import { safeLink } from "#content/nonprofit/safe-link.ts";
+import { itemFrom, checkLine, checkText, isLinkShortener, shortenedLink } from "./value.ts";
 
 type Read = Result<unknown, { message: string }>;
 type Reader = (value: never, thisYear: number) => Read;
 
 const likeAgents =
   (field: FieldName) =>
-  (value: string, thisYear: number): Read => {
-    const checked = checkValue(field as EnrichableField, value, { thisYear });
-    return checked.ok ? ok(checked.value.value) : checked;
-  };
+  (value: string, thisYear: number): Read =>
+    checkText(field as EnrichableField, value, thisYear);
 
 /** An http(s) address of a page or picture, checked and cleaned. */
 export function linkIn(field: string, value: string): Result<string, { message: string }> {

@@ -10,8 +10,7 @@ import { planSaves } from "#content/nonprofit/save.ts";
 import { planned } from "#content/operation/plan.ts";
 import {
   isListed,
-  numberAt,
-  numericKey,
+  numbered,
   requestKind,
   type ReviewFailure,
   unusable,
@@ -21,14 +20,14 @@ import { checksOf, flagsOf } from "./request-checks.ts";
 /** Texts, programmes and metrics that agents sent: a person accepts, edits or rejects them. */
 export const proseRequests = requestKind<StoredSubmission>({
   kind: "prose",
-  key: numericKey,
-  count: proseWaiting,
-  page: (store, { after, limit }) => proseQueue(store, { after: numberAt(after), limit }),
-
-  byKey: async (store, key) => {
-    const submission = await submissionById(store, Number(key));
-    return submission?.field_type === "prose" && submission.audit_only === 0 ? submission : null;
-  },
+  ...numbered({
+    count: proseWaiting,
+    page: proseQueue,
+    byId: async (store, id) => {
+      const submission = await submissionById(store, id);
+      return submission?.field_type === "prose" && submission.audit_only === 0 ? submission : null;
+    },
+  }),
   isWaiting: isListed,
   // Values that agents sent, too: they are rows of the same table.
   expire: expireSubmissions,

@@ -120,6 +120,16 @@ export function checkValue(
   return ok({ value, normalised_value: indexed(field, compared) });
 }
 
+/** The cleaned text alone. */
+export function checkText(
+  field: EnrichableField,
+  raw: string,
+  thisYear: number,
+): Result<string, Unusable> {
+  const checked = checkValue(field, raw, { thisYear });
+  return checked.ok ? ok(checked.value.value) : checked;
+}
+
 /** Checks the address at which an agent found a value: any http(s) URL, never opened. Null when none was given. */
 export function checkSourceUrl(raw: string | null): Result<string | null, Unusable> {
   if (raw === null) return ok(null);

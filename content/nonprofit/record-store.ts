@@ -1,4 +1,4 @@
-import { and, getTableName, ne } from "drizzle-orm";
+import { and, getTableName, ne, sql } from "drizzle-orm";
 import type { SQLiteColumn, SQLiteTable } from "drizzle-orm/sqlite-core";
 import { structuredFields } from "#content/contract/enrichment.ts";
 import type { NonprofitSummary } from "#content/contract/nonprofit.ts";
@@ -307,3 +307,11 @@ export function pendingWrites(saves: readonly SavedRecord[], now: number): State
     },
   ];
 }
+
+/** Slugs of profiles that have this contact. Looks through all of them. */
+export const slugsWithContact = async (store: Queryable, email: string): Promise<string[]> => {
+  const { slug, contact_email } = nonprofits;
+  const isIt = sql`lower(${contact_email}) = lower(${email})`;
+  const rows = await store.db.select({ slug }).from(nonprofits).where(isIt).limit(100);
+  return rows.map((row) => row.slug);
+};

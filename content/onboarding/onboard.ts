@@ -15,14 +15,7 @@ import { recordBySlug, recordsById } from "#content/nonprofit/record-store.ts";
 import { type Sought, findDuplicates } from "./duplicate-store.ts";
 import { queueMail } from "./mail-store.ts";
 import { type OnboardingRequest, onboardingType, readOnboarding } from "./read.ts";
-import {
-  type Onboarding,
-  type WaitingRequest,
-  challengeIsUsed,
-  giveUpPlace,
-  onboardingStore,
-  waitingForProfile,
-} from "./store.ts";
+import { type Onboarding, challengeIsUsed, giveUpPlace, onboardingStore } from "./store.ts";
 import { type ProofFailure, type WalletProof, checkProof } from "./wallet-challenge.ts";
 import { type ProofContext, describeHostProof } from "./prove-host.ts";
 import type { OnboardingKeys } from "./keys.ts";
@@ -81,14 +74,13 @@ export async function onboard(
   const profile =
     request.claim_slug === null ? null : await recordBySlug(store, request.claim_slug);
   const duplicates = await findDuplicates(store, soughtFor(request, profile));
-  const { waitingTwin } = onboardingStore;
   const stored = await receive({ store, now }, call, {
     route: "onboard",
     sender: sha256Of(request.contact_email.toLowerCase(), "base64url"),
     request,
     sameness: [request, proof?.signature ?? null],
     statusToken,
-    waitingTwin,
+    waitingTwin: onboardingStore.waitingTwin,
     again: described,
     plan: (tx, row) => planNew(tx, world, { request, proven, duplicates, row }),
   });
@@ -127,7 +119,8 @@ async function planNew(
   if (!usable.ok) return usable;
   const proof = usable.value;
   // Where no more requests for a profile may wait, the one that the rules name gives up its place to the newcomer.
-  const waiting = claimed.value === null ? [] : await waitingForProfile(store, claimed.value.id);
+  const waiting =
+    claimed.value === null ? [] : await onboardingStore.waitingFor(store, claimed.value.id);
   const givenUp = placeGivenUp(waiting, row.network);
   const type = onboardingType(request, claimed.value);
   const onboarding = {
@@ -252,6 +245,11 @@ function liveValuesSaid(
 const waitsAlready =
   "The same request waits for review already. Its status_url was shown to the first sender, and is shown again only with the same Idempotency-Key.";
 
+type WaitingPlace = Pick<
+  Onboarding,
+  "id" | "network" | "proven_host" | "first_approved_by" | "created_at"
+>;
+
 /** So many requests wait for one profile, 5 of them from one network. */
 const waitingForProfileMax = 50;
 
@@ -261,7 +259,7 @@ const waitingForProfileMax = 50;
  * whose sender has proven a host, or that one operator has approved, is not counted and never gives way.
  */
 export function placeGivenUp(
-  waiting: readonly WaitingRequest[],
+  waiting: readonly WaitingPlace[],
   network: string | null,
 ): string | null {
   const unproven = waiting

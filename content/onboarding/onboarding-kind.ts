@@ -25,7 +25,6 @@ import {
   onboardingLeftOut,
   onboardingStore,
   otherOwnersOf,
-  pendingFor,
   placeInQueue,
   standingVerification,
 } from "./store.ts";
@@ -254,7 +253,10 @@ async function checksFor(
     duplicates,
     otherOwners: wallet === null ? [] : await otherOwnersOf(store, wallet, nonprofit_id),
     // Further requests for the same profile.
-    rivals: nonprofit_id === null ? 0 : (await pendingFor(store, nonprofit_id)) - 1,
+    rivals:
+      nonprofit_id === null
+        ? 0
+        : (await onboardingStore.waitingFor(store, nonprofit_id)).length - 1,
     stoppedFor: profileContact === null ? null : await stoppedFrom(store, profileContact),
     heldUntil: held === null ? null : isoTime(held.effective_at),
   });
@@ -289,7 +291,6 @@ function itemOf(
     comparison: comparisonOf(record, outcome),
     checks,
     sources: request.website === null ? [] : [request.website],
-    flags: checks.filter(({ outcome: result }) => result === "failed").map(({ name }) => name),
     editing: {
       field: "profile",
       required: false,

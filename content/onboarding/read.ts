@@ -13,7 +13,7 @@ import { slugIn } from "#content/nonprofit/slug.ts";
 import { fitted, type Wrong, wrongsMax } from "#content/contract/problem.ts";
 import { characterCount, unsafeCharacter } from "#content/nonprofit/text.ts";
 import { linkIn } from "#content/enrichment/profile-values.ts";
-import { itemFrom, checkLine, checkValue } from "#content/enrichment/value.ts";
+import { itemFrom, checkLine, checkText } from "#content/enrichment/value.ts";
 import { readWallet } from "#content/giving/wallet.ts";
 
 const storedText = z.string().nullable().default(null);
@@ -109,10 +109,8 @@ type Reader = (text: string, thisYear: number) => Result<string, { message: stri
 
 const live =
   (field: "contact_email" | "mission" | "website" | "city" | "tagline"): Reader =>
-  (text, thisYear) => {
-    const checked = checkValue(field, text, { thisYear });
-    return checked.ok ? ok(checked.value.value) : checked;
-  };
+  (text, thisYear) =>
+    checkText(field, text, thisYear);
 
 const line =
   (field: "claim_slug" | "contact_name" | "registration_number"): Reader =>

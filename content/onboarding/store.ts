@@ -32,7 +32,7 @@ const { request } = onboarding;
 // As placeInQueue.
 const place = sql`${onboarding.created_at} + iif(${onboarding.proven_host} IS NULL, 2, ${onboarding.nonprofit_id} IS NULL) * ${rankMs}`;
 
-/** Indexes: onboarding_by_status, onboarding_by_status_token, one_pending_submission_per_request, onboarding_to_erase. */
+/** Indexes: onboarding_by_status, onboarding_by_status_token, one_pending_submission_per_request, onboarding_to_erase, onboarding_waiting_for_nonprofit. */
 export const onboardingStore = requestStore({
   kind: "onboarding",
   table: onboarding,
@@ -48,26 +48,11 @@ export const onboardingStore = requestStore({
     }),
   },
 });
-const { first, isWaiting, changeWaiting } = onboardingStore;
+const { first, changeWaiting } = onboardingStore;
 
 /** Whether a challenge came with another submission. Index: one_submission_per_challenge. */
 export const challengeIsUsed = async (store: Queryable, challenge: string): Promise<boolean> =>
   (await first(store, eq(onboarding.wallet_challenge, challenge))) !== null;
-
-/**
- * A request that waits for a profile. Instants in milliseconds since 1970; `network`: the /24 or /48 of its sender, hashed,
- * null for an unknown one.
- */
-export type WaitingRequest = Awaited<ReturnType<typeof waitingForProfile>>[number];
-
-/** What waits for a profile. Index: onboarding_waiting_for_nonprofit. */
-export const waitingForProfile = async (store: Queryable, nonprofitId: number) => {
-  const { id, network, proven_host, first_approved_by, created_at, nonprofit_id } = onboarding;
-  return store.db
-    .select({ id, network, proven_host, first_approved_by, created_at })
-    .from(onboarding)
-    .where(and(eq(nonprofit_id, nonprofitId), isWaiting));
-};
 
 const gaveUpPlace =
   "Too many requests for this profile wait, so this one gave up its place unseen. Send it again, and prove control of the organisation's host: such a request keeps its place and is read first.";
@@ -93,10 +78,6 @@ export const onboardingLeftOut = (store: Queryable, now: Date): Promise<number> 
      WHERE status = 'rejected' AND created_at > ${now.getTime() - leftOutDays * dayMs} AND reason = '${gaveUpPlace.replaceAll("'", "''")}'`,
   );
 
-/** How many requests for a profile wait. Index: onboarding_waiting_for_nonprofit. */
-export const pendingFor = async (store: Queryable, nonprofitId: number): Promise<number> =>
-  store.db.$count(onboarding, and(eq(onboarding.nonprofit_id, nonprofitId), isWaiting));
-
 /** Slugs of other nonprofits with this wallet, withdrawn ones too. Index: nonprofits_by_wallet. */
 export async function otherOwnersOf(
   store: Queryable,
@@ -111,14 +92,6 @@ export async function otherOwnersOf(
     .limit(5);
   return rows.map(({ slug }) => slug);
 }
-
-/** Slugs of profiles that have this contact. Looks through all of them. */
-export const profilesWithContact = async (store: Queryable, email: string): Promise<string[]> => {
-  const { slug, contact_email } = nonprofits;
-  const isIt = sql`lower(${contact_email}) = lower(${email})`;
-  const rows = await store.db.select({ slug }).from(nonprofits).where(isIt).limit(100);
-  return rows.map((row) => row.slug);
-};
 
 /** Notes that the sender of a request that waits has proven control of a host. */
 export const noteHostProof = (

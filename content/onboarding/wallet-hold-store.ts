@@ -1,6 +1,6 @@
 import { and, asc, desc, eq, lte, type SQL, sql } from "drizzle-orm";
 import { type NonprofitRecord, sourceFrom } from "#content/nonprofit/record.ts";
-import type { OperatorEntry } from "#content/operation/audit-store.ts";
+import { clockName, type OperatorEntry } from "#content/operation/audit-store.ts";
 import { type Write, writeAll } from "#content/operation/plan.ts";
 import type { Queryable, Store, WriteTransaction } from "#content/store/open.ts";
 import { recordsById } from "#content/nonprofit/record-store.ts";
@@ -77,9 +77,6 @@ async function planDue(store: Queryable, hold: WalletHold, now: Date): Promise<W
   } as const;
   return [...statements, ...closeHold(hold, closing)];
 }
-
-/** Who is named in the audit log for what time alone brings about. */
-export const clockName = "the clock";
 
 /** The record with another wallet, set by the organisation, and the proof that belongs to it, if any. */
 export const withWallet = (

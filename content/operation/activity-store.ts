@@ -4,6 +4,7 @@ import { z } from "zod";
 import type { LimitName } from "#content/contract/addresses.ts";
 import { dayMs, hourMs } from "#content/contract/base/time.ts";
 import type { Counters } from "#content/contract/stats.ts";
+import { oneByOne } from "#content/runtime/concurrency.ts";
 import { saveDirectoryFact } from "#content/nonprofit/save.ts";
 import { countsHere } from "#content/giving/store.ts";
 import type { Queryable, Store, WriteTransaction } from "#content/store/open.ts";
@@ -62,12 +63,7 @@ export function countActivity(store: Store, clock: () => Date) {
   const pending = new Map<string, HourHits>();
   let stored: StoredCounts | null = null;
   // Reading what is stored must not overlap with a flush, or counts would be missed or seen twice.
-  let turn: Promise<unknown> = Promise.resolve();
-  const inTurn = <Value>(work: () => Promise<Value>): Promise<Value> => {
-    const mine = turn.then(work);
-    turn = mine.catch(() => undefined);
-    return mine;
-  };
+  const inTurn = oneByOne();
   const current = (): StoredCounts | null =>
     stored !== null &&
     stored.committed === store.committed() &&

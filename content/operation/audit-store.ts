@@ -95,6 +95,9 @@ async function distinctNames(store: Queryable, column: "operator" | "action"): P
   return rows.map(({ name }) => name);
 }
 
+/** Who is named in the audit log for what time alone brings about. */
+export const clockName = "the clock";
+
 /** What an operator did, `at` an instant in milliseconds since 1970. */
 export type OperatorEntry = Pick<NewEntry, "operator" | "action" | "subject" | "detail"> & {
   at: number;
@@ -180,12 +183,10 @@ export type AuditHeads = z.infer<typeof AuditHeads>;
 /** The fact of the store under which the published heads are kept, as JSON of AuditHeads. */
 export const auditHeadsFact = "audit_heads";
 
-/** The published heads that the store keeps. */
 export const storedHeads = async (store: Queryable): Promise<AuditHead[]> =>
   AuditHeads.parse(JSON.parse((await directoryFact(store, auditHeadsFact)) ?? '{"heads":[]}'))
     .heads;
 
-/** What a head's signature is over. */
 export const signedTextOf = ({ day, entries, hash }: Omit<AuditHead, "jws">): string =>
   JSON.stringify([day, entries, hash]);
 

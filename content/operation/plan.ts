@@ -46,7 +46,6 @@ export async function carryOut<Value, Failure>(
   return plan.outcome;
 }
 
-/** Does writes one after another. */
 export async function writeAll(tx: WriteTransaction, writes: readonly Write[]): Promise<void> {
   for (const write of writes) {
     if ("sql" in write) await doAll(tx, [write]);

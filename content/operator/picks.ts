@@ -20,9 +20,10 @@ import {
 } from "#content/recommendation/pick-store.ts";
 import { rejectApplied } from "#content/recommendation/draft-store.ts";
 import type { Queryable } from "#content/store/open.ts";
-import { carryOut, planned } from "#content/operation/plan.ts";
+import { planned } from "#content/operation/plan.ts";
 import type { Statement } from "#content/store/query.ts";
 import { recordBySlug } from "#content/nonprofit/record-store.ts";
+import { onProfile } from "./change-profile.ts";
 import type { OperatorWorld } from "#content/requests/kind.ts";
 
 export type PickFailure =
@@ -114,32 +115,28 @@ type Of = {
 
 /** One change in one transaction, with a line in the audit log; after it this process reads what is recommended again. */
 async function changing(
-  { store, clock, curated }: PickWorld,
+  world: PickWorld,
   { slug, operator, change, detail }: Change,
   writesOf: (of: Of) => Promise<Result<Statement[], PickFailure>>,
 ): Promise<Result<PickChange, PickFailure>> {
   if (isInFile(slug)) return fail({ kind: "pick_in_file", slug });
-  const done = await store.write(async (tx): Promise<Result<null, PickFailure>> => {
-    const at = clock().getTime();
-    const record = await recordBySlug(tx, slug);
-    if (record === null) return fail({ kind: "nonprofit_not_found", slug });
-    if (record.status === "withdrawn" && change !== "removed") {
-      return fail({ kind: "nonprofit_withdrawn", slug });
-    }
-    const pick = {
-      nonprofit_id: record.id,
-      origin: "operator" as const,
-      draft_id: null,
-      added_by: operator,
-      updated_at: at,
-    };
-    const writes = await writesOf({ store: tx, made: pick });
-    if (!writes.ok) return writes;
-    const entry = { operator, action: `pick.${change}`, subject: slug, detail, at };
-    return carryOut(tx, planned(ok(null), ...writes.value, entry));
-  });
+  const done = await onProfile<{ slug: string }, PickFailure>(
+    world,
+    slug,
+    async (store, { id: nonprofit_id, status }, now) => {
+      if (status === "withdrawn" && change !== "removed") {
+        return fail({ kind: "nonprofit_withdrawn", slug });
+      }
+      const at = now.getTime();
+      const made = { nonprofit_id, draft_id: null, added_by: operator, updated_at: at };
+      const writes = await writesOf({ store, made: { ...made, origin: "operator" } });
+      if (!writes.ok) return writes;
+      const entry = { operator, action: `pick.${change}`, subject: slug, detail, at };
+      return planned(ok({ slug }), ...writes.value, entry);
+    },
+  );
   if (!done.ok) return done;
-  curated.lookAgain();
+  world.curated.lookAgain();
   return ok({ slug, change, message: messages[change] });
 }
 

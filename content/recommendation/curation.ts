@@ -1,16 +1,14 @@
-import { and, countDistinct, gte, sql } from "drizzle-orm";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
-import { type CuratedPick, curatedPicks, fileSlugs } from "./pick-store.ts";
-import { countsHere } from "#content/giving/store.ts";
-import type { Queryable, Store } from "#content/store/open.ts";
-import { inValues } from "#content/store/query.ts";
-import { donations } from "#content/store/tables/giving.ts";
-import { Database } from "bun:sqlite";
-import type { Location, WordsIndex } from "#content/find/index-store.ts";
-import { type FtsMatch, searchWords } from "#content/find/query.ts";
-import { type Reading, readingOf } from "#content/find/reading.ts";
-import { indexWords } from "#content/nonprofit/filters.ts";
-import { weighedCache } from "#content/runtime/cache.ts";
+import {
+  type CuratedIndex,
+  type CuratedPick,
+  curatedPicks,
+  donorCounts,
+  fileSlugs,
+  openCuratedIndex,
+  textOf,
+} from "./pick-store.ts";
+import type { Store } from "#content/store/open.ts";
 import type { GovernancePhase } from "#content/contract/recommendation.ts";
 import type { Watch } from "#content/feed/store.ts";
 import { recordsById } from "#content/nonprofit/record-store.ts";
@@ -33,26 +31,6 @@ export type Curation = {
   consensus_share: number;
 };
 
-/** Less than this, 0.01 USDC, counts in totals and not in the ranking, where it would cost nothing to be many. */
-const dustBelow = 10_000;
-
-/**
- * Wallets that gave to each of these nonprofits, where any did. One that gives often counts once, and what several wallets
- * gave in one transfer not at all. Index: donations_by_nonprofit.
- */
-export async function donorCounts(
-  store: Queryable,
-  ids: readonly number[],
-): Promise<Map<number, number>> {
-  const { nonprofit_id, donor, amount_micro_usdc } = donations;
-  const rows = await store.db
-    .select({ nonprofit_id, count: countDistinct(donor) })
-    .from(donations)
-    .where(and(inValues(nonprofit_id, ids), gte(amount_micro_usdc, dustBelow), sql.raw(countsHere)))
-    .groupBy(nonprofit_id);
-  return new Map(rows.map((row) => [row.nonprofit_id, row.count]));
-}
-
 /** Enrichment is what agents found and what an operator approved; a register or the organisation itself is none. */
 function latestEnrichment({ provenance }: NonprofitRecord): number | null {
   const instants = Object.values(provenance)
@@ -60,90 +38,6 @@ function latestEnrichment({ provenance }: NonprofitRecord): number | null {
     .map(({ applied_at }) => applied_at);
   return instants.length === 0 ? null : Math.max(...instants);
 }
-
-/** Full-text matching among the recommended profiles alone: in memory, and synchronous. */
-export type CuratedIndex = ReturnType<typeof openCuratedIndex>;
-
-type IntentMatches = ReadonlyMap<number, number>;
-const cachedBytesMax = 16_000_000;
-/** Of an id with its strength, in memory. */
-const matchBytes = 40;
-
-/**
- * An index made as that of the whole directory is, with the same weights and the texts of the picks, but of whole words and
- * their stems: a need is said in full, so "water" at its end is not the beginning of "Waterford". FTS5 is asked for one
- * word at a time, and what it finds is cached until a profile changes: people use the same words in ever new sentences. bm25
- * of several words is the sum of theirs, so nothing is lost. Source: sqlite.org/fts5.html, "The bm25() function".
- */
-export function openCuratedIndex() {
-  const memory = new Database(":memory:");
-  memory.run(`
-    CREATE VIRTUAL TABLE curated USING fts5(
-      name, tagline, mission, description, facets, pick,
-      tokenize = "porter unicode61 remove_diacritics 2"
-    )`);
-  const removing = memory.query<null, [number]>("DELETE FROM curated WHERE rowid = ?");
-  const adding = memory.query<null, (number | string | null)[]>(
-    "INSERT INTO curated (rowid, name, tagline, mission, description, facets, pick) VALUES (?, ?, ?, ?, ?, ?, ?)",
-  );
-  const finding = memory.query<{ id: number; strength: number }, [string]>(
-    `SELECT rowid AS id, -bm25(curated, 10.0, 5.0, 2.0, 1.0, 1.0, 5.0) AS strength
-     FROM curated
-     WHERE curated MATCH ?`,
-  );
-  const cached = weighedCache<IntentMatches>(cachedBytesMax, ({ size }) => matchBytes * size, {
-    memoMethod: (match) => new Map(finding.all(match).map(({ id, strength }) => [id, strength])),
-  });
-  const each = (matches: readonly FtsMatch[]) => matches.map((match) => cached.memo(match));
-  const places = new Map<number, Location>();
-  const words: WordsIndex = {
-    foremost: async (matches) =>
-      each(matches).map((found) => places.get([...found.keys()][0] ?? 0) ?? null),
-    counts: async (matches) => each(matches).map(({ size }) => size),
-    completions: async () => [],
-  };
-  return {
-    /** Puts profiles in, replacing those of the same ids, and takes others out. */
-    update: (entries: readonly Pick<Candidate, "record" | "pick">[], gone: readonly number[]) => {
-      cached.clear();
-      memory.transaction(() => {
-        for (const id of [...gone, ...entries.map(({ record }) => record.id)]) removing.run(id);
-        for (const { record: r, pick } of entries) {
-          const texts = [r.name, r.tagline, r.mission, r.description, indexWords(r)];
-          adding.run(r.id, ...texts, textOf(pick));
-          places.set(r.id, r);
-        }
-      })();
-    },
-    /** A need as the search understands it: its place, and each word with all that it matches. */
-    read: (need: string): Promise<Reading> =>
-      readingOf(
-        words,
-        searchWords(need).map((word) => ({ ...word, prefix: false })),
-        need,
-      ),
-    /** Ids of the profiles that have all of these, or any of them. */
-    matching: (matches: readonly FtsMatch[], which: "all" | "any"): ReadonlySet<number> => {
-      const [first, ...others] = each(matches);
-      return others.reduce(
-        (ids, other) => (which === "all" ? ids.intersection(other) : ids.union(other)),
-        new Set(first?.keys()),
-      );
-    },
-    /** bm25 of the profiles that have any of these; more is better, always above 0. */
-    strengths: (matches: readonly FtsMatch[]): ReadonlyMap<number, number> => {
-      const sums = new Map<number, number>();
-      for (const found of each(matches)) {
-        for (const [id, strength] of found) sums.set(id, (sums.get(id) ?? 0) + strength);
-      }
-      return sums;
-    },
-    close: () => memory.close(),
-  };
-}
-
-const textOf = ({ recommended_for, why_recommended }: CuratedPick): string =>
-  [...recommended_for, why_recommended].join(". ");
 
 /** The recommended profiles in memory. */
 export type CuratedPicks = {

@@ -16,17 +16,13 @@ import { isInFile, pickOf, setPick, type StoredPick } from "./pick-store.ts";
 import { checkPickText, type PickText } from "./pick-text.ts";
 import { sensitiveClaims } from "#content/nonprofit/text.ts";
 import { planned } from "#content/operation/plan.ts";
-import { isListed, numberAt, numericKey, requestKind, unusable } from "#content/requests/kind.ts";
+import { isListed, numbered, requestKind, unusable } from "#content/requests/kind.ts";
 import { flagsOf, sourceGiven, wordingPassed } from "#content/enrichment/request-checks.ts";
 
 /** Recommendations that agents drafted: a person approves, edits or rejects them. */
 export const draftRequests = requestKind<StoredDraft>({
   kind: "draft",
-  key: numericKey,
-  count: waitingDraftCount,
-  page: (store, { after, limit }) => draftQueue(store, { after: numberAt(after), limit }),
-
-  byKey: (store, key) => draftById(store, Number(key)),
+  ...numbered({ count: waitingDraftCount, page: draftQueue, byId: draftById }),
   isWaiting: isListed,
   expire: expireDrafts,
 

@@ -15,14 +15,16 @@ import { agentKey } from "#content/enrichment/agent-key-store.ts";
 import { publicName } from "#content/nonprofit/public-name.ts";
 import { recordBySlug } from "#content/nonprofit/record-store.ts";
 import { carryOut, type Plan, planned, type Write } from "#content/operation/plan.ts";
-import { draftNote, type DraftRequest, readDraft } from "./draft.ts";
 import {
+  draftNote,
+  type DraftRequest,
+  readDraft,
   type DraftCase,
   type DraftJob,
   type DraftOutcome,
   type DraftPlan,
   planDraft,
-} from "./draft-plan.ts";
+} from "./draft.ts";
 import {
   agentsBehindDraft,
   closeDraft,

@@ -1,4 +1,5 @@
 import { setImmediate as eventLoopTurn } from "node:timers/promises";
+import { oneByOne } from "#content/runtime/concurrency.ts";
 import { countedCache } from "#content/runtime/cache.ts";
 import { and, asc, inArray, lt, min, sql } from "drizzle-orm";
 import { dayMs, minuteMs } from "#content/contract/base/time.ts";
@@ -84,13 +85,11 @@ export function logRecommendations(
     // A follow-up is looked for when the call before it is sure to be stored.
     if (await followUps.write()) scheduleFlush();
   };
-  let turn: Promise<void> = Promise.resolve();
+  const inTurn = oneByOne();
   const write = () => {
     if (timer !== null) clearTimeout(timer);
     timer = null;
-    const mine = turn.then(writeAll);
-    turn = mine.catch(() => undefined);
-    return mine;
+    return inTurn(writeAll);
   };
   const flush = () => {
     if (minuteTimer !== null) clearTimeout(minuteTimer);

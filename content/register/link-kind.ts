@@ -6,17 +6,14 @@ import { recordBySlug } from "#content/nonprofit/record-store.ts";
 import { planSaves } from "#content/nonprofit/save.ts";
 import { closeLink, type Link, planLink, waitingLinks } from "./links-store.ts";
 import { planned } from "#content/operation/plan.ts";
-import { conflict, notWaiting, numberAt, numericKey, requestKind } from "#content/requests/kind.ts";
+import { conflict, notWaiting, numbered, requestKind } from "#content/requests/kind.ts";
 
 type Waiting = Omit<Link, "nonprofit_id"> & { nonprofit_id: number; status: string };
 
 /** Profiles that seem to be of one organisation where one belongs to it: an operator decides whether they are. */
 export const linkRequests = requestKind<Waiting>({
   kind: "link",
-  key: numericKey,
-  count: waitingLinks.count,
-  page: (store, { after, limit }) => waitingLinks.page(store, { after: numberAt(after), limit }),
-  byKey: (store, key) => waitingLinks.byId(store, Number(key)),
+  ...numbered(waitingLinks),
 
   item: async (_, { row, record }) => ({
     key: String(row.id),

@@ -5,7 +5,7 @@ import { newestChangeOf } from "#content/nonprofit/changes-store.ts";
 import { idsBySlug, recordsById } from "#content/nonprofit/record-store.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import type { OperatorEntry } from "#content/operation/audit-store.ts";
-import { carryOut, type Plan, withWrite } from "#content/operation/plan.ts";
+import { carryOut, type Plan, type Write, withWrite } from "#content/operation/plan.ts";
 import type { Queryable, WriteTransaction, Store } from "#content/store/open.ts";
 
 /**
@@ -49,13 +49,26 @@ type KindOf<Row extends RequestRow, Of extends NonprofitRecord | null, World> = 
   prepare?(tx: WriteTransaction, due: Due): Promise<unknown>;
   /** Rejects what has waited longest; what never expires has none. Answers how many. */
   expire?: (tx: WriteTransaction, old: Expiry) => Promise<number>;
+  /** Erases the contacts that come with its requests. */
+  planErasure?: PlanErasure;
   approve: Decide<Row, Of, World>;
   reject: Decide<Row, Of, World>;
 };
 
+/** Whose contacts are erased: all that were kept long enough, one request's, or all with an address. */
+type Whose = { old: true } | { id: string } | { email: string };
+/** The names of what is erased, and of what waits and keeps its contact. */
+export type Erasure = { names: string[]; waiting: string[]; writes: Write[] };
+/** Null for an id that nothing has, and where a kind has no such contacts. */
+export type PlanErasure = (
+  store: Queryable,
+  whose: Whose,
+  erasing: { by: string; at: number },
+) => Promise<Erasure | null>;
+
 /**
  * A review as its queue describes it: `place` is its place there, its key unless given; `name` is that of the nonprofit
- * unless given; `created_at` in milliseconds since 1970.
+ * unless given, and the failed checks are its flags; `created_at` in milliseconds since 1970.
  */
 type RequestDescription = Omit<
   FoundReview,
@@ -150,13 +163,17 @@ export function requestKind<
   const itemOf = async (store: Queryable, waiting: WaitingRequest<Row, Of>, now: Date) => {
     const { key, place = key, created_at, ...item } = await steps.item(store, waiting, now);
     const { slug = null, name = null } = waiting.record ?? {};
+    const failing = (item.checks ?? []).filter(({ outcome }) => outcome === "failed");
+    const flags = failing.map((check) => check.name);
     const names = { id: `${kind}-${key}`, kind, cursor: `${kind}:${place}` };
-    return ReviewItem.parse({ slug, name, ...item, ...names, created_at: isoTime(created_at) });
+    const since = { created_at: isoTime(created_at) };
+    return ReviewItem.parse({ slug, name, flags, ...item, ...names, ...since });
   };
   return {
     kind,
     count: steps.count,
     expire: steps.expire,
+    planErasure: steps.planErasure,
     leftOut: steps.leftOut ?? (async () => 0),
     /** The oldest first; every item carries the cursor that stands for its place. */
     list: async (store: Queryable, page: QueuePage): Promise<ReviewItem[]> => {
@@ -188,23 +205,33 @@ export function requestKind<
       const request = await findDecidable(tx, key);
       if (!request.ok) return request;
       const { id = null, slug = null } = request.value.record ?? {};
-      const last = await newestOf(tx, id);
       const decide = { approved: steps.approve, rejected: steps.reject }[decision];
       const entry = { operator, subject: `${kind}-${key}`, detail, at: now.getTime() };
       const plan = await decide(tx, request.value, deciding);
-      const done = await carryOut(
-        tx,
-        withWrite(plan, ({ complete = true }) => ({
-          ...entry,
-          action: `review.${decision}${complete ? "" : ".first"}`,
-        })),
-      );
-      if (!done.ok) return done;
-      const decided = { slug, complete: true, ...done.value };
-      const newest = await newestOf(tx, id ?? decided.slug);
-      return ok({ ...decided, sequence: newest === last ? null : newest });
+      const logged = withWrite(plan, ({ complete = true }) => ({
+        ...entry,
+        action: `review.${decision}${complete ? "" : ".first"}`,
+      }));
+      const done = await operate(tx, id, logged);
+      return done.ok ? ok({ slug, complete: true, ...done.value }) : done;
     },
   };
+}
+
+/**
+ * Carries out what an operator decides, changes or undoes. `sequence` is that of the public change that it made of the
+ * nonprofit with this id, or of the one that it made: null for none.
+ */
+export async function operate<Value extends { slug?: string | null }, Failure>(
+  tx: WriteTransaction,
+  id: number | null,
+  plan: Plan<Value, Failure>,
+): Promise<Result<Value & Pick<DecisionResult, "sequence">, Failure>> {
+  const last = await newestOf(tx, id);
+  const done = await carryOut(tx, plan);
+  if (!done.ok) return done;
+  const newest = await newestOf(tx, id ?? done.value.slug ?? null);
+  return ok({ ...done.value, sequence: newest === last ? null : newest });
 }
 
 /** The newest change of a nonprofit, by its id or, where it is new, its slug; null for none. */
@@ -226,12 +253,29 @@ export const unusable = (message: string) =>
 /** What waits cannot be decided like this, as the sentence says. */
 export const conflict = (message: string) => fail({ kind: "review_conflict", message } as const);
 
-export const numericKey = /^\d{1,15}$/;
+const numericKey = /^\d{1,15}$/;
 export const hexKey = /^[\da-f]{1,64}$/;
 
 /** A place in a queue that is ordered by a number; any other text is the beginning. */
 export const numberAt = (place: string | null): number =>
   numericKey.test(place ?? "") ? Number(place) : 0;
+
+/** The steps of a kind whose requests are numbered and wait in this order. */
+export const numbered = <Row>({
+  count,
+  page,
+  byId,
+}: {
+  count: (store: Queryable, max: number) => Promise<number>;
+  page: (store: Queryable, page: { after: number; limit: number }) => Promise<Row[]>;
+  byId: (store: Queryable, id: number) => Promise<Row | null>;
+}) => ({
+  key: numericKey,
+  count,
+  page: (store: Queryable, { after, limit }: QueuePage) =>
+    page(store, { after: numberAt(after), limit }),
+  byKey: (store: Queryable, key: string) => byId(store, Number(key)),
+});
 
 /** A place in a queue that is ordered by an instant and an id: "1780315200000.a1b2". Any other text is the beginning. */
 export function instantAt(place: string | null): { at: number; id: string } {

@@ -6,7 +6,6 @@ import { carryOut, type Plan, planned } from "#content/operation/plan.ts";
 import { keptAnswerBytes, rowBytes, sizeOf } from "#content/requests/quota.ts";
 import type { Queryable, Store } from "#content/store/open.ts";
 
-/** How a request of anyone comes in. */
 export type RequestCall = {
   body: unknown;
   idempotencyKey: string | null;

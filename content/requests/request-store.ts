@@ -2,10 +2,9 @@ import { and, asc, desc, eq, getTableName, isNotNull, lt, ne, type SQL, sql } fr
 import type { SQLiteColumn, SQLiteTable } from "drizzle-orm/sqlite-core";
 import type { ReviewKind } from "#content/contract/review.ts";
 import { dayMs } from "#content/contract/base/time.ts";
-import type { Write } from "#content/operation/plan.ts";
 import type { Queryable, WriteTransaction } from "#content/store/open.ts";
 import { type Statement, builder, countUpTo, inValues, statement } from "#content/store/query.ts";
-import { type Expiry, hexKey, instantAt } from "./kind.ts";
+import { type Expiry, hexKey, instantAt, type PlanErasure } from "./kind.ts";
 import type { NewRequest } from "./receive.ts";
 
 /** What every table of requests that people send has. Instants in milliseconds since 1970. */
@@ -26,7 +25,7 @@ type Closing = Pick<RequestRow, "id" | "reason" | "reviewed_by" | "reviewed_at">
 };
 
 /** `mayGo` must repeat the WHERE of the partial index word for word, or SQLite does not use it. */
-type Contact = {
+type ContactColumns = {
   email: SQL | SQLiteColumn;
   isKept: SQL;
   mayGo: SQL;
@@ -37,20 +36,7 @@ type Contact = {
 export const contactKeptMs = 90 * dayMs;
 const erasedAtOnceMax = 500;
 
-/** The reviews whose contacts are erased, and the writes that do it. */
-export type Erasure = { names: string[]; writes: Write[] };
-
-export type RequestStore = Pick<
-  ReturnType<typeof requestStore>,
-  | "kind"
-  | "statusOf"
-  | "ofId"
-  | "isOldContact"
-  | "isFrom"
-  | "waitingNames"
-  | "planErasure"
-  | "usualDays"
->;
+export type RequestStore = Pick<ReturnType<typeof requestStore>, "usualDays">;
 
 const lastOnes = 20;
 const enough = 5;
@@ -69,7 +55,7 @@ export function requestStore<Table extends RequestTable, Row extends RequestRow>
   kind: ReviewKind;
   table: Table;
   read: (row: Table["$inferSelect"]) => Row;
-  contact: Contact;
+  contact: ContactColumns;
   at?: SQL | SQLiteColumn;
 }) {
   const table: RequestTable = ofKind;
@@ -89,7 +75,7 @@ export function requestStore<Table extends RequestTable, Row extends RequestRow>
         .set(values)
         .where(and(ofId(id), isWaiting)),
     );
-  const namesOf = async (store: Queryable, which: SQL | undefined, limit = -1) => {
+  const idsOf = async (store: Queryable, which: SQL | undefined, limit = -1) => {
     const rows = await store.db.select({ id: table.id }).from(table).where(which).limit(limit);
     return rows.map(({ id }) => String(id));
   };
@@ -133,6 +119,32 @@ export function requestStore<Table extends RequestTable, Row extends RequestRow>
           .where(sql`${table.id} IN ${old}`);
         return rowsAffected;
       },
+      /**
+       * Erases name and address of who sent these, at most 500, with a line of the audit log for each; the rest stays, and
+       * those that wait keep theirs.
+       */
+      planErasure: (async (store, whose, { by, at: now }) => {
+        const which =
+          "email" in whose
+            ? sql`lower(${contact.email}) = lower(${whose.email})`
+            : "id" in whose
+              ? ofId(whose.id)
+              : sql`${contact.mayGo} AND ${table.reviewed_at} <= ${now - contactKeptMs}`;
+        if ("id" in whose && (await idsOf(store, which, 1)).length === 0) return null;
+        const nameOf = (id: string) => `${kind}-${id}`;
+        const ended = and(which, ne(table.status, "pending_review"), contact.isKept);
+        const ids = await idsOf(store, ended, erasedAtOnceMax);
+        const names = ids.map(nameOf);
+        const entry = { operator: by, action: "contact.erased", at: now, detail: {} };
+        // A digest of a text with an address in it gives guesses of the address away.
+        const values = { ...contact.erased(now), request_digest: "" };
+        const erasing = builder.update(table).set(values).where(inValues(table.id, ids));
+        return {
+          names,
+          waiting: (await idsOf(store, and(isWaiting, which))).map(nameOf),
+          writes: [statement(erasing), ...names.map((subject) => ({ ...entry, subject }))],
+        };
+      }) satisfies PlanErasure,
     },
     isWaiting,
     first,
@@ -140,52 +152,21 @@ export function requestStore<Table extends RequestTable, Row extends RequestRow>
     add: (row: Omit<Table["$inferInsert"], "status">): Statement =>
       statement(builder.insert(table).values({ ...row, status: "pending_review" })),
     byId,
-    /** The status of the first of these, whatever else its row holds; null when there is none. */
-    statusOf: async (store: Queryable, which: SQL) => {
-      const [row] = await store.db
-        .select({ status: table.status })
-        .from(table)
-        .where(which)
-        .limit(1);
-      return row === undefined ? null : String(row.status);
-    },
     /** The one that the link of a status page shows. */
     byToken: (store: Queryable, digest: string) => first(store, eq(table.status_digest, digest)),
-    /** The same request that waits already. */
     waitingTwin: (store: Queryable, digest: string) =>
       first(store, and(isWaiting, eq(table.request_digest, digest))),
+    waitingFor: (store: Queryable, nonprofitId: number): Promise<Table["$inferSelect"][]> =>
+      store.db
+        .select()
+        .from(table)
+        .where(and(eq(table.nonprofit_id, nonprofitId), isWaiting))
+        .execute(),
+    waitingOfNetwork: (store: Queryable, network: string): Promise<number> =>
+      store.db.$count(table, and(eq(table.network, network), isWaiting)),
     /** Decides one that waits. From which network it came is of no use any more. */
     close: ({ id, ...decision }: Closing): Statement =>
       changeWaiting(id, { ...decision, network: null }),
-    /** Those whose contact was kept long enough by now. */
-    isOldContact: (now: Date): SQL =>
-      sql`${contact.mayGo} AND ${table.reviewed_at} <= ${now.getTime() - contactKeptMs}`,
-    ofId,
-    isFrom: (email: string): SQL => sql`lower(${contact.email}) = lower(${email})`,
-    /** The names of those that wait among these, as reviews show them. */
-    waitingNames: async (store: Queryable, which: SQL) =>
-      (await namesOf(store, and(isWaiting, which))).map((id) => `${kind}-${id}`),
-    /**
-     * Erases name and address of who sent these, at most 500, with a line of the audit log for each; the rest stays, and
-     * those that wait keep theirs.
-     */
-    planErasure: async (
-      store: Queryable,
-      which: SQL,
-      { by, at: now }: { by: string; at: number },
-    ): Promise<Erasure> => {
-      const ended = and(which, ne(table.status, "pending_review"), contact.isKept);
-      const ids = await namesOf(store, ended, erasedAtOnceMax);
-      const names = ids.map((id) => `${kind}-${id}`);
-      const entry = { operator: by, action: "contact.erased", at: now, detail: {} };
-      // A digest of a text with an address in it gives guesses of the address away.
-      const values = { ...contact.erased(now), request_digest: "" };
-      const erasing = builder.update(table).set(values).where(inValues(table.id, ids));
-      return {
-        names,
-        writes: [statement(erasing), ...names.map((subject) => ({ ...entry, subject }))],
-      };
-    },
     /**
      * The median number of days until the last 20 requests were decided. Expired ones count; withdrawn ones do not. Null
      * below five.

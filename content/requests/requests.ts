@@ -12,7 +12,19 @@ import {
   type ReviewList,
   type ReviewQueues,
 } from "#content/contract/review.ts";
-import { type RequestKind, type ReviewFailure, type OperatorWorld, isLive } from "./kind.ts";
+import { slugsWithContact } from "#content/nonprofit/record-store.ts";
+import type { ErasureAnswer, ErasureBody } from "#content/contract/onboarding.ts";
+import { clockName } from "#content/operation/audit-store.ts";
+import { writeAll } from "#content/operation/plan.ts";
+import type { Queryable, Store } from "#content/store/open.ts";
+import {
+  type Erasure,
+  type PlanErasure,
+  type RequestKind,
+  type ReviewFailure,
+  type OperatorWorld,
+  isLive,
+} from "./kind.ts";
 
 type ReadWorld = Pick<OperatorWorld, "store" | "clock">;
 type PublishWorld = Pick<OperatorWorld, "waitForPublication">;
@@ -31,7 +43,12 @@ type Decision = z.output<typeof ApproveBody> & {
 };
 
 /** The requests of these kinds, in this order: what waits for an operator, and how it is decided or expires. */
-export function openRequests<World = unknown>(kinds: readonly RequestKind<World>[]) {
+export function openRequests<World = unknown>(
+  kinds: readonly RequestKind<World>[],
+  /** Of contacts that came otherwise than with a request. */
+  ...others: readonly PlanErasure[]
+) {
+  const planErasures = [...kinds.flatMap(({ planErasure }) => planErasure ?? []), ...others];
   const kindOf = (id: string) => {
     const [, name = "", key = ""] = /^([a-z]{1,20})-(\S{1,200})$/.exec(id) ?? [];
     return { requests: kinds.find(({ kind }) => kind === name), key };
@@ -116,8 +133,58 @@ export function openRequests<World = unknown>(kinds: readonly RequestKind<World>
       }
       return expired;
     },
+
+    /** Erases contacts that were kept as long as their kind keeps them. Answers how many, at most 500 of a kind. */
+    eraseOldContacts: async ({ store, clock }: ReadWorld): Promise<number> => {
+      const at = clock().getTime();
+      let erased = 0;
+      for (const plan of planErasures) {
+        const planOld = (tx: Queryable) => plan(tx, { old: true }, { by: clockName, at });
+        // Nearly always there is none: then no one waits for the write lock.
+        if (((await planOld(store))?.names ?? []).length === 0) continue;
+        erased += (await erase(store, planOld))?.names.length ?? 0;
+      }
+      return erased;
+    },
+
+    /** Erases the contact of one request, or of all from an address, at once; those that wait keep theirs. */
+    eraseContacts: async (
+      { store, clock }: ReadWorld,
+      { review, email, operator }: z.output<typeof ErasureBody> & { operator: string },
+    ): Promise<Result<ErasureAnswer, ReviewFailure>> => {
+      const id = review ?? "";
+      const isOfAll = typeof email === "string";
+      const { requests, key } = kindOf(id);
+      const whose = isOfAll ? { email } : { id: key };
+      const plans = isOfAll ? planErasures : [requests?.planErasure ?? (async () => null)];
+      const erasing = { by: operator, at: clock().getTime() };
+      const done = await erase(
+        store,
+        ...plans.map((plan) => (tx: Queryable) => plan(tx, whose, erasing)),
+      );
+      if (done === null) return fail({ kind: "review_not_found", id });
+      const profiles = isOfAll ? await slugsWithContact(store, email) : [];
+      return ok({ erased: done.names, waiting: done.waiting, profiles });
+    },
   };
 }
+
+/** Erases what these plans say, in one transaction; null where none has anything to say. */
+export const erase = (
+  store: Store,
+  ...plans: readonly ((store: Queryable) => Promise<Erasure | null>)[]
+): Promise<Omit<Erasure, "writes"> | null> =>
+  store.write(async (tx) => {
+    const erasures: Erasure[] = [];
+    for (const plan of plans) erasures.push(...[(await plan(tx)) ?? []].flat());
+    for (const { writes } of erasures) await writeAll(tx, writes);
+    return erasures.length === 0
+      ? null
+      : {
+          names: erasures.flatMap(({ names }) => names),
+          waiting: erasures.flatMap(({ waiting }) => waiting),
+        };
+  });
 
 /** The kinds that are left at the place that a cursor stands for, and where each begins; all without a place. */
 function startsFrom<World>(

@@ -54,6 +54,16 @@ export function singleFlight<Value>(
   return call;
 }
 
+/** Does one piece of work after another, in the order in which they are asked for, also after one that failed. */
+export function oneByOne() {
+  let last: Promise<unknown> = Promise.resolve();
+  return <Value>(work: () => Promise<Value>): Promise<Value> => {
+    const done = last.then(work);
+    last = done.catch(() => undefined);
+    return done;
+  };
+}
+
 /** Does work on each item, at most `limit` at a time. When work throws, no further item is begun. */
 export async function eachAtMost<Item>(
   limit: number,

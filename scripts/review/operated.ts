@@ -1,5 +1,6 @@
 import type { ArgDef, ArgsDef } from "citty";
 import { z } from "zod";
+import { paramsIn, typedValue, typeOf } from "#api/operator/actions.ts";
 import words from "#content/editorial/commands.json";
 import { flag, positional, textOption, wordedCommand } from "#scripts/support/command.ts";
 import { stopWith } from "#scripts/support/config.ts";
@@ -22,8 +23,6 @@ const optionNames: Readonly<Record<string, string>> = {
   review: "id",
 };
 const optionOf = (member: string): string => optionNames[member] ?? member;
-
-const paramsIn = (path: string): string[] => path.match(/(?<=\{)\w+(?=\})/g) ?? [];
 
 type Members = readonly (readonly [string, z.ZodType])[];
 const membersOf = (shape: z.ZodObject | undefined): Members => Object.entries(shape?.shape ?? {});
@@ -48,12 +47,6 @@ function argOf(member: string, shape: z.ZodType): ArgDef {
   if (member === "limit") return { ...textOption, default: "50" };
   return typeOf(shape) instanceof z.ZodBoolean ? flag : textOption;
 }
-
-/** A shape without what says that it may be absent or null. */
-const typeOf = (shape: z.ZodType): z.ZodType =>
-  shape instanceof z.ZodOptional || shape instanceof z.ZodNullable
-    ? typeOf(shape.unwrap() as z.ZodType)
-    : shape;
 
 /**
  * What an operation is asked with by these options. One that is missing, or that the command reads otherwise than the
@@ -112,13 +105,9 @@ function neededText(option: string, value: unknown): string {
 
 /** A text as it is, or the entries of a list: texts or numbers, with commas between; `all` stands for no list. */
 function valueOf(member: string, shape: z.ZodType, text: string): unknown {
-  const type = typeOf(shape);
-  if (!(type instanceof z.ZodArray)) return text;
-  if (text.trim() === "all" && shape.safeParse(null).success) return null;
-  const entries = text
-    .split(member === "recommended_for" ? ";" : ",")
-    .flatMap((entry) => entry.trim() || []);
-  return type.element instanceof z.ZodNumber ? entries.map(Number) : entries;
+  const isList = typeOf(shape) instanceof z.ZodArray;
+  if (isList && text.trim() === "all" && shape.safeParse(null).success) return null;
+  return typedValue(shape, text, member === "recommended_for" ? ";" : ",");
 }
 
 /** How a command differs from what its operation says of it. */

@@ -1,3 +1,4 @@
+import { oneByOne } from "#content/runtime/concurrency.ts";
 import { sha256OfFiles } from "#content/runtime/digest.ts";
 import { join } from "node:path";
 import type { Blobs } from "#site/bundle/blobs.ts";
@@ -48,12 +49,9 @@ export function openSearchJob(context: BundleContext, settings: SearchSettings) 
     looked = true;
     return outcome.changed.length + outcome.removed.length > 0 ? outcome : null;
   };
-  let last: Promise<unknown> = Promise.resolve();
-  const run = ({ signal }: { signal?: AbortSignal } = {}): Promise<ReleaseOutcome | null> => {
-    const running = last.then(() => once(signal));
-    last = running.catch(() => null);
-    return running;
-  };
+  const inTurn = oneByOne();
+  const run = ({ signal }: { signal?: AbortSignal } = {}): Promise<ReleaseOutcome | null> =>
+    inTurn(() => once(signal));
   // What an earlier process published just before it ended may not be in the indexes.
   let isNoticed = true;
   let afterMs = 0;

@@ -6,7 +6,7 @@ import type { DonationHistory, Settlement, SignedReceipt } from "#content/contra
 import { readReceipt, verifyReceipt } from "#content/giving/receipt.ts";
 import { openSigner } from "#content/feed/signing-keys.ts";
 import { changesAfter } from "#content/nonprofit/changes-store.ts";
-import { donorCounts } from "#content/recommendation/curation.ts";
+import { donorCounts } from "#content/recommendation/pick-store.ts";
 import type { DonatingService } from "#test/support/donating.ts";
 import { aServiceOfNodes, stale, sweepFor } from "#test/support/lying-nodes.ts";
 import { type Lie, payingMore } from "#test/support/node.ts";

@@ -1,7 +1,7 @@
 import { afterAll, expect, test } from "bun:test";
 import { recordDonation } from "#content/giving/store.ts";
 import { micro } from "#content/contract/base/money.ts";
-import { donorCounts } from "#content/recommendation/curation.ts";
+import { donorCounts } from "#content/recommendation/pick-store.ts";
 import { aNonprofit } from "#test/support/records.ts";
 import { aService, testNow } from "#test/support/service.ts";
 

@@ -1,5 +1,5 @@
 import { afterAll, expect, test } from "bun:test";
-import { eraseRejectedContacts } from "#content/correction/erase-contacts.ts";
+import { eraseRejectedContacts } from "#content/enrichment/contact-store.ts";
 import { anOnboardingService, operatorTokens } from "#test/support/onboarding.ts";
 import { until } from "#test/support/until.ts";
 import { aNonprofit } from "#test/support/records.ts";

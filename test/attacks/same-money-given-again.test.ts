@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from "bun:test";
 import type { PaymentRequirements } from "#content/contract/donation.ts";
-import { donorCounts } from "#content/recommendation/curation.ts";
+import { donorCounts } from "#content/recommendation/pick-store.ts";
 import { aDonatingService, type DonatingService, paymentHeader } from "#test/support/donating.ts";
 import type { Donor } from "#test/support/donor.ts";
 import { aNonprofit } from "#test/support/records.ts";

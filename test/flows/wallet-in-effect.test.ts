@@ -9,9 +9,9 @@ import {
   mergeProfile,
   restoreProfile,
   withdrawProfile,
+  revokeVerification,
 } from "#content/operator/change-profile.ts";
 import { decideReview } from "#api/operator/requests.ts";
-import { revokeVerification } from "#content/operator/revoke-verification.ts";
 import { recordBySlug } from "#content/nonprofit/record-store.ts";
 import { sourceFrom } from "#content/nonprofit/record.ts";
 import { donateTarget } from "#content/giving/store.ts";

@@ -182,7 +182,6 @@ const notPure: Readonly<Record<string, string>> = {
 /** Verbs of content: each takes a world (the store, the clock and the ports that it needs) and plain input. All of content/operator and content/requests are verbs. */
 const verbs: readonly string[] = [
   "content/correction/correct.ts",
-  "content/correction/erase-contacts.ts",
   "content/giving/payment.ts",
   "content/giving/proof.ts",
   "content/giving/sweep.ts",

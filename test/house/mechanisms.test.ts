@@ -89,7 +89,7 @@ test.each(mechanisms)("$name is made in one place", ({ made, homes }) => {
 
 test("the directory's store is asked in SQL by stores alone", () => {
   // The only writer of public data; a table in memory.
-  const isStore = /^content\/store\/|\bstore\.ts$|^content\/nonprofit\/save\.ts$|\/curation\.ts$/;
+  const isStore = /^content\/store\/|\bstore\.ts$|^content\/nonprofit\/save\.ts$/;
   const isAsking =
     /import \{[^}]*\} from "drizzle-orm|\.execute\w*\(|\.db\s*\.(?:\$count|select|insert|update|delete)\b/;
   const askers = texts.filter(({ file, text }) => isAsking.test(text) && !isStore.test(file));

@@ -26,7 +26,7 @@ test("the engine of requests names no kind, no room of one and no table", async 
   expect(named).toEqual([]);
 });
 
-test.each(["queues.ts", "review-form.ts", "review-page.ts"])(
+test.each(["queues.ts", "forms.ts", "review-page.ts"])(
   "%s of the desk names no kind of request",
   async (file) => {
     expect(kindsIn(await Bun.file(join(desk, file)).text())).toEqual([]);

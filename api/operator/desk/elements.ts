@@ -12,17 +12,6 @@ export const notice = (kind: "good" | "bad", text: Part): Html =>
 export const nextLink = (place: string, words: string): Html =>
   html`<a href="${place}" rel="next" accesskey="n">${words} <kbd>n</kbd></a>`;
 
-/** Ways to see a page otherwise; the one that is shown is marked. */
-export const linkList = (
-  label: string,
-  links: readonly { place: string; text: string; current: boolean }[],
-): Html =>
-  html`<nav aria-label="${label}">
-    <ul>
-      ${links.map(({ place, text, current }) => html`<li><a href="${place}" ${current ? html` aria-current="page"` : null}>${text}</a></li>`)}
-    </ul>
-  </nav>`;
-
 /** A text that somebody sent: as it is, in a direction of its own. */
 export const sent = (text: string | null): Html =>
   text === null || text === ""

@@ -1,9 +1,10 @@
 import { z } from "zod";
 import type { Context } from "#api/context.ts";
 import { formFields, isForm } from "#api/http/body.ts";
+import { placeWith } from "#api/http/query.ts";
 import { type Html, html, type Part } from "#content/language/html.ts";
 import { Refused } from "#api/http/problem.ts";
-import { type Action, actions } from "#api/operator/actions.ts";
+import { type Action, actions, paramsIn, typedValue } from "#api/operator/actions.ts";
 import { addressOf } from "#content/contract/base/request-address.ts";
 import deskForms from "#content/editorial/desk-forms.json";
 
@@ -17,7 +18,7 @@ type Field = {
   label: Part;
   value?: string | undefined;
   /** Given for a text of several lines. */
-  rows?: number;
+  rows?: number | undefined;
   required?: boolean;
   lengthMax?: number;
   /** accesskey of the field. */
@@ -40,127 +41,181 @@ export function field(given: Field): Html {
   return html`<label for="${id}">${label}${keyHint(key)}</label>${control}`;
 }
 
-/** Which nonprofit is meant. */
-export const slugField = (given: Omit<Field, "name" | "required"> & { name?: string }): Html =>
-  field({ name: "slug", required: true, lengthMax: 200, ...given });
-
-/** Why something is decided: what every decision is asked for, unless it is not required. */
-export const reasonField = (given: Omit<Field, "name" | "lengthMax">): Html =>
-  field({ name: "reason", required: true, lengthMax: 500, ...given });
-
 const keyOf = (key: string | undefined): Part =>
   key === undefined ? null : html` accesskey="${key}"`;
 
 const keyHint = (key: string | undefined): Part =>
   key === undefined ? null : html` <kbd>${key}</kbd>`;
 
-/** Texts of a form, and the accesskey of its button. */
+/** How a member of an action is asked for. */
+type MemberWords = Omit<Field, "name" | "value"> & {
+  /** Of its field; the member's unless given. */
+  name?: string;
+  /** What a box says when it is ticked. */
+  ticked?: boolean;
+  /** It is asked for after all that has no words of its own. */
+  last?: boolean;
+};
+
 type FormWords = {
+  /** Of the page that takes it. What of the action's path it does not name has a field. */
+  path: string;
+  /** Sent along: by these, forms on one path are distinguished. */
+  hidden?: Readonly<Record<string, string>>;
   legend?: string;
   about?: string;
-  /** Asked for last. */
-  reason?: Parameters<typeof reasonField>[0];
-  button: string;
-  key?: string;
-  danger?: boolean;
+  /** How its reason is asked for, where that is not said as in other forms. */
+  reason?: Partial<MemberWords>;
+  buttons: readonly { text: string; key?: string; danger?: boolean; decision?: string }[];
   /** What is said of a form that cannot be used, in place of what is wrong with each field. */
   unusable?: string;
 };
-type FormName = keyof typeof deskForms.forms;
+
+/** Each form of the desk has the name of its action. */
+export type FormName = keyof typeof deskForms.forms;
 export const formWords: Readonly<Record<FormName, FormWords>> = deskForms.forms;
 
-/** The action that each form does. */
-export const formActions = {
-  edit_profile: actions.editProfile,
-  withdraw: actions.withdrawProfile,
-  merge: actions.mergeProfile,
-  restore: actions.restoreProfile,
-  add_pick: actions.addPick,
-  edit_pick: actions.editPick,
-  remove_pick: actions.removePick,
-  undo_agent: actions.revertAgent,
-  undo_verification: actions.revokeVerification,
-  check_host: actions.checkHostControl,
-  approve: actions.approveReview,
-  reject: actions.rejectReview,
-} as const satisfies Record<FormName, unknown>;
+/** A list has an entry a line, or commas where it has one line. */
+const memberWords: Readonly<Record<string, MemberWords | undefined>> = deskForms.fields;
 
-/** Fields by the members of bodies that they are typed for. A list has an entry a line, or commas where it has one line. */
-const fieldWords: Readonly<Record<string, Omit<Field, "name"> | undefined>> = deskForms.fields;
+/** What a form has fields for: of the action's path and body all that has words. */
+function membersOf(name: FormName) {
+  const action: Pick<Action, "operation"> = actions[name];
+  const { path, reason } = formWords[name];
+  const params = paramsIn(action.operation.path).filter((param) => !path.includes(`:${param}`));
+  const body = Object.entries(action.operation.body?.shape.shape ?? {});
+  return [...params.map((param) => [param, z.string()] as const), ...body].flatMap(
+    ([member, shape]) => {
+      const words = memberWords[member];
+      if (words === undefined) return [];
+      const special = member === "reason" ? reason : {};
+      return [{ member, shape: shape as z.ZodType, words: { name: member, ...words, ...special } }];
+    },
+  );
+}
 
-/** The members of an action's body that have a field, each with its shape and words. */
-const fieldsOf = ({ operation }: Pick<Action, "operation">) =>
-  Object.entries(operation.body?.shape.shape ?? {}).flatMap(([name, shape]) => {
-    const words = fieldWords[name];
-    return words === undefined ? [] : [{ name, shape: shape as z.ZodType, words }];
-  });
+/** The page that shows a form: where it is, and what was typed into which of its forms. */
+type FormPage = {
+  readonly token: string;
+  readonly params: Readonly<Record<string, string>>;
+  readonly form: Form | null;
+};
 
-type FormShown = {
-  name: FormName;
-  action: string;
-  token: string;
+/** What was typed into the form of this name; null on a page that shows it anew. */
+export const typedInto = (name: FormName, { form: sent }: FormPage): Form | null =>
+  sent?.name === name ? sent : null;
+
+type Special = {
   /** In place of that of the words. */
   legend?: string;
   hidden?: Readonly<Record<string, string>>;
-  /** What stands in a field of the action's body. */
-  textOf?: ((name: string) => string | undefined) | undefined;
-  /** Fields beside those. */
+  query?: Readonly<Record<string, string | undefined>>;
+  /** What stands in its fields before anything is typed. */
+  stored?: Readonly<Record<string, string | null>>;
+  /** Before all else. */
+  before?: Part;
+  /** Fields that the action does not name one by one. */
   fields?: Part;
-  /** The reason as it was typed. */
-  reason?: string | undefined;
+  /** The decisions that it has no button for. */
+  without?: string | null;
 };
 
-export const form = ({ name, action, token, hidden = {}, fields, ...shown }: FormShown): Html => {
-  const { about, reason, button, key, danger = false, legend } = formWords[name];
-  const look = danger ? html` class="danger"` : null;
-  const { textOf = () => undefined } = shown;
-  return html`<form method="post" action="${action}">
+export const form = (name: FormName, page: FormPage, special: Special = {}): Html => {
+  const { path, about, buttons, hidden, legend } = formWords[name];
+  const { stored = {}, query = {}, before, fields, without } = special;
+  const typed = typedInto(name, page);
+  const place = path.replaceAll(/:(\w+)/g, (_, param: string) =>
+    encodeURIComponent(page.params[param] ?? ""),
+  );
+  const control = ({ member, words }: ReturnType<typeof membersOf>[number]): Html => {
+    if (words.ticked === undefined) {
+      return field({ ...words, value: typedText(typed, words.name, stored[member] ?? "") });
+    }
+    const checked = typed?.text(words.name) === "1" ? html` checked` : null;
+    return html`<label class="choice"
+      ><input type="checkbox" name="${words.name}" value="1" ${checked} /> ${words.label}</label
+    >`;
+  };
+  const members = membersOf(name);
+  return html`<form method="post" action="${placeWith(place, query)}">
+    ${before}
     <fieldset>
-      <legend>${shown.legend ?? legend}</legend>
-      ${tokenField(token)}
-      ${Object.entries(hidden).map(([member, value]) => html`<input type="hidden" name="${member}" value="${value}" />`)}
+      <legend>${special.legend ?? legend}</legend>
+      ${tokenField(page.token)}
+      ${Object.entries({ ...special.hidden, ...hidden }).map(([member, value]) => html`<input type="hidden" name="${member}" value="${value}" />`)}
       ${about === undefined ? null : html`<p>${about}</p>`}
-      ${fieldsOf(formActions[name]).map((member) => field({ name: member.name, ...member.words, value: textOf(member.name) }))}
-      ${fields} ${reason === undefined ? null : reasonField({ ...reason, value: shown.reason })}
-      <button ${[look, keyOf(key)]}>${button}${keyHint(key)}</button>
+      ${members.filter(({ words }) => words.last !== true).map(control)} ${fields}
+      ${members.filter(({ words }) => words.last === true).map(control)}
+      ${buttons
+        .filter(({ decision }) => decision === undefined || decision !== without)
+        .map(({ text, key, danger, decision }) => {
+          const value = decision === undefined ? null : html` name="decision" value="${decision}"`;
+          const look = danger === true ? html` class="danger"` : null;
+          return html`<button ${[value, look, keyOf(key)]}>${text}${keyHint(key)}</button>`;
+        })}
     </fieldset>
   </form>`;
 };
 
-/** The body of an action as a form has it: its fields, and the reason. */
-export const bodyIn = (action: Pick<Action, "operation">, { text }: Form): object => ({
-  ...Object.fromEntries(
-    fieldsOf(action).map(({ name, shape, words: { required = false, rows } }) => {
-      const typed = text(name);
-      const empty = [null, undefined].filter((value) => shape.safeParse(value).success);
-      if (typed === "" && !required && empty.length > 0) return [name, empty[0]];
-      return [name, valueOf(shape, typed, rows === undefined ? "," : "\n")];
-    }),
-  ),
-  reason: text("reason"),
-});
+/** The form that was sent to a path, by the hidden fields of those that may be; null when none has them. */
+export const formSent = (names: readonly FormName[], { text }: Form): FormName | null =>
+  names.find((name) =>
+    Object.entries(formWords[name].hidden ?? {}).every(([member, value]) => text(member) === value),
+  ) ?? null;
 
-/** A text, or the entries of a list: texts or numbers. */
-function valueOf(shape: z.ZodType, text: string, separator: string): unknown {
-  if (shape instanceof z.ZodOptional || shape instanceof z.ZodNullable) {
-    return valueOf(shape.unwrap() as z.ZodType, text, separator);
-  }
-  if (!(shape instanceof z.ZodArray)) return text;
-  const entries = text.split(separator);
-  return shape.element instanceof z.ZodNumber
-    ? entries.map(Number)
-    : entries.flatMap((entry) => entry.trim() || []);
+/** What a form asks its action with: the address of its page, and its fields. */
+export function inputIn(
+  name: FormName,
+  { params, form: { text } }: Pick<FormPage, "params"> & { form: Form },
+): { params: Record<string, string>; body: Record<string, unknown> } {
+  const body = membersOf(name).map(({ member, shape, words }) => {
+    const { ticked, required = false, rows } = words;
+    const typed = text(words.name);
+    if (ticked !== undefined) return [member, typed === "1" ? ticked : !ticked];
+    const empty = [null, undefined].filter((value) => shape.safeParse(value).success);
+    if (typed === "" && !required && empty.length > 0) return [member, empty[0]];
+    return [member, typedValue(shape, typed, rows === undefined ? "," : "\n")];
+  });
+  const asked = paramsIn(actions[name].operation.path).map((param) => [
+    param,
+    params[param] ?? text(param),
+  ]);
+  return { params: Object.fromEntries(asked), body: Object.fromEntries(body) };
 }
 
 /** The fields of a form; a repeated one counts once, the first. Line breaks are "\n". */
 export type Form = Awaited<ReturnType<typeof formOf>>;
 
-export const typedText = (typed: Form | null, name: string, stored: string): string =>
+const typedText = (typed: Form | null, name: string, stored: string): string =>
   typed?.has(name) === true ? typed.text(name) : stored;
 
 /** The lines of a field in which each stands for an entry; empty ones are none. */
 export const linesOf = (text: string): string[] =>
   text.split("\n").flatMap((line) => line.trim() || []);
+
+/** A member of what is edited: the text that stands for it now, and how what is typed in its place is sent. */
+export type EditedMember = Omit<Field, "value"> & {
+  text: string;
+  read: (typed: string) => unknown;
+};
+
+const nameOf = ({ name }: Pick<Field, "name">): string => `value.${name}`;
+
+/** The fields of what is edited, as it is or as it was typed. */
+export const editedFields = (members: readonly EditedMember[], typed: Form | null): Html[] =>
+  members.map((member) => {
+    const name = nameOf(member);
+    const value = typedText(typed, name, member.text);
+    return field({ ...member, name, value, lengthMax: 10_000 });
+  });
+
+/** What is sent of each, and whether it is other than it was. */
+export const editedIn = (members: readonly EditedMember[], sent: Form) =>
+  members.map((member) => {
+    const text = member.text.replaceAll(/\r\n?/g, "\n").trim();
+    const typed = typedText(sent, nameOf(member), text);
+    return { name: member.name, value: member.read(typed), isChanged: typed !== text };
+  });
 
 /** Reads a form as browsers send it. Throws Refused: 415 for another content type, 413 above 64 KiB. */
 export async function formOf(request: Request) {
@@ -170,6 +225,8 @@ export async function formOf(request: Request) {
   }
   const fields = await formFields(request);
   return {
+    /** Which it is, once that is known. */
+    name: null as FormName | null,
     /** A field, trimmed; "" when it is absent. */
     text: (name: string): string => fields.get(name) ?? "",
     has: (name: string): boolean => fields.has(name),

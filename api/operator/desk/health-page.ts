@@ -14,7 +14,7 @@ import { storedCharts } from "#content/statistics/charts-store.ts";
 import { Html, html, type Part } from "#content/language/html.ts";
 import type { Visit } from "./visit.ts";
 import type { Page } from "./layout.ts";
-import { instant, linkList, notice, table } from "./elements.ts";
+import { instant, notice, table } from "./elements.ts";
 
 /** /desk/health: what an operator looks at first. */
 export async function healthPage({ context }: Visit): Promise<Page> {
@@ -136,14 +136,11 @@ export async function chartsPage({ context, request }: Visit): Promise<Page> {
     title: "Charts",
     place: "/desk/charts",
     main: html`<h1>The last ${count} days</h1>
-      ${linkList(
-        "Days",
-        spans.map((span) => ({
-          place: `/desk/charts?days=${span}`,
-          text: `${span} days`,
-          current: span === count,
-        })),
-      )}
+      <nav aria-label="Days">
+        <ul>
+          ${spans.map((span) => html`<li><a href="/desk/charts?days=${span}" ${span === count ? html` aria-current="page"` : null}>${span} days</a></li>`)}
+        </ul>
+      </nav>
       <p class="quiet">Days are in UTC; the last one is today so far.</p>
       ${await chartsOfDays(numbers)} ${funnel(numbers)}
       <h2>The directory</h2>

@@ -1,21 +1,19 @@
-import { placeWith, queryIn, textIn } from "#api/http/query.ts";
+import { placeWith, queryIn } from "#api/http/query.ts";
 import { findPick, listPicks } from "#content/operator/picks.ts";
 import { pickOperations } from "#content/contract/operations/recommendation.ts";
 import type { GovernancePhase, PickChange, PickItem } from "#content/contract/recommendation.ts";
 import { type Html, html } from "#content/language/html.ts";
 import { decisionNotice } from "./queues.ts";
-import { actionForm, notHere, type Sent, type FormNotice, type Visit } from "./visit.ts";
-import { form, typedText } from "./forms.ts";
+import { type Forms, notHere, type FormNotice, type Visit } from "./visit.ts";
+import { form } from "./forms.ts";
 import { type Page, redirect } from "./layout.ts";
 import { instant, nextLink, profileLink, sent, table } from "./elements.ts";
 
 const rowsPerPage = 50;
 
 /** /desk/picks: the recommended profiles, and a form to add one. */
-export async function picksPage(
-  { context, request, token, form: typed }: Visit,
-  { said, status }: FormNotice = {},
-): Promise<Page> {
+export async function picksPage(visit: Visit, { said, status }: FormNotice = {}): Promise<Page> {
+  const { context, request } = visit;
   const { after } = queryIn(request, pickOperations.listPicks);
   const { picks, next, in_file } = await listPicks(context, { after, limit: rowsPerPage });
   return {
@@ -23,17 +21,12 @@ export async function picksPage(
     place: "/desk/picks",
     status,
     main: html`<h1>Recommended profiles</h1>
-      ${said}${await decisionNotice(context, textIn(request, "done", 200))}
+      ${said}${await decisionNotice(visit)}
       ${picks.length === 0 ? html`<p>Nothing is recommended${after === undefined ? null : " after this one"}.</p>` : pickTable(picks, context.config.recommendationPhase)}
       ${next === null ? null : html`<p>${nextLink(placeWith("/desk/picks", { after: next }), "Next page")}</p>`}
       ${in_file.length === 0 ? null : html`<p class="quiet">content/editorial/starter-set.json holds ${in_file.length} more, which win over these: ${in_file.slice(0, 20).join(", ")}${in_file.length > 20 ? " …" : null}</p>`}
       <h2>Recommend another</h2>
-      ${form({
-        name: "add_pick",
-        action: "/desk/picks",
-        token,
-        textOf: typed?.text,
-      })}`,
+      ${form("addPick", visit)}`,
   };
 }
 
@@ -66,13 +59,11 @@ const origin = ({ origin: from, added_by }: PickItem, phase: GovernancePhase): H
 const placeOf = (slug: string): string => `/desk/picks/${encodeURIComponent(slug)}`;
 
 /** /desk/picks/:slug: what is said of one, to be edited or taken away. */
-export async function pickPage(
-  { context, params: { slug = "" }, token, form: typed }: Visit,
-  { said, status }: FormNotice = {},
-): Promise<Page> {
-  const pick = await findPick(context, slug);
+export async function pickPage(visit: Visit, { said, status }: FormNotice = {}): Promise<Page> {
+  const { context, params } = visit;
+  const pick = await findPick(context, params["slug"] ?? "");
   if (pick === null) return notHere("This nonprofit is not recommended (any more).");
-  const stored: Readonly<Record<string, string>> = {
+  const stored = {
     recommended_for: pick.recommended_for.join("\n"),
     why_recommended: pick.why_recommended,
     causes: pick.causes?.join(", ") ?? "",
@@ -88,23 +79,16 @@ export async function pickPage(
         ${origin(pick, context.config.recommendationPhase)}${pick.draft_id === null ? null : `, draft ${pick.draft_id}`}
       </p>
       <div class="decide">
-        ${form({
-          name: "edit_pick",
-          action: placeOf(slug),
-          token,
-          textOf: (name) => typedText(typed, name, stored[name] ?? ""),
-        })}
-        ${form({ name: "remove_pick", action: `${placeOf(slug)}/remove`, token })}
+        ${form("editPick", visit, { stored })} ${form("removePick", visit)}
       </div>`,
   };
 }
 
-/** Goes to the list after a change. */
-const done = (_: Sent, { slug }: PickChange): Response =>
+const done = (_: Visit, { slug }: PickChange): Response =>
   redirect(placeWith("/desk/picks", { done: slug }));
 
-/** POST /desk/picks: recommends a nonprofit. */
-export const addPickPage = actionForm("add_pick", { page: picksPage, done });
-/** POST /desk/picks/:slug: changes what is said of it. */
-export const editPickPage = actionForm("edit_pick", { page: pickPage, done });
-export const removePickPage = actionForm("remove_pick", { page: pickPage, done });
+export const pickForms = {
+  addPick: { page: picksPage, done },
+  editPick: { page: pickPage, done },
+  removePick: { page: pickPage, done },
+} satisfies Partial<Forms>;

@@ -1,16 +1,25 @@
 import { placeWith, textIn } from "#api/http/query.ts";
 import { suggested } from "#api/reconciliation/reconcile.ts";
 import { isoTime } from "#content/contract/base/time.ts";
-import { fieldEntries, type FieldName, type FieldType } from "#content/contract/fields.ts";
-import { linkWords } from "#content/contract/nonprofit.ts";
+import type { ProfileChange } from "#content/contract/profile-change.ts";
+import { fieldEntries, type FieldType } from "#content/contract/fields.ts";
+import { ImpactMetric, linkWords, Program } from "#content/contract/nonprofit.ts";
 import { countryName } from "#content/nonprofit/country.ts";
 import { linksInto } from "#content/register/links-store.ts";
 import { recordBySlug } from "#content/nonprofit/record-store.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { type Html, html, type Part } from "#content/language/html.ts";
 import { decisionNotice } from "./queues.ts";
-import { actionForm, notHere, type Sent, type FormNotice, type Visit } from "./visit.ts";
-import { field, type Form, form, linesOf, slugField, typedText } from "./forms.ts";
+import { type FormNotice, type Forms, notHere, type Visit } from "./visit.ts";
+import {
+  editedFields,
+  editedIn,
+  type EditedMember,
+  field,
+  form,
+  linesOf,
+  typedInto,
+} from "./forms.ts";
 import { type Page, redirect } from "./layout.ts";
 import { instant, notice, profileLink } from "./elements.ts";
 
@@ -35,7 +44,7 @@ export async function profilesPage({ context, request }: Visit): Promise<Page | 
     main: html`<h1>Profiles</h1>
       ${slug === undefined || matches.length > 0 ? null : notice("bad", html`No nonprofit has this name or address: <bdi>${slug}</bdi>.`)}
       <form method="get" action="/desk/profiles" class="filter">
-        ${slugField({ label: "Its name, or how its address ends", value: slug, key: "e" })}
+        ${field({ name: "slug", label: "Its name, or how its address ends", value: slug, required: true, lengthMax: 200, key: "e" })}
         <button>Find</button>
       </form>
       ${
@@ -60,7 +69,7 @@ export async function profilesPage({ context, request }: Visit): Promise<Page | 
 
 /** /desk/profiles/:slug: what it holds, to be edited, withdrawn, restored or merged. */
 export async function profilePage(visit: Visit, { said, status }: FormNotice = {}): Promise<Page> {
-  const { context, request, params, token, form: sent } = visit;
+  const { context, params } = visit;
   const { slug = "" } = params;
   const record = await recordBySlug(context.store, slug);
   if (record === null) return notHere("No nonprofit has this slug.");
@@ -70,15 +79,19 @@ export async function profilePage(visit: Visit, { said, status }: FormNotice = {
     status,
     main: html`<p><a href="/desk/profiles">Profiles</a></p>
       <h1>${profileLink(slug, record.name)}</h1>
-      ${said}${await decisionNotice(context, textIn(request, "done", 200))}
+      ${said}${await decisionNotice(visit)}
       <p class="quiet">
         ${stateOf(record)}, changed ${instant(isoTime(record.updated_at))}.
         <a href="${placeWith("/desk/log", { subject: slug })}">All that was done to it</a>
       </p>
       ${await linked(context, slug)}
-      ${record.status === "withdrawn" ? restoring(slug, token) : [editing(record, visit), ending(slug, token, sent?.text("into"))]}`,
+      ${record.status === "withdrawn" ? form("restoreProfile", visit) : changeForms(record, visit)}`,
   };
 }
+
+const changeForms = (record: NonprofitRecord, visit: Visit): Html =>
+  html`${form("editProfile", visit, { fields: editedFields(membersOf(record), typedInto("editProfile", visit)) })}
+    <div class="decide">${form("withdrawProfile", visit)} ${form("mergeProfile", visit)}</div>`;
 
 /** The profiles that were withdrawn in favour of this one, each with why: restoring one undoes it. */
 async function linked({ store }: Visit["context"], slug: string): Promise<Part> {
@@ -101,138 +114,89 @@ const stateOf = ({ status, verified, merged_into }: NonprofitRecord): Part =>
     ? html`${status}${verified === 1 ? ", verified" : null}`
     : html`merged into <a href="${placeOf(merged_into)}">${merged_into}</a>`;
 
-const editing = (record: NonprofitRecord, { token, form: sent }: Visit): Html =>
-  form({
-    name: "edit_profile",
-    action: placeOf(record.slug),
-    token,
-    hidden: { change: "edit" },
-    fields: profileFields(record, sent),
-    reason: sent?.text("reason"),
-  });
-
-const ending = (slug: string, token: string, into = ""): Html => {
-  const to = { action: placeOf(slug), token };
-  return html`<div class="decide">
-    ${form({ name: "withdraw", ...to, hidden: { change: "withdraw" } })}
-    ${form({ name: "merge", ...to, hidden: { change: "merge" }, textOf: () => into })}
-  </div>`;
-};
-
-const restoring = (slug: string, token: string): Html =>
-  form({ name: "restore", action: placeOf(slug), token, hidden: { change: "restore" } });
-
 const steps = {
   page: profilePage,
-  done: ({ params: { slug = "" } }: Sent) => redirect(placeWith(placeOf(slug), { done: slug })),
+  done: (_: Visit, { slug }: ProfileChange) => redirect(placeWith(placeOf(slug), { done: slug })),
 };
-const changes = {
-  withdraw: actionForm("withdraw", steps),
-  restore: actionForm("restore", steps),
-  merge: actionForm("merge", steps),
-};
-
-/** POST /desk/profiles/:slug: one of the four, by the hidden field of its form. */
-export async function changeProfilePage(visit: Sent): Promise<Page | Response> {
-  const { context, params, form: sent } = visit;
-  const record = await recordBySlug(context.store, params["slug"] ?? "");
-  if (record === null) return notHere("No nonprofit has this slug.");
-  const body = () => ({ values: changedValues(record, sent) });
-  const edit = actionForm("edit_profile", { ...steps, body });
-  const change = { ...changes, edit }[sent.text("change")];
-  return change === undefined ? notHere("There is no such change.") : change(visit);
-}
-
-/** How a field is typed: empty for none; of a list each line is an entry. */
-type Typed = {
-  lines?: number;
-  hint?: string;
-  text: (record: NonprofitRecord, name: FieldName) => string;
-  value: (text: string) => unknown;
-};
-
-const words = (text: string) => (text === "" ? null : text);
-/** What is no number is refused by the shape of the body, which says so. */
-const number = (text: string) => (text === "" ? null : Number(text.replaceAll(/[ ,_]/g, "")));
-
-const column = (record: NonprofitRecord, name: FieldName) =>
-  String(record[name as keyof NonprofitRecord] ?? "");
-const asWords: Typed = { text: column, value: words };
-const asNumber: Typed = { text: column, value: number };
-
-/** Members of a row in one line, with bars between. */
-const lineOf = (members: readonly unknown[]): string =>
-  members
-    .map((member) => String(member ?? "").replaceAll(/\s+/g, " "))
-    .join(" | ")
-    .replace(/(?: \| )+$/, "");
-const rowsOf = (text: string, names: readonly string[], numeric = ""): object[] =>
-  linesOf(text).map((line) => {
-    const parts = line.split("|").map((part) => words(part.trim()));
-    return Object.fromEntries(
-      names.map((name, at) => [
-        name,
-        name === numeric ? number(parts[at] ?? "") : (parts[at] ?? null),
-      ]),
-    );
-  });
-const programNames = ["name", "description", "beneficiaries_per_year", "location"] as const;
-const metricNames = ["name", "value", "unit", "period"] as const;
-
-const typedBy: Readonly<Record<FieldType, Typed>> = {
-  name: asWords,
-  text: asWords,
-  country: { text: (record) => countryName(record.country_code) ?? "", value: words },
-  website: asWords,
-  link: asWords,
-  email: asWords,
-  year: asNumber,
-  count: asNumber,
-  money: asNumber,
-  flag: asNumber,
-  causes: {
-    lines: 3,
-    hint: "ids, one per line, the primary one first",
-    text: ({ causes }) => causes.join("\n"),
-    value: linesOf,
+export const profileForms = {
+  editProfile: {
+    ...steps,
+    body: async ({ context, params, form: sent }) => {
+      const record = await recordBySlug(context.store, params["slug"] ?? "");
+      const edited = record === null ? [] : editedIn(membersOf(record), sent);
+      const changed = edited.filter(({ isChanged }) => isChanged);
+      return { values: Object.fromEntries(changed.map(({ name, value }) => [name, value])) };
+    },
   },
+  withdrawProfile: steps,
+  restoreProfile: steps,
+  mergeProfile: steps,
+} satisfies Partial<Forms>;
+
+/** Fields that hold a list, typed with an entry a line; `row`: what an entry holds, typed with bars between. */
+const lists: Readonly<
+  Partial<Record<FieldType, { rows: number; hint: string; row?: readonly string[] }>>
+> = {
+  causes: { rows: 3, hint: "ids, one per line, the primary one first" },
   programmes: {
-    lines: 4,
+    rows: 4,
     hint: "one per line: name | description | people a year | place",
-    text: ({ programs }) =>
-      programs.map((row) => lineOf(programNames.map((name) => row[name]))).join("\n"),
-    value: (text) => rowsOf(text, programNames, "beneficiaries_per_year"),
+    row: Object.keys(Program.shape),
   },
   metrics: {
-    lines: 4,
+    rows: 4,
     hint: "one per line: name | value | unit | period",
-    text: ({ impact_metrics }) =>
-      impact_metrics.map((row) => lineOf(metricNames.map((name) => row[name]))).join("\n"),
-    value: (text) => rowsOf(text, metricNames),
+    row: Object.keys(ImpactMetric.shape),
   },
 };
 
-/** The fields of a profile that can be edited, as they are or as they were typed. */
-const profileFields = (record: NonprofitRecord, sent: Form | null): Html[] =>
-  fieldEntries.map(([name, { type, label = name.replaceAll("_", " "), lines: own }]) => {
-    const { hint, text, lines = own } = typedBy[type];
-    return field({
-      name: `value.${name}`,
-      label: hint === undefined ? label : `${label} (${hint})`,
-      value: typedText(sent, `value.${name}`, text(record, name)),
-      lengthMax: 10_000,
-      ...(lines === undefined ? {} : { rows: lines }),
-    });
-  });
+/** An entry of a list in one line. */
+const lineOf = (
+  row: readonly string[],
+  entry: string | Readonly<Record<string, unknown>>,
+): string =>
+  typeof entry === "string"
+    ? entry
+    : row
+        .map((member) => String(entry[member] ?? "").replaceAll(/\s+/g, " "))
+        .join(" | ")
+        .replace(/(?: \| )+$/, "");
 
-/** What of it was changed, as the verb takes it. */
-const changedValues = (record: NonprofitRecord, sent: Form): Record<string, unknown> =>
-  Object.fromEntries(
-    fieldEntries.flatMap(([name, { type }]) => {
-      const { text, value } = typedBy[type];
-      const held = text(record, name);
-      const given = typedText(sent, `value.${name}`, held);
-      const isSame = given === held.replaceAll(/\r\n?/g, "\n").trim();
-      return isSame ? [] : [[name, value(sent.text(`value.${name}`))]];
-    }),
-  );
+/** What is no number is refused by the shape of the body, which says so. */
+const number = (text: string) => (text === "" ? null : Number(text.replaceAll(/[ ,_]/g, "")));
+const numeric: ReadonlySet<string> = new Set<FieldType | keyof Program>([
+  "year",
+  "count",
+  "money",
+  "flag",
+  "beneficiaries_per_year",
+]);
+const single = (of: string, text: string) => (numeric.has(of) ? number(text) : text || null);
+
+function valueOf(type: FieldType, text: string): unknown {
+  const list = lists[type];
+  if (list === undefined) return single(type, text);
+  const { row } = list;
+  const lines = linesOf(text);
+  if (row === undefined) return lines;
+  return lines.map((line) => {
+    const parts = line.split("|").map((part) => part.trim());
+    return Object.fromEntries(row.map((name, at) => [name, single(name, parts[at] ?? "")]));
+  });
+}
+
+const membersOf = (record: NonprofitRecord): EditedMember[] =>
+  fieldEntries.map(([name, { type, label = name.replaceAll("_", " "), lines }]) => {
+    const { hint, rows = lines, row = [] } = lists[type] ?? {};
+    const held: unknown =
+      type === "country" ? countryName(record.country_code) : record[name as keyof NonprofitRecord];
+    return {
+      name,
+      label: hint === undefined ? label : `${label} (${hint})`,
+      rows,
+      text: Array.isArray(held)
+        ? held.map((entry) => lineOf(row, entry)).join("\n")
+        : String(held ?? ""),
+      read: (text) => valueOf(type, text),
+    };
+  });

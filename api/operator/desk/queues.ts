@@ -1,5 +1,4 @@
 import { placeWith, queryIn, textIn } from "#api/http/query.ts";
-import { actions } from "#api/operator/actions.ts";
 import { dailyNumbers, operatorHealth } from "#api/operator/health.ts";
 import { findReview, listReviews, reviewQueues } from "#api/operator/requests.ts";
 import { waitingMax } from "#content/requests/requests.ts";
@@ -10,14 +9,14 @@ import {
   aboutReview,
   queueWords,
   type ReviewItem,
-  type ReviewKind,
   reviewKinds,
+  type ReviewsDecided,
 } from "#content/contract/review.ts";
 import { lastDecision, readAudit } from "#content/operation/audit-store.ts";
 import { type Html, html, type Part } from "#content/language/html.ts";
 import { chartsOfDays, warningsNotice } from "./health-page.ts";
-import { notHere, perform, refused, type Sent, type FormNotice, type Visit } from "./visit.ts";
-import { reasonField, tokenField } from "./forms.ts";
+import { type FormNotice, type Forms, notHere, type Sent, type Visit } from "./visit.ts";
+import { form } from "./forms.ts";
 import type { Page } from "./layout.ts";
 import { auditTable, brief, flagList, instant, nextLink, notice, table } from "./elements.ts";
 
@@ -48,13 +47,12 @@ export async function overviewPage({ context }: Visit): Promise<Page> {
   };
 }
 
-export async function queuesPage({ context, request }: Visit): Promise<Page> {
-  const done = textIn(request, "done");
+export async function queuesPage(visit: Visit): Promise<Page> {
   return {
     title: "Queues",
     place: "/desk/queues",
     main: html`<h1>Queues</h1>
-      ${await decisionNotice(context, done)}${await queueTable({ context })}`,
+      ${await decisionNotice(visit)}${await queueTable(visit)}`,
   };
 }
 
@@ -83,10 +81,8 @@ function waitingSentence({ kind, waiting, left_out }: QueueCount): string {
 type QueueCount = Awaited<ReturnType<typeof reviewQueues>>[number];
 
 /** /desk/queues/:kind: a page of one queue, the oldest first. */
-export async function queuePage(
-  { context, request, params, token }: Visit,
-  { said, status }: FormNotice = {},
-): Promise<Page> {
+export async function queuePage(visit: Visit, { said, status }: FormNotice = {}): Promise<Page> {
+  const { context, request, params } = visit;
   const kind = reviewKinds.find((one) => one === params["name"]);
   if (kind === undefined) return notHere("There is no such queue.");
   const { after } = queryIn(request, operatorOperations.listReviews);
@@ -98,53 +94,34 @@ export async function queuePage(
     place: "/desk/queues",
     status,
     main: html`<h1>${queueWords[kind].name}</h1>
-      ${said}${await decisionNotice(context, textIn(request, "done"))}
+      ${said}${await decisionNotice(visit)}
       ${queue === undefined ? null : html`<p class="quiet">${waitingSentence(queue)}</p>`}
-      ${reviews.length === 0 ? html`<p>Nothing waits here${after === undefined ? null : " after this place"}.</p>` : manyForm({ kind, place: placeWith(place, { after }), token, reviews })}
+      ${reviews.length === 0 ? html`<p>Nothing waits here${after === undefined ? null : " after this place"}.</p>` : form("decideReviews", visit, { query: { after }, before: reviewTable(reviews), without: queueWords[kind].approve === null ? "approved" : null })}
       ${after === undefined ? null : html`<p><a href="${place}">First page</a></p>`}
       ${next === null ? null : html`<p>${nextLink(placeWith(place, { after: next }), "Next page")}</p>`}`,
   };
 }
 
-/** The page of a queue as a form: one decision, with one reason, on all that are ticked. */
-const manyForm = ({ kind, place, token, reviews }: ManyShown): Html =>
-  html`<form method="post" action="${place}">
-    ${tokenField(token)} ${reviewTable(reviews)}
-    <fieldset>
-      <legend>Decide all that are ticked</legend>
-      ${reasonField({
-        id: "many-reason",
-        label: "Why: the senders of what is rejected read this",
-        required: false,
-      })}
-      ${queueWords[kind].approve === null ? null : html`<button name="decision" value="approved">Approve the ticked</button>`}
-      <button name="decision" value="rejected" class="danger">Reject the ticked</button>
-    </fieldset>
-  </form>`;
+/** What is ticked: each row stands for one review or several. */
+const rowsIn = ({ form: sent }: Sent): string[][] =>
+  sent.ticked("review").map((row) => row.split(","));
 
-type ManyShown = {
-  kind: ReviewKind;
-  place: string;
-  token: string;
-  reviews: readonly ReviewItem[];
-};
+/** Decides what is ticked, and says what could not be decided. */
+export const queueForms = {
+  decideReviews: {
+    page: queuePage,
+    body: (visit) => ({ ids: rowsIn(visit).flat(), decision: visit.form.text("decision") }),
+    unusable: (_, visit) =>
+      rowsIn(visit).length === 0 ? "Tick what is to be decided." : undefined,
+    done: decidedPage,
+  },
+} satisfies Partial<Forms>;
 
-/** POST /desk/queues/:kind: decides what is ticked, and says what could not be decided. */
-export async function decideQueuePage(visit: Sent): Promise<Page> {
-  const { form } = visit;
-  const rows = form.ticked("review").map((row) => row.split(","));
-  const ids = rows.flat();
-  const decision = form.text("decision");
-  const body = { ids, decision, reason: form.text("reason") || null };
-  const decided = await perform(visit, actions.decideReviews, { params: {}, body });
-  if (!decided.ok) {
-    const unusable =
-      ids.length === 0 ? "Tick what is to be decided." : "Say why, in at most 500 characters.";
-    return queuePage(visit, refused(decided.failure, unusable));
-  }
-  const done = new Set(decided.value.results.flatMap((one) => (one.done ? one.id : [])));
+async function decidedPage(visit: Sent, { results }: ReviewsDecided): Promise<Page> {
+  const rows = rowsIn(visit);
+  const done = new Set(results.flatMap((one) => (one.done ? one.id : [])));
   const left: Html[] = [];
-  for (const { id, message } of decided.value.results) {
+  for (const { id, message } of results) {
     const waiting = done.has(id) ? null : await findReview(visit.context, id);
     // One decision settles all that propose the same.
     const isSettled =
@@ -157,8 +134,11 @@ export async function decideQueuePage(visit: Sent): Promise<Page> {
     );
   }
   const count = rows.filter((row) => row.some((id) => done.has(id))).length;
-  const said = html`${count} ${decision}. ${left}`;
-  return queuePage(visit, { said: notice(left.length === 0 ? "good" : "bad", said) });
+  const said = html`${count} ${visit.form.text("decision")}. ${left}`;
+  return queuePage(
+    { ...visit, form: null },
+    { said: notice(left.length === 0 ? "good" : "bad", said) },
+  );
 }
 
 /** Proposals of the same, each by somebody else, are one row: what is decided of one holds for all. */
@@ -236,10 +216,8 @@ const newIn = ({ before, after }: ReviewItem["comparison"][number]): string => {
 };
 
 /** What has just been decided, as the log has it: an address cannot make the desk say anything else. */
-export async function decisionNotice(
-  context: Visit["context"],
-  review: string | null,
-): Promise<Part> {
+export async function decisionNotice({ context, request }: Visit): Promise<Part> {
+  const review = textIn(request, "done");
   const decision = review === null ? null : await lastDecision(context, review);
   return decision === null ? null : notice("good", decisionSentence(decision));
 }

@@ -1,16 +1,31 @@
 import { z } from "zod";
-import { placeWith, queryIn, textIn } from "#api/http/query.ts";
-import { actions } from "#api/operator/actions.ts";
+import { placeWith, queryIn } from "#api/http/query.ts";
 import { findReview, listReviews } from "#api/operator/requests.ts";
 import { operatorOperations } from "#content/contract/operations/operator.ts";
 import { Duplicate } from "#content/contract/onboarding.ts";
-import { aboutReview, queueWords, type ReviewItem, reviewKinds } from "#content/contract/review.ts";
+import { objectIn } from "#content/contract/base/json.ts";
+import { ImpactMetric, Program } from "#content/contract/nonprofit.ts";
+import {
+  aboutReview,
+  queueWords,
+  type ReviewDecision,
+  type ReviewItem,
+  reviewKinds,
+} from "#content/contract/review.ts";
 import { lastDecision } from "#content/operation/audit-store.ts";
 import { type Html, html, type Part } from "#content/language/html.ts";
 import { decisionNotice, decisionSentence } from "./queues.ts";
-import { reviewForms, valueIn } from "./review-form.ts";
-import { notHere, perform, refused, type Sent, type FormNotice, type Visit } from "./visit.ts";
-import { form } from "./forms.ts";
+import { type FormNotice, type Forms, notHere, type Sent, type Visit } from "./visit.ts";
+import {
+  editedFields,
+  editedIn,
+  type EditedMember,
+  field,
+  type Form,
+  form,
+  linesOf,
+  typedInto,
+} from "./forms.ts";
 import { type Page, redirect } from "./layout.ts";
 import {
   checkList,
@@ -24,33 +39,44 @@ import {
   table,
 } from "./elements.ts";
 
-/** GET /desk/reviews/:id: one thing that waits, or who decided it. */
-export async function reviewPage(visit: Visit): Promise<Page> {
-  const { context, request, params } = visit;
+/** GET /desk/reviews/:id: one thing that waits, again after a form that was refused, or who decided it. */
+export async function reviewPage(
+  visit: Visit,
+  { failure, said, status }: FormNotice = {},
+): Promise<Page> {
+  const { context, params, form: typed } = visit;
   const { id = "" } = params;
   const review = await findReview(context, id);
   if (review !== null) {
-    const said = await decisionNotice(context, textIn(request, "done"));
-    return itemPage(visit, review, { said });
+    return itemPage(visit, review, { said: said ?? (await decisionNotice(visit)), status });
   }
   // Most likely another operator was faster.
   const decision = await lastDecision(context, id);
+  const isUnsaid = failure === undefined || failure.code === "invalid_review";
+  const why = isUnsaid ? "Nothing waits under this id any more." : failure.detail;
   if (decision === null) {
-    return notHere("Nothing waits under this id, and no decision about it is on record.");
+    const unknown = "Nothing waits under this id, and no decision about it is on record.";
+    return notHere(typed === null ? unknown : `${why} Nothing was done.`);
   }
+  const sentence = decisionSentence(decision);
+  const [title, heading, words] =
+    typed === null
+      ? ["Decided", "Decided already", notice("good", sentence)]
+      : [
+          "Decided meanwhile",
+          "Decided meanwhile",
+          notice("bad", html`${why} Your decision changed nothing. ${sentence}`),
+        ];
   return {
-    title: "Decided",
+    title,
     place: "/desk/queues",
-    main: html`<h1>Decided already</h1>
-      ${notice("good", decisionSentence(decision))}${onward(id)}`,
+    status: typed === null ? 200 : 409,
+    main: html`<h1>${heading}</h1>
+      ${words}${onward(id)}`,
   };
 }
 
-function itemPage(
-  { token, form: typed }: Visit,
-  review: ReviewItem,
-  { said, status }: FormNotice,
-): Page {
+function itemPage(visit: Visit, review: ReviewItem, { said, status }: FormNotice): Page {
   const { id, kind, slug, name, summary, created_at, detail } = review;
   return {
     title: aboutReview(review),
@@ -64,16 +90,8 @@ function itemPage(
       ${saidWrong(detail["what_is_wrong"])} ${flagList(review.flags)} ${comparisonTable(review)}
       ${voteTable(detail["values"])} ${duplicateTable(detail["duplicates"])} ${sourceList(review)}
       ${checkList(review.checks)}
-      ${
-        queueWords[kind].checks_host
-          ? form({
-              name: "check_host",
-              action: `/desk/reviews/${encodeURIComponent(id)}/check`,
-              token,
-            })
-          : null
-      }
-      ${reviewForms(review, token, typed)}
+      ${queueWords[kind].checks_host ? form("checkHostControl", visit) : null}
+      ${decisionForms(review, visit)}
       <details>
         <summary>All that was sent</summary>
         ${details(detail)}
@@ -88,8 +106,8 @@ const comparisonTable = ({ comparison, editing }: ReviewItem): Part => {
     ${table({
       kind: "compare",
       columns: ["Field", "Live now", "After approval"],
-      rows: comparison.map(({ field, before, after }) => [
-        field.replaceAll("_", " "),
+      rows: comparison.map(({ field: name, before, after }) => [
+        name.replaceAll("_", " "),
         sent(before),
         sent(after),
       ]),
@@ -174,53 +192,127 @@ function duplicateTable(duplicates: unknown): Part {
     })}`;
 }
 
-/** POST /desk/reviews/:id: takes a decision and goes on to the next, or says why it could not be taken. */
-export async function decidePage(visit: Sent): Promise<Page | Response> {
-  const { context, params, form: typed } = visit;
-  const { id = "" } = params;
-  const approves = typed.text("decision") === "approve";
-  const reason = typed.text("reason") || null;
-  const outcome = await perform(visit, approves ? actions.approveReview : actions.rejectReview, {
-    params: { id },
-    body: approves ? { value: valueIn(typed, await findReview(context, id)), reason } : { reason },
-  });
-  if (outcome.ok) return redirect(await nextPlace(visit, id, typed.text("after"), id));
-  const { failure } = outcome;
-  const unusable = approves
-    ? (failure.errors?.[0]?.message ?? "That cannot be used.")
-    : "Say why, in at most 500 characters: the sender reads it.";
-  // It may still be decided otherwise, unless somebody did meanwhile.
-  const waiting = await findReview(context, id);
-  if (waiting !== null) return itemPage(visit, waiting, refused(failure, unusable));
-  const gone = "Nothing waits under this id any more.";
-  return notTaken(visit, id, failure.code === "invalid_review" ? gone : failure.detail);
+/** The two forms of a review: approve, with what may be edited, and reject, with a reason. */
+function decisionForms(review: ReviewItem, visit: Visit): Html {
+  const { id, kind, cursor: after } = review;
+  const { approve, reject } = queueWords[kind];
+  const hidden = { after };
+  const next = placeWith(`/desk/reviews/${encodeURIComponent(id)}/next`, { after });
+  return html`<h2>Decide</h2>
+    <div class="decide">
+      ${approve === null ? null : form("approveReview", visit, { hidden, legend: approve, fields: editingFields(review, typedInto("approveReview", visit)) })}
+      ${form("rejectReview", visit, { hidden, legend: reject })}
+    </div>
+    <p>
+      <a href="${next}" accesskey="n">Leave it, go to the next <kbd>n</kbd></a>
+    </p>`;
 }
 
-/** POST /desk/reviews/:id/check: looks at the host of an organisation that asks, and shows the review again. */
-export async function checkPage(visit: Sent): Promise<Page> {
-  const { id = "" } = visit.params;
-  const outcome = await perform(visit, actions.checkHostControl, { params: { id } });
-  const review = await findReview(visit.context, id);
-  if (review === null) return notTaken(visit, id, "Nothing waits under this id any more.");
-  const shown = { ...visit, form: null };
-  if (!outcome.ok) return itemPage(shown, review, refused(outcome.failure));
-  const kind = outcome.value.state === "proven" ? "good" : "bad";
-  return itemPage(shown, review, { said: notice(kind, outcome.value.message) });
+const lengthMax = 10_000;
+
+function editingFields(review: ReviewItem, typed: Form | null): Part {
+  const { editing } = review;
+  if (editing === null) return null;
+  const members = membersOf(review);
+  if (members !== null) return editedFields(members, typed);
+  const { choices, current, required } = editing;
+  const name = editing.field.replaceAll("_", " ");
+  const value = typed?.text("value") ?? current ?? "";
+  if (choices.length === 0) {
+    const label = `The ${name}, which you may edit`;
+    // An emptied field would be approved as it was sent.
+    const needed = required || current !== null;
+    return field({ name: "value", label, value, rows: 8, required: needed, lengthMax, key: "e" });
+  }
+  return html`<p id="choices">The right ${name}:</p>
+    <div role="radiogroup" aria-labelledby="choices">
+      ${choices.map(
+        (choice, at) =>
+          html`<label class="choice"
+            ><input
+              type="radio"
+              name="choice"
+              value="${choice}"
+              ${typed?.text("choice") === choice ? html` checked` : null}${at === 0 ? html` accesskey="e"` : null}
+            />
+            <bdi dir="auto">${choice}</bdi></label
+          >`,
+      )}
+    </div>
+    ${field({ name: "value", label: "Or another value", value, lengthMax })}`;
 }
 
-/** Another operator was faster, or the thing went away. Nothing was done. */
-async function notTaken({ context }: Visit, id: string, why: string): Promise<Page> {
-  const decision = await lastDecision(context, id);
-  if (decision === null) return notHere(`${why} Nothing was done.`);
+const proseMembers: ReadonlySet<string> = new Set(["mission", "why_recommended", "description"]);
+
+/** Members of the fields that approve takes as a JSON object: no one at the desk writes JSON by hand. */
+const rowMembers: Readonly<Partial<Record<string, readonly string[]>>> = {
+  programme: Object.keys(Program.shape),
+  impact_metric: Object.keys(ImpactMetric.shape),
+};
+
+/** What can be edited of a review whose value is an object; null where one text is. */
+function membersOf({ kind, editing }: ReviewItem): EditedMember[] | null {
+  if (editing?.current == null) return null;
+  const object = objectIn(editing.current);
+  if (queueWords[kind].edits_members) {
+    return object === null ? null : Object.entries(object).map(memberOf);
+  }
+  const names = rowMembers[editing.field];
+  // A metric in plain text waits for somebody who tells its name from its value.
+  const row: Record<string, unknown> | null =
+    object ?? (editing.field === "impact_metric" ? { value: editing.current } : null);
+  if (names === undefined || row === null) return null;
+  return names.map((name, at) => memberOf([name, row[name]], at));
+}
+
+/** A list has one entry a line. */
+function memberOf([name, value]: [string, unknown], at: number): EditedMember {
+  const isList = Array.isArray(value);
+  const isText = typeof value === "string" || typeof value === "number";
   return {
-    title: "Decided meanwhile",
-    place: "/desk/queues",
-    status: 409,
-    main: html`<h1>Decided meanwhile</h1>
-      ${notice("bad", html`${why} Your decision changed nothing. ${decisionSentence(decision)}`)}
-      ${onward(id)}`,
+    name,
+    label: `${name.replaceAll("_", " ")}${isList ? ", one per line" : ""}`,
+    rows: isList || proseMembers.has(name) ? 4 : undefined,
+    key: at === 0 ? "e" : undefined,
+    text: isList ? value.join("\n") : isText ? String(value) : "",
+    read: (typed) => (isList ? linesOf(typed) : typed || null),
   };
 }
+
+/** What approve is called with: an edited text, the value typed beside the choices, or the choice; null as it stands. */
+function valueIn(typed: Form, review: ReviewItem | null): string | null {
+  const members = review === null ? null : membersOf(review);
+  if (members !== null) {
+    const edited = editedIn(members, typed);
+    return edited.some(({ isChanged }) => isChanged)
+      ? JSON.stringify(Object.fromEntries(edited.map(({ name, value }) => [name, value])))
+      : null;
+  }
+  const value = typed.text("value") || typed.text("choice");
+  const isSame = value === (review?.editing?.current ?? "").replaceAll(/\r\n?/g, "\n").trim();
+  return value === "" || isSame ? null : value;
+}
+
+const decision = {
+  page: reviewPage,
+  done: async (visit: Sent, { id }: ReviewDecision) =>
+    redirect(await nextPlace(visit, id, visit.form.text("after"), id)),
+};
+export const reviewForms = {
+  approveReview: {
+    ...decision,
+    body: async ({ context, params, form: typed }) => ({
+      value: valueIn(typed, await findReview(context, params["id"] ?? "")),
+    }),
+    unusable: ({ errors = [] }) => errors[0]?.message ?? "That cannot be used.",
+  },
+  rejectReview: decision,
+  checkHostControl: {
+    page: (visit, { said, status }) => reviewPage(visit, { said, status }),
+    done: (visit, { state, message }) =>
+      reviewPage(visit, { said: notice(state === "proven" ? "good" : "bad", message) }),
+  },
+} satisfies Partial<Forms>;
 
 /** GET /desk/reviews/:id/next: what comes after it in its queue. */
 export async function nextPage(visit: Visit): Promise<Response> {

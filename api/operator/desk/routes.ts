@@ -3,15 +3,23 @@ import { join } from "node:path";
 import { Elysia } from "elysia";
 import type { Context } from "#api/context.ts";
 import { chartsPage, healthPage } from "./health-page.ts";
-import { logPage, undoAgent, undoPage, undoVerification } from "./log-page.ts";
-import { addPickPage, editPickPage, pickPage, picksPage, removePickPage } from "./picks-page.ts";
-import { changeProfilePage, profilePage, profilesPage } from "./profiles-page.ts";
-import { decideQueuePage, overviewPage, queuePage, queuesPage } from "./queues.ts";
-import { checkPage, decidePage, nextPage, reviewPage } from "./review-page.ts";
+import { logPage, undoForms, undoPage } from "./log-page.ts";
+import { pickForms, pickPage, picksPage } from "./picks-page.ts";
+import { profileForms, profilePage, profilesPage } from "./profiles-page.ts";
+import { overviewPage, queueForms, queuePage, queuesPage } from "./queues.ts";
+import { nextPage, reviewForms, reviewPage } from "./review-page.ts";
 import { closeSession, signIn, signInPage } from "./session.ts";
-import { notHere, onForm, onSignIn, onVisit, type Sent, type Visit, type Work } from "./visit.ts";
-import { keysPage } from "./keys-page.ts";
-import { fileAnswer, redirect, style } from "./layout.ts";
+import {
+  formWorks,
+  notHere,
+  onForm,
+  onSignIn,
+  onVisit,
+  type Sent,
+  type Visit,
+  type Work,
+} from "./visit.ts";
+import { fileAnswer, keysPage, redirect, style } from "./layout.ts";
 
 const pages: Readonly<Record<string, Work<Visit>>> = {
   "/desk": overviewPage,
@@ -31,19 +39,16 @@ const pages: Readonly<Record<string, Work<Visit>>> = {
   "/desk/*": async () => notHere("There is no such page."),
 };
 
-const forms: Readonly<Record<string, Work<Sent>>> = {
-  "/desk/sign-out": async ({ context, session }) =>
-    redirect("/desk/sign-in", { "set-cookie": await closeSession(context, session) }),
-  "/desk/queues/:name": decideQueuePage,
-  "/desk/reviews/:id": decidePage,
-  "/desk/reviews/:id/check": checkPage,
-  "/desk/picks": addPickPage,
-  "/desk/picks/:slug": editPickPage,
-  "/desk/picks/:slug/remove": removePickPage,
-  "/desk/profiles/:slug": changeProfilePage,
-  "/desk/undo/agent": undoAgent,
-  "/desk/undo/verification": undoVerification,
-};
+const signOut: Work<Sent> = async ({ context, session }) =>
+  redirect("/desk/sign-in", { "set-cookie": await closeSession(context, session) });
+
+const forms = formWorks({
+  ...queueForms,
+  ...reviewForms,
+  ...pickForms,
+  ...profileForms,
+  ...undoForms,
+});
 
 /** The letters of the site: the desk has them without a bundle. */
 const fontFiles = ["figtree.woff2", "fraunces.woff2"] as const;
@@ -61,6 +66,7 @@ export function deskRoutes(context: Context) {
     routes.get(`/desk/${name}`, () => fileAnswer(font, "font/woff2"));
   }
   for (const [path, work] of Object.entries(pages)) routes.get(path, onVisit(context, work));
-  for (const [path, work] of Object.entries(forms)) routes.post(path, onForm(context, work));
+  for (const [path, work] of [["/desk/sign-out", signOut] as const, ...forms])
+    routes.post(path, onForm(context, work));
   return routes;
 }

@@ -1,14 +1,21 @@
 import { networks } from "#content/giving/network.ts";
 import type { Context } from "#api/context.ts";
-import type { Action } from "#api/operator/actions.ts";
+import { type Action, actions } from "#api/operator/actions.ts";
 import { type Refusal, Refused, storeRefusal } from "#api/http/problem.ts";
 import { type Part, html } from "#content/language/html.ts";
 import { type Session, formToken, isFormToken, sessionOf, signInPage } from "./session.ts";
-import { bodyIn, type Form, formActions, formOf, formWords, isOwnOrigin } from "./forms.ts";
+import {
+  type Form,
+  type FormName,
+  formOf,
+  formSent,
+  formWords,
+  inputIn,
+  isOwnOrigin,
+} from "./forms.ts";
 import { type Page, pageAnswer } from "./layout.ts";
 import { notice } from "./elements.ts";
 
-/** An operator's request for a page of the desk. */
 export type Visit = {
   readonly context: Context;
   readonly request: Request;
@@ -21,57 +28,58 @@ export type Visit = {
 
 export type Sent = Visit & { readonly form: Form };
 
-/** Does something in the name of the operator who is here. */
-export const perform = <Path extends string, Value>(
-  { context, session }: Visit,
-  action: Action<Path, Value>,
-  asked: Omit<Parameters<Action<Path, Value>["perform"]>[1], "operator">,
-) => action.perform(context, { ...asked, operator: session.operator });
-
-/** What a page that shows its form again says first. */
-export type FormNotice = { said?: Part; status?: number };
-
-/** Why something was not done; `unusable` are the desk's words for a form that cannot be used. */
-export const refused = ({ code, detail, status }: Refusal, unusable = detail): FormNotice => ({
-  said: notice("bad", code === "invalid_review" ? unusable : detail),
-  status,
-});
-
-/** Does the action of a form with what was typed: then `done`, or the page with the form again and why it was not done. */
-export function actionForm<Name extends FormName>(
-  name: Name,
-  { page, done, params = (visit) => visit.params, body = () => ({}) }: FormSteps<Name>,
-): Work<Sent> {
-  const all: { [Each in FormName]: Action<string, FormValue<Each>> } = formActions;
-  const action = all[name];
-  return async (visit) => {
-    const path = params(visit);
-    const { unusable } = formWords[name];
-    if (Object.values(path).includes("")) {
-      return page(visit, { said: notice("bad", unusable), status: 400 });
-    }
-    const sent = { ...bodyIn(action, visit.form), ...body(visit) };
-    const outcome = await perform(visit, action, { params: path, body: sent });
-    if (outcome.ok) return done(visit, outcome.value);
-    const { failure } = outcome;
-    return page(visit, refused(failure, unusable ?? (faultsOf(failure) || failure.detail)));
-  };
-}
-
-type FormName = keyof typeof formActions;
-type FormValue<Name extends FormName> =
-  (typeof formActions)[Name] extends Action<string, infer Value> ? Value : never;
+/** What a page that shows its form again says first; `failure` is why the form's action was not done. */
+export type FormNotice = { said?: Part; status?: number | undefined; failure?: Refusal };
 
 type FormSteps<Name extends FormName> = {
+  /** Shows the form again, when its action was refused. */
   page: (visit: Visit, notice: FormNotice) => Promise<Page>;
-  done: (visit: Sent, value: FormValue<Name>) => Promise<Page> | Response;
-  /** What stands in the action's path, where that of the form does not say it. */
-  params?: (visit: Sent) => Readonly<Record<string, string>>;
+  done: (visit: Sent, value: FormValue<Name>) => Promise<Page | Response> | Response;
   /** What of the body no field of the same name holds. */
-  body?: (visit: Sent) => object;
+  body?: (visit: Sent) => object | Promise<object>;
+  /** In place of the words for a form that cannot be used. */
+  unusable?: (failure: Refusal, visit: Sent) => string | undefined;
 };
+type FormValue<Name extends FormName> =
+  (typeof actions)[Name] extends Action<infer _, infer Value> ? Value : never;
+export type Forms = { readonly [Name in FormName]: FormSteps<Name> };
 
-/** What is wrong with the first three fields. */
+/** By their paths, what takes the forms that are sent there. */
+export const formWorks = (forms: Forms): [string, Work<Sent>][] =>
+  [...Map.groupBy(Object.keys(formWords) as FormName[], (name) => formWords[name].path)].map(
+    ([path, names]) => [
+      path,
+      async (visit) => {
+        const name = formSent(names, visit.form);
+        if (name === null) return notHere("There is no such change.");
+        return formWork(name, forms[name], { ...visit, form: { ...visit.form, name } });
+      },
+    ],
+  );
+
+/** Does the action of a form with what was typed: then `done`, or the page with the form again and why it was not done. */
+async function formWork(
+  name: FormName,
+  { page, done, ...steps }: FormSteps<never>,
+  visit: Sent,
+): Promise<Page | Response> {
+  const { context, session } = visit;
+  const { params, body } = inputIn(name, visit);
+  const refused = (failure: Refusal) => {
+    const unusable = steps.unusable?.(failure, visit) ?? formWords[name].unusable;
+    const faults = unusable ?? (faultsOf(failure) || failure.detail);
+    const why = failure.code === "invalid_review" ? faults : failure.detail;
+    return page(visit, { said: notice("bad", why), status: failure.status, failure });
+  };
+  if (Object.values(params).includes("")) {
+    return refused({ status: 400, code: "invalid_review", detail: "" });
+  }
+  const sent = { ...body, ...(await steps.body?.(visit)) };
+  const action: Action = actions[name];
+  const outcome = await action.perform(context, { operator: session.operator, params, body: sent });
+  return outcome.ok ? done(visit, outcome.value) : refused(outcome.failure);
+}
+
 const faultsOf = ({ errors = [] }: Refusal): string =>
   errors
     .slice(0, 3)

@@ -1,7 +1,15 @@
 import { afterAll, describe, expect, test } from "bun:test";
-import { eraseContactsOf, eraseOldContacts } from "#content/correction/erase-contacts.ts";
-import { decideReview, expireWaiting, findReview, listReviews } from "#api/operator/requests.ts";
+import {
+  decideReview,
+  eraseContacts,
+  eraseOldContacts,
+  expireWaiting,
+  findReview,
+  listReviews,
+} from "#api/operator/requests.ts";
 import { CorrectionAnswer, CorrectionStatus } from "#content/contract/correction.ts";
+import { correctionStore } from "#content/correction/store.ts";
+import { recordBySlug } from "#content/nonprofit/record-store.ts";
 import { aNonprofit } from "#test/support/records.ts";
 import { aClient, aService } from "#test/support/service.ts";
 
@@ -143,8 +151,13 @@ describe("an operator", () => {
   test("rejects it with a reason, which the sender reads; nothing changes", async () => {
     const slug = await addSlug();
     const answer = await send(slug);
+    const { id = 0 } = (await recordBySlug(service.store, slug)) ?? {};
+    const waiting = async () =>
+      (await correctionStore.waitingFor(service.store, id)).map((one) => one.id);
+    expect(await waiting()).toEqual([answer.correction_id]);
     const reason = "The register says Nairobi.";
     expect((await reject(answer, reason)).ok).toBe(true);
+    expect(await waiting()).toEqual([]);
     expect(await statusOf(answer)).toMatchObject({ status: "rejected", reason });
     expect(await history(slug)).toMatchObject([{ kind: "added" }]);
   });
@@ -200,14 +213,14 @@ test("the contact is erased 90 days after the decision, or when an operator says
   ];
   for (const each of [first, second]) await reject(each);
   const erase = (whose: { email?: string; review?: string }) =>
-    eraseContactsOf(service.context, { ...whose, operator: "ada" });
+    eraseContacts(service.context, { ...whose, operator: "ada" });
   const erased = { value: { erased: [idOf(first)], waiting: [] } };
   expect(await erase({ review: idOf(first) })).toMatchObject(erased);
   expect(await contacts()).toEqual([idOf(second), idOf(third)].sort());
   now = new Date(now.getTime() + 90 * 86_400_000 - 1);
-  expect(await eraseOldContacts(service.store, now)).toBe(0);
+  expect(await eraseOldContacts(service.context)).toBe(0);
   now = new Date(now.getTime() + 1);
-  expect(await eraseOldContacts(service.store, now)).toBe(1);
+  expect(await eraseOldContacts(service.context)).toBe(1);
   const waiting = { value: { erased: [], waiting: [idOf(third)] } };
   expect(await erase({ email: contact_email.toUpperCase() })).toMatchObject(waiting);
   expect(await erase({ review: "correction-00" })).toMatchObject({ ok: false });

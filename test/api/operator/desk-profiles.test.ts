@@ -42,6 +42,11 @@ describe("a profile at the desk", () => {
     const bad = await ada.send(edited, "Save", { "value.website": "http://10.0.0.1", reason: "x" });
     expect(bad.status).toBe(400);
     expect(bad.$("[name='value.website']").val()).toBe("http://10.0.0.1");
+    const typed = { into: "nobody", reason: "One charity." };
+    const refused = await ada.send(edited, "Merge it", typed);
+    expect([refused.status, refused.$("#into").val()]).toEqual([404, typed.into]);
+    const reasons = ["merge", "edit"].map((form) => refused.$(`#${form}-reason`).val());
+    expect(reasons).toEqual([typed.reason, ""]);
     const gone = await ada.send(edited, "Withdraw it", { reason: "Closed." });
     expect((await live(slug)).status).toBe("withdrawn");
     await ada.send(gone, "Restore it", { reason: "Open again." });

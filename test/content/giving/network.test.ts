@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { micro } from "#content/contract/base/money.ts";
-import { donorCounts } from "#content/recommendation/curation.ts";
+import { donorCounts } from "#content/recommendation/pick-store.ts";
 import { donationsByDay } from "#content/operation/activity-store.ts";
 import {
   donationById,

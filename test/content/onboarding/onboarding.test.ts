@@ -153,9 +153,12 @@ describe("an approval", () => {
   });
 
   test("of a claim corrects what it says is wrong, and keeps the rest", () => {
-    const sent = { mission: "New.", city: "Kisumu", corrects: "city, website" };
-    const before = { mission: "Old.", city: "Lamu", website: "https://old.example" };
+    const sent = { mission: "New.", city: "Kisumu", corrects: "city, website", programs: "New." };
+    const old = { description: null, beneficiaries_per_year: null, location: null };
+    const programs = [{ name: "Old.", ...old }];
+    const before = { mission: "Old.", city: "Lamu", website: "https://old.example", programs };
     const { after, kept, corrected } = outcome("claim", sent, before);
+    expect(after.programs).toEqual(programs);
     expect([kept, corrected]).toEqual([["mission"], ["city"]]);
     expect(after).toMatchObject({ mission: "Old.", city: "Kisumu", website: before.website });
     expect(after.provenance["city"]?.set_by).toBe("organisation");

@@ -4,7 +4,7 @@ import * as fc from "fast-check";
 import { allOf, anyOf, searchWords, wordMatch } from "#content/find/query.ts";
 import { indexWords } from "#content/nonprofit/filters.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
-import { type CuratedIndex, openCuratedIndex } from "#content/recommendation/curation.ts";
+import { type CuratedIndex, openCuratedIndex } from "#content/recommendation/pick-store.ts";
 import { aNonprofit } from "#test/support/records.ts";
 
 const vocabulary = [

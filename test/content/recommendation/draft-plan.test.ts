@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { type DraftCase, planDraft } from "#content/recommendation/draft-plan.ts";
+import { type DraftCase, planDraft } from "#content/recommendation/draft.ts";
 import type { StoredDraft } from "#content/recommendation/draft-store.ts";
 
 const now = new Date("2026-11-01T12:00:00Z");

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { isPublicAddress } from "#content/operation/public-address.ts";
+import { isPublicAddress } from "#api/http/resolve.ts";
 
 test.each([
   ["those of hosts", ["93.184.216.34", "1.1.1.1", "2606:2800:220:1::1", "2a00::1"]],
