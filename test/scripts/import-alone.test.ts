@@ -7,7 +7,7 @@ import { nonprofits } from "#content/store/tables/nonprofits.ts";
 import { anImporting, outcome, registerFile, type TestImporting } from "#test/support/importing.ts";
 
 const real = join(process.env["ALMONER_REGISTER_DATA"] ?? "", "irs_bmf/eo_ri.csv.gz");
-const rowsMax = 3_000;
+const rowsMax = 400;
 
 /** Real rows where there are some, else those of the hand-written file. */
 function someRows(): string {
