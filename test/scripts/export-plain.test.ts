@@ -17,7 +17,6 @@ beforeAll(async () => {
   directory = await aDirectory([
     { slug: "oak", name: "Oak", causes: ["education"], country_code: "KE" },
     { slug: "well", usdc_wallet: "9xQeWvG816bUx9EPjHmaT23yvVM2ZWbrrpZb9PusVFin" },
-    ...Array.from({ length: 100 }, (_, at) => ({ slug: `n-${at}`, causes: ["education"] })),
   ]);
   await directory.edit("oak", { city: "Kisumu" });
   await directory.publisher.buildAll();
@@ -89,8 +88,7 @@ test.each(installed)(
         for (const link of links.get()) {
           if (link.startsWith(`${baseUrl}/`)) away.add(link.slice(baseUrl.length));
           const next = new URL(link, `${url}${path}`);
-          // One of the many is enough.
-          if (next.origin === url && !/\/n-[1-9]/.test(next.pathname)) seen.add(next.pathname);
+          if (next.origin === url) seen.add(next.pathname);
         }
       }
     } finally {
@@ -98,7 +96,7 @@ test.each(installed)(
       await server.exited;
     }
     expect(broken).toEqual([]);
-    for (const path of ["/nonprofits/oak/", "/causes/education-2/", "/browse/"])
+    for (const path of ["/nonprofits/oak/", "/causes/education/", "/browse/"])
       expect([path, seen.has(path)]).toEqual([path, true]);
     expect([...away].filter(isFile)).toEqual([]);
     for (const path of ["/donate/well", "/onboard", "/corrections", "/match"])
