@@ -11,7 +11,7 @@ import { aDataFolder, type DataFolder } from "#test/support/data-folder.ts";
 const kills = isFull ? 20 : 2;
 const donors = isFull ? [0, 1, 0, 1] : [0, 1];
 /** After each gift: of what they cost, most is the chain, which is not killed. */
-const restMs = isFull ? 0 : 30;
+const restMs = isFull ? 0 : 150;
 /** Promise 7 says 1,000: ALMONER_FULL_TESTS=1 sends them all, else fewer. */
 const posts = isFull ? 1_000 : 90;
 
