@@ -16,7 +16,7 @@ import { openSigner } from "#content/feed/signing-keys.ts";
 import { noteSigningKeys } from "#content/feed/store.ts";
 import { openStore } from "#content/store/open.ts";
 import { runProgram, runScript } from "#test/support/processes.ts";
-import { aSigningKey } from "#test/support/publisher.ts";
+import { aSigningKey, putCompiledSite } from "#test/support/publisher.ts";
 
 const root = join(import.meta.dirname, "../..");
 const folder = mkdtempSync(join(tmpdir(), "almoner-start-errors-"));
@@ -24,6 +24,8 @@ const good = join(folder, "good");
 const empty = join(folder, "empty.db");
 
 beforeAll(async () => {
+  // A start would compile its own meanwhile.
+  await putCompiledSite(good);
   const store = await openStore({ url: `file:${join(good, "store.db")}`, synchronous: "OFF" });
   await seedDirectory(store, { profiles: 5, seedNumber: 1, onProgress: () => {} });
   const { publicKey } = await openSigner(aSigningKey());
@@ -43,8 +45,8 @@ type Case = {
   command: string;
 };
 
+/** It has a process of its own; commands run in that of the test. */
 const service = "api/main.ts";
-const start = "scripts/start.ts";
 
 const cases: Case[] = [
   {
@@ -59,7 +61,7 @@ const cases: Case[] = [
     damage: () => ({ ALMONER_DATA_DIR: "/sys/almoner" }),
     says: /^\/sys\/almoner cannot be opened for writing/,
     helps: /chown/,
-    command: start,
+    command: "start",
   },
   {
     name: "a store that is missing beside a folder that was used",
@@ -81,7 +83,7 @@ const cases: Case[] = [
     },
     says: /holds no nonprofit, and the data folder was used before/,
     helps: /--sample/,
-    command: start,
+    command: "start",
   },
   {
     name: "a store that is missing beside backups",
@@ -91,7 +93,7 @@ const cases: Case[] = [
     },
     says: /^There is no store at .*store\.db\.$/m,
     helps: /restore a backup/,
-    command: start,
+    command: "start",
   },
   {
     name: "a local chain whose folder cannot be made",
@@ -105,7 +107,7 @@ const cases: Case[] = [
     damage: () => {},
     says: /signing-key\.pem holds no signing key, and this directory has signed before/,
     helps: /`bun run rotate-key`/,
-    command: start,
+    command: "start",
   },
   {
     name: "a mistyped database URL",
@@ -124,13 +126,12 @@ const cases: Case[] = [
   },
 ];
 
-/** What serves in a process of its own: it goes on with other work while it ends. */
 async function ends(command: string, dataDir: string, changes: Record<string, string>) {
   const env = {
     ...{ ALMONER_DATA_DIR: dataDir, ALMONER_PORT: "0", ALMONER_CHAIN_PORT: "0" },
     ...{ ALMONER_LOG_LEVEL: "error", ...changes },
   };
-  if (!command.endsWith(".ts")) return runScript(command, [], env);
+  if (command !== service) return runScript(command, [], env);
   return runProgram([process.execPath, join(root, command)], { env });
 }
 

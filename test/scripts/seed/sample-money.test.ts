@@ -5,7 +5,8 @@ import { join } from "node:path";
 import { refuseSample } from "#api/giving/start-giving.ts";
 import { openStore } from "#content/store/open.ts";
 import { seedDirectory } from "#scripts/seed/seed-directory.ts";
-import { runApart, runScript } from "#test/support/processes.ts";
+import { runScript } from "#test/support/processes.ts";
+import { putCompiledSite } from "#test/support/publisher.ts";
 import { aService } from "#test/support/service.ts";
 
 test("a store with a sample is never served where money is real", async () => {
@@ -39,9 +40,9 @@ test.each(["start", "seed"])(
   "bun run %s makes no sample where money is real",
   async (command) => {
     const dataDir = mkdtempSync(join(tmpdir(), "almoner-real-money-"));
-    // A start compiles the site meanwhile.
-    const run = command === "start" ? runApart : runScript;
-    const { code, err } = await run(command, ["--profiles", "3"], {
+    // A start would compile its own meanwhile.
+    await putCompiledSite(dataDir);
+    const { code, err } = await runScript(command, ["--profiles", "3"], {
       ALMONER_DATA_DIR: dataDir,
       ALMONER_NETWORK: "solana",
       ALMONER_SOLANA_RPC_URLS: "http://127.0.0.1:1",
