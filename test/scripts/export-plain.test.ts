@@ -32,12 +32,13 @@ test.each([
   ["/widget?nonprofit=oak#code", "/widget/?nonprofit=oak#code"],
   ["/api/nonprofits/oak", "/api/nonprofits/oak.json"],
   ["/api/nonprofits?cause=health", "https://almoner.example/api/nonprofits?cause=health"],
+  ["/causes/education-2", "/causes/education-2/"],
   ["/agents.md", "/agents.md"],
   ["/desk", "https://almoner.example/desk"],
   ["//other.example/x", "//other.example/x"],
 ])("a link to %s leads to %s", (link, plain) => {
   const files = new Set(
-    "index nonprofits/oak widget".split(" ").map((name) => `${name}.html`),
+    "index nonprofits/oak causes/education-2 widget".split(" ").map((name) => `${name}.html`),
   ).union(new Set(["api/nonprofits/oak.json", "api/nonprofits.json", "agents.md"]));
   expect(plainAddress(link, files, baseUrl)).toBe(plain);
 });

@@ -19,7 +19,7 @@ const envOf = (dataDir: string) => ({
 test("a signal to the whole group ends a start, and without a word", async () => {
   const dataDir = mkdtempSync(join(tmpdir(), "almoner-stop-"));
   await putCompiledSite(dataDir);
-  const service = Bun.spawn([...start, "--profiles", "30"], {
+  const service = Bun.spawn([...start, "--profiles", "3"], {
     env: envOf(dataDir),
     stdio: ["ignore", "pipe", "pipe"],
     detached: true,
@@ -43,6 +43,7 @@ test("a signal to the whole group ends a start, and without a word", async () =>
 
 test("a signal while the sample is made ends it, and what was made is whole", async () => {
   const dataDir = mkdtempSync(join(tmpdir(), "almoner-stop-"));
+  await putCompiledSite(dataDir);
   const profiles = 200_000;
   const service = Bun.spawn([...start, "--profiles", String(profiles)], {
     env: envOf(dataDir),
