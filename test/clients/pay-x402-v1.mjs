@@ -1,7 +1,7 @@
 // Pays one request for each line of JSON as a stock x402 client of version 1, and prints what came of it as a line of
 // JSON. A line has url, secretKey (base58), rpcUrl, library (fetch or axios), and maxMicroUsdc, null for the client's own cap.
 import { createInterface } from "node:readline";
-import axios from "axios";
+import { create } from "axios";
 import { withPaymentInterceptor } from "x402-axios";
 import { createSigner, decodeXPaymentResponse, wrapFetchWithPayment } from "x402-fetch";
 
@@ -9,7 +9,7 @@ async function pay({ url, secretKey, rpcUrl, library, maxMicroUsdc }) {
   const config = { svmConfig: { rpcUrl } };
   const signer = await createSigner("solana-devnet", secretKey);
   if (library === "axios") {
-    const client = withPaymentInterceptor(axios.create(), signer, undefined, config);
+    const client = withPaymentInterceptor(create(), signer, undefined, config);
     const { status, data, headers } = await client.get(url);
     return { status, body: data, header: headers["x-payment-response"] };
   }

@@ -6,13 +6,13 @@ import { createKeyPairSignerFromBytes, getBase58Encoder } from "@solana/kit";
 import { ExactSvmScheme } from "@x402/svm/exact/client";
 import { wrapAxiosWithPayment } from "@x402/axios";
 import { wrapFetchWithPayment, x402Client } from "@x402/fetch";
-import axios from "axios";
+import { create } from "axios";
 
 async function pay({ url, method, secretKey, rpcUrl, library, spendControls }) {
   const signer = await createKeyPairSignerFromBytes(getBase58Encoder().encode(secretKey));
   const client = new x402Client().register("solana:*", new ExactSvmScheme(signer, { rpcUrl }));
   if (library === "axios") {
-    const paying = wrapAxiosWithPayment(axios.create(), client);
+    const paying = wrapAxiosWithPayment(create(), client);
     const { status, data, headers } = await paying({ url, method });
     return { status, body: data, header: headers["payment-response"] ?? null };
   }
