@@ -24,6 +24,13 @@ const port = await freePort();
 const url = `http://127.0.0.1:${port}`;
 const repository = join(import.meta.dirname, "../..");
 
+/** An ordinary run leaves it out. */
+const whatIsNotPromised = {
+  ALMONER_SEARCH_INDEX: "off",
+  ALMONER_PICTURES: "off",
+  ALMONER_BACKUP_SCHEDULE: "off",
+};
+
 let folder: DataFolder;
 let dataDir: string;
 let store: Store;
@@ -57,7 +64,7 @@ const startService = () =>
       ALMONER_DATA_DIR: dataDir,
       ALMONER_PORT: String(port),
       ALMONER_LOG_LEVEL: "silent",
-      ...(!isFull && { ALMONER_SEARCH_INDEX: "off", ALMONER_PICTURES: "off" }),
+      ...(!isFull && whatIsNotPromised),
     },
     stdio: ["ignore", "ignore", "ignore"],
   });

@@ -54,6 +54,7 @@ const env = () => ({
   ALMONER_LOG_LEVEL: "silent",
   ALMONER_SEARCH_INDEX: "off",
   ALMONER_PICTURES: "off",
+  ALMONER_BACKUP_SCHEDULE: "off",
   ALMONER_PURGE_URLS: `http://127.0.0.1:${cache.port}`,
   ALMONER_PURGE_MODE: "xkey",
 });
