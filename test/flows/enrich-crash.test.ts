@@ -40,7 +40,9 @@ test(`${kills} × kill -9 amid submissions: none acknowledged is lost, none is h
   for (let kill = 0; kill < kills; kill++) {
     const service = await aRunningService(dataDir, { ALMONER_TRUSTED_HOPS: "1" });
     let over = false;
-    const senders = Array.from({ length: 8 }, () => submitting(service.url, () => over));
+    const senders = Array.from({ length: isFull ? 16 : 8 }, () =>
+      submitting(service.url, () => over),
+    );
     // However slow the machine is, some of this round are acknowledged before the kill.
     const before = acknowledged.length;
     while (acknowledged.length < before + 6) await Bun.sleep(5);
