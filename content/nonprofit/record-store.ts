@@ -41,7 +41,7 @@ export async function recordsById(
 ): Promise<NonprofitRecord[]> {
   if (ids.length === 0) return [];
   const wanted = summaries ? ofSummaries : children;
-  const selected = [rowsOf(nonprofits, columns, "id"), ...wanted.map(({ sql }) => sql)];
+  const selected = [rowsOf(nonprofits, columns, "id"), ...wanted.map((part) => part.sql)];
   const { rows } = await store.raw.execute({
     sql: `SELECT ${selected.join(", ")}`,
     args: [JSON.stringify(ids)],
@@ -112,7 +112,7 @@ export async function summarisedById(
 ): Promise<Map<number, SummarySource>> {
   if (ids.length === 0) return new Map();
   const { rows } = await store.raw.execute({
-    sql: `SELECT ${[rowsOf(nonprofits, summaryColumns, "id"), ...ofSummaries.map(({ sql }) => sql)].join(", ")}`,
+    sql: `SELECT ${[rowsOf(nonprofits, summaryColumns, "id"), ...ofSummaries.map((part) => part.sql)].join(", ")}`,
     args: [JSON.stringify(ids)],
   });
   const byId = new Map<number, SummarySource>();

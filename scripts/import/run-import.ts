@@ -260,16 +260,18 @@ export const formatNames = [...registerFormats.map(({ name }) => name), "ndjson"
 
 const folder = join(import.meta.dirname, "../../content/editorial/mapping");
 
-/** The mapping of registers' codes to causes, from the tables in content/editorial/mapping. */
+let mapping: CauseMapping | undefined;
+
+/** The mapping of registers' codes to causes, from the tables in content/editorial/mapping, read once. */
 export const loadCauseMapping = (): CauseMapping =>
-  causeMapping({
+  (mapping ??= causeMapping({
     ntee: table("ntee", "NTEE_TO_CAUSES"),
     activity: table("activity", "ACTIVITY_TO_NTEE"),
     keywords: table("keywords", "NAME_KEYWORDS_TO_CAUSES"),
     ukcat: table("ukcat", "UKCAT_TO_CAUSES"),
     icnptso: table("icnptso", "ICNPTSO_TO_CAUSES"),
     purposes: table("purposes", "PURPOSES_TO_CAUSES"),
-  });
+  }));
 
 type Tables = { [Name in keyof MappingTables]: MappingTables[Name][number] };
 

@@ -13,7 +13,11 @@ import { type DocumentKey, single, type SingleDocument, singles, type Source } f
 import { changesNeeds, changesNumbers, touches } from "./staleness.ts";
 
 const nothing = () => ({});
-const described = ({ baseUrl }: Pick<Source, "baseUrl">) => ({ answer: openApiDocument(baseUrl) });
+let last: { baseUrl: string; answer: ReturnType<typeof openApiDocument> } | undefined;
+
+/** The description of the API, of which two files and a page are made: it takes as long to make as a dozen of them. */
+export const described = ({ baseUrl }: Pick<Source, "baseUrl">) =>
+  (last = last?.baseUrl === baseUrl ? last : { baseUrl, answer: openApiDocument(baseUrl) });
 
 /** The setting, as the publisher found it: a fact of the store, so that a change of it renders security.txt again. */
 export const securityContactFact = "security_contact";

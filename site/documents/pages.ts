@@ -2,7 +2,6 @@ import { keptAnswer } from "#content/enrichment/leaderboard-store.ts";
 import { causeList, countryList } from "#content/nonprofit/list-store.ts";
 import type { Change } from "#content/nonprofit/changes-store.ts";
 import { recordsById } from "#content/nonprofit/record-store.ts";
-import { openApiDocument } from "#content/openapi/document.ts";
 import { directoryFact } from "#content/store/facts.ts";
 import { curatedPicks } from "#content/recommendation/pick-store.ts";
 import { storedCharts } from "#content/statistics/charts-store.ts";
@@ -12,6 +11,7 @@ import { compareView } from "#site/profile/compare-view.ts";
 import { searchView } from "#site/lists/search-view.ts";
 import { referenceView } from "#site/parts/reference-view.ts";
 import { statsOf } from "./answers.ts";
+import { described } from "./discovery.ts";
 import { type DocumentKey, type SingleDocument, single, singles, type Source } from "./document.ts";
 import { emptyForms } from "./form-page.ts";
 import type { PublicSettings } from "./page-locals.ts";
@@ -121,7 +121,7 @@ export const pages = {
   privacy: single("/privacy", publicSettings, withNumbers),
   data: single("/data", ({ dataPackage }) => ({ resources: dataPackage?.()?.resources ?? [] })),
   developers: single("/developers", ({ baseUrl }) => ({
-    rooms: referenceView(openApiDocument(baseUrl)),
+    rooms: referenceView(described({ baseUrl }).answer),
   })),
   "not-found": single("/404", nothing),
   robots: single("/robots.txt", nothing),

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, describe, expect, test } from "bun:test";
 import {
   existsSync,
   mkdirSync,
@@ -23,26 +23,31 @@ import { exportTables } from "#content/store/move.ts";
 import { checkCopy, copyStore } from "#content/store/file-work.ts";
 import { openStore } from "#content/store/open.ts";
 import { bringBack, readPart, unpackStore } from "#scripts/backup/bring-back.ts";
-import { openKeys, readKeys, sealKeys, WrongPassphrase } from "#scripts/backup/keys.ts";
+import { openKeys, readKeys, WrongPassphrase } from "#scripts/backup/keys.ts";
 import { type BackupPlace, DamagedBackup, manifestOf, openPlace } from "#scripts/backup/place.ts";
 import { type BackupOptions, outdatedBackups, takeBackup } from "#scripts/backup/take.ts";
 import { openBlobs } from "#site/bundle/blobs.ts";
 import { type NewFile, openManifest } from "#site/bundle/manifest.ts";
 import { runScript } from "#test/support/processes.ts";
-import { aDirectory, aSigningKey } from "#test/support/publisher.ts";
+import { aDirectory, aSigningKey, putCompiledSite } from "#test/support/publisher.ts";
 import { anS3Store, s3AccessTo } from "#test/support/s3.ts";
+import { until } from "#test/support/until.ts";
 
 const passphrase = "correct horse battery staple";
 const signingKey = aSigningKey();
 
 const folder = mkdtempSync(join(tmpdir(), "almoner-backup-"));
 const directory = await aDirectory(
-  Array.from({ length: 30 }, (_, at) => ({ slug: `trust-${at}`, name: `Trust ${at}` })),
+  Array.from({ length: 3 }, (_, at) => ({ slug: `trust-${at}`, name: `Trust ${at}` })),
 );
+const own = directory.dataDir;
+const keyFile = join(own, "secrets/signing-key.pem");
+mkdirSync(join(own, "secrets"));
+writeFileSync(keyFile, signingKey);
+await checkSigningKey(readConfig({ ALMONER_DATA_DIR: own }), directory.store, new Date());
 await directory.restart({ signingKey });
 await directory.publisher.buildAll();
-await directory.edit("trust-1", { tagline: "Before the backup" });
-await directory.drain();
+await directory.publish("trust-1", { tagline: "Before the backup" });
 afterAll(() => {
   directory.close();
   rmSync(folder, { recursive: true, force: true });
@@ -67,11 +72,16 @@ const backup = (place: BackupPlace, now = new Date(), options: Partial<BackupOpt
     ...options,
   });
 const urlIn = (dataDir: string) => `file:${join(dataDir, "store.db")}`;
-const restore = async (place: BackupPlace, name: string, to: string, sameFeed: boolean) => {
+const restore = async (
+  place: BackupPlace,
+  name: string,
+  to: string,
+  { sameFeed = false, keysToo = false } = {},
+) => {
   const dataDir = join(folder, to);
   const manifest = await manifestOf(place, name);
   const sealed = manifest.keys === null ? null : await readPart(place, name, manifest.keys);
-  const keys = sealed === null ? {} : openKeys(sealed, passphrase);
+  const keys = sealed === null || !keysToo ? {} : openKeys(sealed, passphrase);
   const options = { dataDir, databaseUrl: urlIn(dataDir), keys, sameFeed, now: new Date() };
   return { dataDir, epoch: await bringBack(place, manifest, options) };
 };
@@ -100,12 +110,12 @@ test("what was acknowledged before a backup under load is in it, and it is whole
   const after = written;
   writing = false;
   await load;
-  const { dataDir } = await restore(place, manifest.name, "from-load", false);
+  const { dataDir } = await restore(place, manifest.name, "from-load", { keysToo: true });
   using store = await openStore({ url: urlIn(dataDir) });
   const line = Number((await recordBySlug(store, "trust-2"))?.tagline?.slice(5));
   expect(line).toBeGreaterThanOrEqual(before);
   expect(line).toBeLessThanOrEqual(after + 1);
-  expect(manifest.facts.rows).toMatchObject({ nonprofits: 30, feed_files: 2 });
+  expect(manifest.facts.rows).toMatchObject({ nonprofits: 3, feed_files: 2 });
   expect(readKeys(dataDir)).toEqual({ "signing-key.pem": "the key" });
   expect(statSync(join(dataDir, "secrets/signing-key.pem")).mode & 0o077).toBe(0);
   await directory.drain();
@@ -115,21 +125,20 @@ test("where more may have been published, the feed begins a new epoch above it",
   const place = placeAt(join(folder, "older"));
   const hourAgo = new Date(Date.now() - 3_600_000);
   const { manifest } = await backup(place, hourAgo);
-  const { dataDir, epoch } = await restore(place, manifest.name, "restored-later", false);
+  const { dataDir, epoch } = await restore(place, manifest.name, "restored-later");
   expect(epoch).not.toBe(await findEpoch(directory.store));
-  const settingsIn = (ofDirectory: string) => ({
-    dataDir: ofDirectory,
-    databaseUrl: urlIn(ofDirectory),
+  const settingsIn = (folderOf: string) => ({
+    dataDir: folderOf,
+    databaseUrl: urlIn(folderOf),
     signingKey,
   });
-  const own = settingsIn(directory.dataDir);
   await directory.restart(settingsIn(dataDir));
   await directory.publisher.buildAll();
   const state = JSON.parse(directory.read("changes/state.json") ?? "");
   expect(state.epoch).toBe(epoch);
   expect(state.sequence).toBeGreaterThan(9_000);
   expect(directory.read("nonprofits/trust-1.html")).toContain("Before the backup");
-  await directory.restart(own);
+  await directory.restart(settingsIn(own));
 });
 
 test("a backup goes to a bucket and comes back from it, and old ones go", async () => {
@@ -155,7 +164,7 @@ test("a backup goes to a bucket and comes back from it, and old ones go", async 
       "the bucket is full",
     );
     expect(await s3.keys()).toEqual(before);
-    const { dataDir } = await restore(place, newer.manifest.name, "from-bucket", false);
+    const { dataDir } = await restore(place, newer.manifest.name, "from-bucket");
     using store = await openStore({ url: urlIn(dataDir) });
     expect((await recordBySlug(store, "trust-1"))?.tagline).toBe("Before the backup");
   } finally {
@@ -167,7 +176,7 @@ test("a store of many parts comes back whole, and its damage is found in whichev
   const place = placeAt(join(folder, "parts"));
   const { manifest } = await backup(place, new Date(), { partBytes: 1_000 });
   expect(manifest.store.parts.length).toBeGreaterThan(2);
-  const { dataDir } = await restore(place, manifest.name, "from-parts", true);
+  const { dataDir } = await restore(place, manifest.name, "from-parts", { sameFeed: true });
   using store = await openStore({ url: urlIn(dataDir) });
   expect((await recordBySlug(store, "trust-1"))?.tagline).toBe("Before the backup");
   const swapped = { ...manifest.store, parts: manifest.store.parts.toReversed() };
@@ -180,7 +189,7 @@ test("a store of many parts comes back whole, and its damage is found in whichev
 test("a copy that is damaged fails the backup, and is never called one", async () => {
   const copy = join(folder, "copy.db");
   await copyStore(join(directory.dataDir, "store.db"), copy);
-  expect((await checkCopy(copy)).rows["nonprofits"]).toBe(30);
+  expect((await checkCopy(copy)).rows["nonprofits"]).toBe(3);
   const bytes = readFileSync(copy);
   // The kind of the second page.
   bytes[4_096] = 0x20;
@@ -212,7 +221,7 @@ test("two backups at once do not disturb each other", async () => {
   const taken = await Promise.all(
     ["2026-11-20T01:00:00Z", "2026-11-21T01:00:00Z"].map((at) => backup(place, new Date(at))),
   );
-  expect(taken.map(({ manifest }) => manifest.facts.rows["nonprofits"])).toEqual([30, 30]);
+  expect(taken.map(({ manifest }) => manifest.facts.rows["nonprofits"])).toEqual([3, 3]);
   expect(await place.names()).toHaveLength(2);
   expect(readdirSync(folder).filter((name) => name.startsWith("backup-work"))).toEqual([]);
 });
@@ -243,7 +252,7 @@ test("a damaged backup is refused with the name of the file, and a wrong passphr
     const path = join(folder, "damaged", manifest.name, file);
     const whole = readFileSync(path);
     damage(path, Buffer.from(whole));
-    const refused = await restore(place, manifest.name, "from-damaged", false).catch(
+    const refused = await restore(place, manifest.name, "from-damaged").catch(
       (error: unknown) => error,
     );
     expect(refused).toBeInstanceOf(DamagedBackup);
@@ -251,10 +260,9 @@ test("a damaged backup is refused with the name of the file, and a wrong passphr
     expect([...everyPath(join(folder, "from-damaged"))]).toEqual([]);
     writeFileSync(path, whole);
   }
-  const sealed = sealKeys({ a: "b" }, passphrase);
-  expect(openKeys(sealed, passphrase)).toEqual({ a: "b" });
+  const sealed = readFileSync(join(folder, "damaged", manifest.name, "keys.sealed"));
   expect(() => openKeys(sealed, "another one")).toThrow(WrongPassphrase);
-  expect(Buffer.from(sealed).includes('b"')).toBe(false);
+  expect(sealed.includes("the key")).toBe(false);
 });
 
 test("the newest of seven days and of four weeks are kept", () => {
@@ -286,21 +294,18 @@ describe("the commands", () => {
   };
   const run = (script: string, args: string[], dataDir: string, env = {}) =>
     runScript(script, args, { ALMONER_LOG_LEVEL: "silent", ALMONER_DATA_DIR: dataDir, ...env });
-  const own = directory.dataDir;
-  const keyFile = join(own, "secrets/signing-key.pem");
-  beforeAll(async () => {
-    mkdirSync(join(own, "secrets"));
-    writeFileSync(keyFile, signingKey);
-    await checkSigningKey(readConfig({ ALMONER_DATA_DIR: own }), directory.store, new Date());
-    await directory.publisher.buildAll();
-  });
 
   test("bring a directory back, rows and bytes; a backup without keys keeps the older ones", async () => {
     const to = join(folder, "of-commands");
     const good = await run("backup", ["--to", to], own, sealed);
     expect([good.code, good.out]).toEqual([0, expect.stringContaining("The keys are in it")]);
     const restored = join(folder, "by-commands");
-    const brought = await run("restore", ["--from", to, "--same-feed"], restored, sealed);
+    const bringing = run("restore", ["--from", to, "--same-feed"], restored, sealed);
+    // It would compile a site of its own.
+    await putCompiledSite(join(folder, "compiled"));
+    await until("the folder of the restored", () => existsSync(restored));
+    renameSync(join(folder, "compiled/site"), join(restored, "site"));
+    const brought = await bringing;
     expect([brought.code, brought.out]).toEqual([0, expect.stringContaining("is restored")]);
     expect(await tablesOf(restored)).toBe(await tablesOf(own));
     expect(contentOf(restored)).toEqual(contentOf(own));

@@ -15,34 +15,39 @@ const busyMs = 120_000;
 const feedMaxMs = 5_000;
 const changes = isFull ? 3 : 1;
 
+/** In an ordinary run all of them share one processor, which busies the machine less. */
+const onOne = isFull || Bun.which("taskset") === null ? [] : ["taskset", "-c", "0"];
+const busyPrograms = onOne.length > 0 ? 1 : Math.max(2, availableParallelism());
+
 /** Uses a processor wholly, in a session of its own as another program would, and ends by itself. */
 const busyProcess = () =>
-  Bun.spawn([process.execPath, "-e", `while (performance.now() < ${busyMs});`], {
+  Bun.spawn([...onOne, process.execPath, "-e", `while (performance.now() < ${busyMs});`], {
     stdio: ["ignore", "ignore", "inherit"],
     detached: true,
   });
 
 async function changeOne(store: Store, tagline: string): Promise<number> {
-  const before = await recordBySlug(store, "trust-7");
-  if (before === null) throw new Error("no trust-7");
+  const before = await recordBySlug(store, "trust-3");
+  if (before === null) throw new Error("no trust-3");
   const saves = [{ before, after: { ...before, tagline } }];
   await store.write((tx) => saveNonprofits(tx, saves, { origin: "test", now: new Date() }));
   return newestSequence(store);
 }
 
 test("a change reaches lists and feed while other programs use every processor", async () => {
-  const trusts = Array.from({ length: isFull ? 300 : 20 }, (_, at) =>
+  const trusts = Array.from({ length: isFull ? 300 : 5 }, (_, at) =>
     aNonprofit({ slug: `trust-${at}` }),
   );
   const folder = await aDataFolder(trusts, { compiled: true });
   const { dataDir, store } = folder;
-  const publisher = Bun.spawn([process.execPath, "scripts/publish.ts", "--watch"], {
+  const publisher = Bun.spawn([...onOne, process.execPath, "scripts/publish.ts", "--watch"], {
     env: {
       ...process.env,
       ALMONER_DATA_DIR: dataDir,
       ALMONER_LOG_LEVEL: "silent",
       ALMONER_PICTURES: "off",
       ALMONER_BACKUP_SCHEDULE: "off",
+      ...(!isFull && { ALMONER_SEARCH_INDEX: "off" }),
     },
     stdio: ["ignore", "ignore", "inherit"],
     detached: true,
@@ -60,7 +65,7 @@ test("a change reaches lists and feed while other programs use every processor",
     return performance.now() - startedMs;
   };
   await untilInFeed(await newestSequence(store));
-  const busy = Array.from({ length: Math.max(2, availableParallelism()) }, busyProcess);
+  const busy = Array.from({ length: busyPrograms }, busyProcess);
   await Bun.sleep(500);
   let tookMs = 0;
   for (let at = 0; at < changes; at++) {

@@ -151,17 +151,20 @@ test("an installation without the local chain says so at its start, and asks no 
   const folder = withoutLocalChain();
   await putCompiledSite(join(folder, "data"));
   const port = await freePort();
-  const service = Bun.spawn([process.execPath, "scripts/start.ts", "--profiles", "30"], {
-    cwd: folder,
-    env: {
-      ...process.env,
-      ALMONER_NETWORK: "local",
-      ALMONER_DATA_DIR: join(folder, "data"),
-      ALMONER_PORT: String(port),
-      ALMONER_CHAIN_PORT: "0",
+  const service = Bun.spawn(
+    [process.execPath, "scripts/start.ts", "--profiles", "30", "--no-publisher"],
+    {
+      cwd: folder,
+      env: {
+        ...process.env,
+        ALMONER_NETWORK: "local",
+        ALMONER_DATA_DIR: join(folder, "data"),
+        ALMONER_PORT: String(port),
+        ALMONER_CHAIN_PORT: "0",
+      },
+      stdio: ["ignore", "ignore", "pipe"],
     },
-    stdio: ["ignore", "ignore", "pipe"],
-  });
+  );
   const said = new Response(service.stderr).text();
   const base = `http://127.0.0.1:${port}`;
   try {

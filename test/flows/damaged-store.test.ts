@@ -12,7 +12,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { runScript } from "#test/support/processes.ts";
 import { aNonprofit } from "#test/support/records.ts";
-import { aDataFolder, aRunningService, type DataFolder } from "#test/support/data-folder.ts";
+import { aDataFolder, aServiceHere, type DataFolder } from "#test/support/data-folder.ts";
 
 const profiles = 1_000;
 const pageBytes = 4_096;
@@ -44,10 +44,10 @@ function damagePages(): void {
   closeSync(file);
 }
 
-/** A service in a process of its own; writes and reads of it are answered as `status code`. */
+/** A service; writes and reads of it are answered as `status code`. */
 async function started() {
   const env = { ALMONER_READS_PER_MINUTE: "0" };
-  const { url, stop } = await aRunningService(dataDir, env);
+  const { url, stop } = await aServiceHere(dataDir, env);
   const told = async (answer: Response) => {
     const body = (await answer.json().catch(() => ({}))) as { code?: string; detail?: string };
     return { status: answer.status, code: body.code, detail: body.detail };

@@ -4,38 +4,33 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
+import { readConfig } from "#api/config.ts";
+import { loadSecrets } from "#api/secrets.ts";
+import { runScript } from "#test/support/processes.ts";
 import { putCompiledSite } from "#test/support/publisher.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "almoner-bundle-"));
 await putCompiledSite(folder);
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-async function run(...command: string[]): Promise<void> {
+const run = async (...command: [script: string, ...words: string[]]): Promise<void> => {
   const env = {
-    ...process.env,
     ALMONER_DATA_DIR: folder,
     ALMONER_PUBLIC_DIR: join(folder, "public"),
     ALMONER_LOG_LEVEL: "silent",
     ALMONER_SEARCH_INDEX: "off",
     ALMONER_PICTURES: "off",
   };
-  const child = Bun.spawn([process.execPath, ...command], {
-    env,
-    stdout: "ignore",
-    stderr: "pipe",
-  });
-  const said = await new Response(child.stderr).text();
-  if ((await child.exited) !== 0) throw new Error(said);
-}
+  const [script, ...words] = command;
+  const { code, err } = await runScript(script, words, env);
+  if (code !== 0) throw new Error(err);
+};
 
 test("no byte of the desk and no secret is in the bundle", async () => {
-  await run("scripts/seed.ts", "--profiles", "40");
+  await run("seed", "--profiles", "10");
   // What the service makes at its first start: tokens and keys.
-  await run(
-    "-e",
-    'import { readConfig } from "#api/config.ts"; import { loadSecrets } from "#api/secrets.ts"; loadSecrets(readConfig(process.env));',
-  );
-  await run("scripts/publish.ts");
+  loadSecrets(readConfig({ ALMONER_DATA_DIR: folder }));
+  await run("publish");
   const secrets = readdirSync(join(folder, "secrets")).map((name) =>
     readFileSync(join(folder, "secrets", name), "utf8").trim(),
   );

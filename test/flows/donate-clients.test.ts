@@ -7,7 +7,7 @@ import bs58 from "bs58";
 import { z } from "zod";
 import { type DonationHistory, unknownSignature } from "#content/contract/donation.ts";
 import { keySetOf, openSigner } from "#content/feed/signing-keys.ts";
-import { clientFile, clientsInstalled, runClient } from "#test/support/clients.ts";
+import { clientFile, clientsInstalled, openClient, runClient } from "#test/support/clients.ts";
 import { aDirectory } from "#test/support/discovery.ts";
 import type { Donor } from "#test/support/donor.ts";
 import { aChain } from "#test/support/local-chain.ts";
@@ -23,7 +23,13 @@ const directory = await aDirectory({
   records: [aNonprofit({ slug: "well", name: "Well “Wasser” Trust", usdc_wallet: wallet })],
   context: { clock: chain.clock },
 });
+const payingClients = { "pay-x402.mjs": null, "pay-x402-v1.mjs": null } as Record<
+  PayingClient,
+  ReturnType<typeof openClient> | null
+>;
+type PayingClient = "pay-x402.mjs" | "pay-x402-v1.mjs";
 afterAll(async () => {
+  for (const client of Object.values(payingClients)) client?.close();
   await directory.close();
   await chain.stop();
 });
@@ -41,9 +47,14 @@ const Paid = z.object({
 type Paid = z.infer<typeof Paid>;
 
 /** Has the stock client pay for a path of the service. */
-const pay = async (client: string, donor: Donor, query: string, options: object): Promise<Paid> =>
+const pay = async (
+  client: PayingClient,
+  donor: Donor,
+  query: string,
+  options: object,
+): Promise<Paid> =>
   Paid.parse(
-    await runClient(client, {
+    await (payingClients[client] ??= openClient(client)).ask({
       url: donateUrl(query),
       secretKey: bs58.encode(donor.keypair.secretKey),
       rpcUrl: chain.url,

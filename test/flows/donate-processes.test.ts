@@ -8,9 +8,12 @@ import { aNonprofit } from "#test/support/records.ts";
 import { isFull } from "#test/support/measured.ts";
 import { aDataFolder, type DataFolder } from "#test/support/data-folder.ts";
 
-const kills = isFull ? 20 : 3;
+const kills = isFull ? 20 : 2;
+const donors = isFull ? [0, 1, 0, 1] : [0, 1];
+/** After each gift: of what they cost, most is the chain, which is not killed. */
+const restMs = isFull ? 0 : 150;
 /** Promise 7 says 1,000: ALMONER_FULL_TESTS=1 sends them all, else fewer. */
-const posts = isFull ? 1_000 : 200;
+const posts = isFull ? 1_000 : 90;
 
 let chain: TestChain;
 let folder: DataFolder;
@@ -69,7 +72,7 @@ const prove = (at: number, slug: string, tx_signature: string) =>
 const rows = (where: string) =>
   folder.rows(`SELECT tx_signature, nonprofit_id FROM donations WHERE ${where}`);
 
-test("one signature a thousand times at once, over two processes and three slugs: a row per paid wallet", async () => {
+test("one signature many times at once, over two processes and three slugs: a row per paid wallet", async () => {
   const payment = chain.donor().pay({
     to: [
       { to: wallet, usdc: "2" },
@@ -123,12 +126,13 @@ test("processes are killed while they settle: every payment that landed is recor
     while (!stop) {
       try {
         if ((await pay(at, chain.donor())) === 200) taken += 1;
+        await Bun.sleep(restMs);
       } catch {
         await Bun.sleep(20); // The process is down.
       }
     }
   };
-  const donors = [0, 1, 0, 1].map(donate);
+  const giving = donors.map(donate);
   for (let n = 0; n < kills; n++) {
     await Bun.sleep(100 + Math.random() * 300);
     const at = n % 2 === 0 ? 0 : 1;
@@ -137,7 +141,7 @@ test("processes are killed while they settle: every payment that landed is recor
     await start(at);
   }
   stop = true;
-  await Promise.all(donors);
+  await Promise.all(giving);
   expect(taken).toBeGreaterThan(kills);
   const given = () => chain.usdcOf(wallet) / 2_000_000n;
   const recorded = async () => BigInt((await rows("nonprofit_id = 1")).length);

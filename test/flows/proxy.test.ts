@@ -68,13 +68,10 @@ describe.skipIf(!clientsInstalled)("through the proxy Prism", () => {
     const description = join(directory.service.context.config.dataDir, "openapi.json");
     await Bun.write(description, directory.files.get("openapi.json") ?? "");
     const upstream = directory.listening.url;
-    proxy = Bun.spawn(
-      [process.execPath, prism, "proxy", description, upstream, "--port", String(port)],
-      {
-        stdout: "ignore",
-        stderr: "ignore",
-      },
-    );
+    proxy = Bun.spawn(["node", prism, "proxy", description, upstream, "--port", String(port)], {
+      stdout: "ignore",
+      stderr: "ignore",
+    });
     await untilListens();
   }, 240_000);
   afterAll(async () => {

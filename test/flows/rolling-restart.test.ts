@@ -44,8 +44,8 @@ async function stop(service: Bun.Subprocess): Promise<number> {
   return performance.now() - sentMs;
 }
 
-test("a service that is told to stop is not ready at once, and answers on for a while", async () => {
-  const service = await start();
+/** A service that is told to stop is not ready at once, and answers on for a while. */
+async function expectLeaving(service: Bun.Subprocess): Promise<void> {
   expect((await fetch(`${url}/readyz`)).status).toBe(200);
   const stopped = stop(service);
   await Bun.sleep(100);
@@ -57,7 +57,7 @@ test("a service that is told to stop is not ready at once, and answers on for a 
   const answer = await fetch(`${url}/api/causes`);
   expect([answer.status, answer.headers.get("connection")]).toEqual([200, "close"]);
   await stopped;
-}, 240_000);
+}
 
 test(`of ${requests} requests none is reset while services on one port are restarted`, async () => {
   let service = await start();
@@ -73,7 +73,7 @@ test(`of ${requests} requests none is reset while services on one port are resta
   }
   void client.stdin.end();
   const { answered, failures } = await new Response(client.stdout).json();
-  await stop(service);
+  await expectLeaving(service);
   measured(
     `${shown(answered)} answers over ${restarts} restarts, none reset, ${shown(Math.max(...tookMs))} ms to stop`,
   );

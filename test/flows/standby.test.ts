@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { saveNonprofits } from "#content/nonprofit/save.ts";
 import { openStore } from "#content/store/open.ts";
+import { aServiceHere } from "#test/support/data-folder.ts";
 import { freePort, runScript, startService, untilAnswers } from "#test/support/processes.ts";
 import { aNonprofit } from "#test/support/records.ts";
 
@@ -55,11 +56,9 @@ test("a standby serves what the writer that was killed had acknowledged before i
   const { ALMONER_BACKUP_TO: from } = envOf("standby");
   const restored = await runScript("restore", ["--from", from, "--no-publish"], envOf("standby"));
   expect(restored.err + restored.out).toContain("is restored");
-  const standby = startService(envOf("standby", standbyPort));
-  children.push(standby);
-  await untilAnswers(`http://127.0.0.1:${standbyPort}/healthz`, standby);
+  const { ALMONER_DATA_DIR: dataDir, ...settings } = envOf("standby", standbyPort);
+  const standby = await aServiceHere(dataDir, settings);
   // The second agent agrees with what the first one had sent.
   expect(await submit(standbyPort, "agent-two")).toMatchObject(submissions("applied"));
-  standby.kill("SIGTERM");
-  await standby.exited;
+  await standby.stop();
 }, 60_000);

@@ -1,12 +1,12 @@
 import { afterAll, expect, test } from "bun:test";
-import { join } from "node:path";
+import { aServiceHere } from "#test/support/data-folder.ts";
+import { runScript } from "#test/support/processes.ts";
 import { anOnboardingService } from "../support/onboarding.ts";
 import { until } from "../support/until.ts";
 import { aNonprofit } from "../support/records.ts";
 import { aWallet } from "../support/wallets.ts";
 
 const hourMs = 3_600_000;
-const root = join(import.meta.dirname, "../..");
 const service = await anOnboardingService();
 afterAll(() => service.close());
 
@@ -24,16 +24,6 @@ async function aHeldChange(slug: string, hoursAgo: number) {
   return { before, after, id: `hold-${submission_id}` };
 }
 
-const env = () => {
-  const { dataDir, databaseUrl } = service.context.config;
-  return {
-    ...process.env,
-    ALMONER_DATA_DIR: dataDir,
-    ALMONER_DATABASE_URL: databaseUrl,
-    ALMONER_PORT: "0",
-    ALMONER_NETWORK: "local",
-  };
-};
 const wallets = async (...slugs: string[]) =>
   Promise.all(slugs.map(async (slug) => (await service.live(slug)).usdc_wallet));
 
@@ -41,35 +31,27 @@ test("a hold outlives the process: what ends while nothing runs takes effect at 
   const due = await aHeldChange("due", 73);
   const stopped = await aHeldChange("stopped", 71);
   const young = await aHeldChange("young", 70);
-  const review = Bun.spawn(
-    [
-      process.execPath,
-      join(root, "scripts/review.ts"),
-      "reject",
-      stopped.id,
-      "--reason",
-      "They did not ask for it.",
-    ],
-    { env: env(), stdout: "pipe", stderr: "pipe" },
+  const { dataDir, databaseUrl } = service.context.config;
+  const { out, code } = await runScript(
+    "review",
+    ["reject", stopped.id, "--reason", "They did not ask for it."],
+    { ALMONER_DATA_DIR: dataDir, ALMONER_DATABASE_URL: databaseUrl, ALMONER_NETWORK: "local" },
   );
-  expect(await new Response(review.stdout).text()).toContain("The change is stopped");
-  expect(await review.exited).toBe(0);
+  expect([code, out]).toEqual([0, expect.stringContaining("The change is stopped")]);
   expect(await wallets("due", "stopped", "young")).toEqual([
     due.before,
     stopped.before,
     young.before,
   ]);
-  const child = Bun.spawn([process.execPath, join(root, "api/main.ts")], {
-    env: env(),
-    stdout: "ignore",
-    stderr: "ignore",
+  const started = await aServiceHere(dataDir, {
+    ALMONER_DATABASE_URL: databaseUrl,
+    ALMONER_NETWORK: "local",
   });
   await until(
     "the wallet that is due",
     async () => (await service.live("due")).usdc_wallet === due.after,
   );
-  child.kill("SIGKILL");
-  await child.exited;
+  await started.stop();
   expect(await wallets("stopped", "young")).toEqual([stopped.before, young.before]);
   const rows = await service.rows("SELECT status, reason FROM wallet_holds ORDER BY approved_at");
   expect(rows.map((row) => [row["status"], row["reason"]])).toEqual([

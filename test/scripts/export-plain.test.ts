@@ -17,7 +17,6 @@ beforeAll(async () => {
   directory = await aDirectory([
     { slug: "oak", name: "Oak", causes: ["education"], country_code: "KE" },
     { slug: "well", usdc_wallet: "9xQeWvG816bUx9EPjHmaT23yvVM2ZWbrrpZb9PusVFin" },
-    ...Array.from({ length: 100 }, (_, at) => ({ slug: `n-${at}`, causes: ["education"] })),
   ]);
   await directory.edit("oak", { city: "Kisumu" });
   await directory.publisher.buildAll();
@@ -33,12 +32,13 @@ test.each([
   ["/widget?nonprofit=oak#code", "/widget/?nonprofit=oak#code"],
   ["/api/nonprofits/oak", "/api/nonprofits/oak.json"],
   ["/api/nonprofits?cause=health", "https://almoner.example/api/nonprofits?cause=health"],
+  ["/causes/education-2", "/causes/education-2/"],
   ["/agents.md", "/agents.md"],
   ["/desk", "https://almoner.example/desk"],
   ["//other.example/x", "//other.example/x"],
 ])("a link to %s leads to %s", (link, plain) => {
   const files = new Set(
-    "index nonprofits/oak widget".split(" ").map((name) => `${name}.html`),
+    "index nonprofits/oak causes/education-2 widget".split(" ").map((name) => `${name}.html`),
   ).union(new Set(["api/nonprofits/oak.json", "api/nonprofits.json", "agents.md"]));
   expect(plainAddress(link, files, baseUrl)).toBe(plain);
 });
@@ -89,8 +89,7 @@ test.each(installed)(
         for (const link of links.get()) {
           if (link.startsWith(`${baseUrl}/`)) away.add(link.slice(baseUrl.length));
           const next = new URL(link, `${url}${path}`);
-          // One of the many is enough.
-          if (next.origin === url && !/\/n-[1-9]/.test(next.pathname)) seen.add(next.pathname);
+          if (next.origin === url) seen.add(next.pathname);
         }
       }
     } finally {
@@ -98,7 +97,7 @@ test.each(installed)(
       await server.exited;
     }
     expect(broken).toEqual([]);
-    for (const path of ["/nonprofits/oak/", "/causes/education-2/", "/browse/"])
+    for (const path of ["/nonprofits/oak/", "/causes/education/", "/browse/"])
       expect([path, seen.has(path)]).toEqual([path, true]);
     expect([...away].filter(isFile)).toEqual([]);
     for (const path of ["/donate/well", "/onboard", "/corrections", "/match"])

@@ -4,10 +4,11 @@ import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { openStore } from "#content/store/open.ts";
 import { nonprofits } from "#content/store/tables/nonprofits.ts";
+import { isFull } from "#test/support/measured.ts";
 import { anImporting, outcome, registerFile, type TestImporting } from "#test/support/importing.ts";
 
 const real = join(process.env["ALMONER_REGISTER_DATA"] ?? "", "irs_bmf/eo_ri.csv.gz");
-const rowsMax = 3_000;
+const rowsMax = isFull ? 3_000 : 400;
 
 /** Real rows where there are some, else those of the hand-written file. */
 function someRows(): string {

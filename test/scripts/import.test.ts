@@ -1,9 +1,11 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
+import { gunzipSync } from "node:zlib";
 import { idsInList } from "#content/nonprofit/list-store.ts";
 import type { ImportReport } from "#content/register/import-store.ts";
 import { loadCauseMapping } from "#scripts/import/run-import.ts";
 import { ukcat } from "#scripts/import/uk.ts";
+import { isFull } from "#test/support/measured.ts";
 import { anImporting, outcome, registerFile, type TestImporting } from "#test/support/importing.ts";
 
 let importing: TestImporting;
@@ -301,17 +303,20 @@ test("UK charities come with texts, website, causes and what the register says; 
   });
 });
 
-test.each([
-  ["GB-SC-SC038302", "EH1 1AA", "Scotland"],
-  ["GB-SC-SC038302", "", "Scotland"],
-  ["GB-SC-SC038302", "MK7 6AA", null], // The Open University is registered there, and is in Milton Keynes.
-  ["GB-SC-SC038302", "TD15 1AA", null],
-  ["GB-SC-SC038302", "D02 H425", null],
-  ["GB-NIC-100001", "BT1 1AA", "Northern Ireland"],
-  ["GB-CHC-1089464", "G1 1AA", null],
-])('a charity of %s at "%s" is in the region %p', (org_id, postcode, region) => {
-  const row = { org_id, postcode, name: "Sample charity" };
-  expect(ukcat.read(row, loadCauseMapping())).toMatchObject({ draft: { fields: { region } } });
+test("a charity is in the region of its regulator, unless its postcode is elsewhere", () => {
+  const mapping = loadCauseMapping();
+  for (const [org_id, postcode, region] of [
+    ["GB-SC-SC038302", "EH1 1AA", "Scotland"],
+    ["GB-SC-SC038302", "", "Scotland"],
+    ["GB-SC-SC038302", "MK7 6AA", null], // The Open University is registered there, and is in Milton Keynes.
+    ["GB-SC-SC038302", "TD15 1AA", null],
+    ["GB-SC-SC038302", "D02 H425", null],
+    ["GB-NIC-100001", "BT1 1AA", "Northern Ireland"],
+    ["GB-CHC-1089464", "G1 1AA", null],
+  ] as const) {
+    const read = ukcat.read({ org_id, postcode, name: "Sample charity" }, mapping);
+    expect([postcode, read]).toMatchObject([postcode, { draft: { fields: { region } } }]);
+  }
 });
 
 test("Australian charities come with year, place and what the register says; withheld ones stay out", async () => {
@@ -335,12 +340,18 @@ test("Australian charities come with year, place and what the register says; wit
 const folder = process.env["ALMONER_REGISTER_DATA"] ?? "";
 
 test.skipIf(folder === "")("a real state's next month withdraws all that went", async () => {
-  const month = (of: string, as: string) =>
-    importing.file(as, readFileSync(`${folder}/${of}/eo_ri.csv.gz`));
-  await importing.run("irs-bmf", [month("irs_bmf_previous_month", "eo_ri_march.csv.gz")]);
-  const april = await importing.run("irs-bmf", [month("irs_bmf", "eo_ri_april.csv.gz")]);
+  // All with ALMONER_FULL_TESTS=1, else those of some numbers.
+  const month = (of: string, as: string) => {
+    const rows = gunzipSync(readFileSync(`${folder}/${of}/eo_ri.csv.gz`))
+      .toString()
+      .split("\n");
+    const some = rows.filter((row, at) => isFull || at === 0 || row.startsWith("0560"));
+    return importing.file(as, some.join("\n"));
+  };
+  await importing.run("irs-bmf", [month("irs_bmf_previous_month", "eo_ri_march.csv")]);
+  const april = await importing.run("irs-bmf", [month("irs_bmf", "eo_ri_april.csv")]);
   expect(april.covers.map(({ part }) => part)).toEqual(["RI"]);
-  expect(april.withdrawn).toBeGreaterThanOrEqual(17);
+  expect(april.withdrawn).toBeGreaterThanOrEqual(isFull ? 17 : 1);
   const { rows } = await importing.store.raw.execute(
     "SELECT count(*) AS listed FROM nonprofits WHERE status = 'listed'",
   );

@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { listen, type Listening } from "#api/http/listen.ts";
 import { announceService, findService } from "#api/operator/running-service.ts";
 import { aNonprofit } from "../support/records.ts";
-import { aService, type TestService } from "../support/service.ts";
-import { runApart } from "#test/support/processes.ts";
+import { aService, beside, type TestService } from "../support/service.ts";
+import { runApart, runScript } from "#test/support/processes.ts";
 
 let service: TestService;
 let listening: Listening;
@@ -28,15 +28,13 @@ afterAll(async () => {
   service.close();
 });
 
-async function review(...args: string[]) {
-  const { config, secrets } = service.context;
-  const tokens = secrets.adminTokens.map(({ name, token }) => `${name}:${token}`);
-  return runApart("review", args, {
-    ALMONER_DATA_DIR: config.dataDir,
-    ALMONER_DATABASE_URL: config.databaseUrl,
-    ALMONER_ADMIN_TOKENS: tokens.join(","),
-  });
-}
+const env = () => ({
+  ...beside(service),
+  ALMONER_ADMIN_TOKENS: service.context.secrets.adminTokens
+    .map(({ name, token }) => `${name}:${token}`)
+    .join(","),
+});
+const review = (...args: string[]) => runScript("review", args, env());
 
 test("beside a running service a command speaks to it, in the name of one of its operators", async () => {
   const [operator] = service.context.secrets.adminTokens;
@@ -100,16 +98,17 @@ test("an answer that is no problem, and an error that no one expected, are failu
     fetch: ({ url }) =>
       url.endsWith("/healthz") ? new Response() : Response.json({}, { status: 502 }),
   });
-  const reject = () => review("reject", "prose-1", "--reason", "no", "--json");
+  const words = ["reject", "prose-1", "--reason", "no", "--json"];
   const leaveProxy = announceService(dataDir, proxy.url.origin);
-  const { out, code } = await reject();
+  const { out, code } = await review(...words);
   leaveProxy();
   await proxy.stop(true);
   expect(code).toBe(1);
   expect(JSON.parse(out)).toEqual({ ok: false, failure: { kind: "502", message: "" } });
 
   await service.store.raw.execute("ALTER TABLE submissions RENAME TO elsewhere");
-  const local = await reject();
+  // Its log is of its own process.
+  const local = await runApart("review", words, env());
   await service.store.raw.execute("ALTER TABLE elsewhere RENAME TO submissions");
   leave = announceService(dataDir, listening.url);
   expect(local.code).toBe(1);

@@ -54,6 +54,7 @@ const env = () => ({
   ALMONER_LOG_LEVEL: "silent",
   ALMONER_SEARCH_INDEX: "off",
   ALMONER_PICTURES: "off",
+  ALMONER_BACKUP_SCHEDULE: "off",
   ALMONER_PURGE_URLS: `http://127.0.0.1:${cache.port}`,
   ALMONER_PURGE_MODE: "xkey",
 });
@@ -109,14 +110,48 @@ describe("publishing once", () => {
   });
 });
 
-test("a running publisher does what is asked for on the command line", async () => {
-  const resident = Bun.spawn([process.execPath, "scripts/publish.ts", "--watch"], {
-    env: { ...process.env, ...env() },
-    stdio: ["ignore", "ignore", "inherit"],
+type Resident = Awaited<ReturnType<typeof aResident>>;
+/** A publisher in a process of its own that stays, and tells its release as to a service. */
+async function aResident(purgeUrls: string) {
+  const released = Promise.withResolvers<void>();
+  let hasReleased = false;
+  const child = Bun.spawn([process.execPath, "scripts/publish.ts", "--watch"], {
+    env: {
+      ...process.env,
+      ...env(),
+      ALMONER_LOG_LEVEL: "info",
+      ALMONER_LOG_FORMAT: "plain",
+      ALMONER_PURGE_URLS: purgeUrls,
+    },
+    stdio: ["ignore", "ignore", "pipe"],
+    serialization: "json",
+    ipc: (message: unknown) => {
+      if (typeof message !== "object" || message === null || !("release" in message)) return;
+      hasReleased = true;
+      released.resolve();
+    },
   });
-  try {
-    // Anyone who publishes first holds the place: this command must not be quicker than the one that is to stay.
-    while ((await publish("--status", "--json")).json.resident !== true) await Bun.sleep(50);
+  return {
+    child,
+    released: released.promise,
+    hasReleased: () => hasReleased,
+    stop: async () => {
+      child.kill("SIGTERM");
+      await child.exited;
+    },
+  };
+}
+
+describe("a publisher that stays", () => {
+  let resident: Resident;
+  beforeAll(async () => {
+    resident = await aResident(env().ALMONER_PURGE_URLS);
+    // Anyone who publishes first holds the place: no command must be quicker than the one that is to stay.
+    await resident.released;
+  }, 240_000);
+  afterAll(() => resident.stop());
+
+  test("does what is asked for on the command line", async () => {
     await edit("third line");
     await publish();
     expect(page()).toContain("third line");
@@ -140,49 +175,21 @@ test("a running publisher does what is asked for on the command line", async () 
       differing: [],
       repaired: ["nonprofits/trust-a.html"],
     });
-  } finally {
-    resident.kill("SIGTERM");
-    await resident.exited;
-  }
-  expect((await publish("--status", "--json")).json.resident).toBe(false);
-}, 240_000);
+  }, 240_000);
 
-test("a second service's publisher waits, starts none after another, and takes over", async () => {
-  const beside = (said: (message: unknown) => void) =>
-    Bun.spawn([process.execPath, "scripts/publish.ts", "--watch"], {
-      env: {
-        ...process.env,
-        ...env(),
-        ALMONER_LOG_LEVEL: "info",
-        ALMONER_LOG_FORMAT: "plain",
-        ALMONER_PURGE_URLS: "",
-      },
-      stdio: ["ignore", "ignore", "pipe"],
-      serialization: "json",
-      ipc: said,
-    });
-  const isRelease = (message: unknown) =>
-    typeof message === "object" && message !== null && "release" in message;
-  const [first, second] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-  let hasSecond = false;
-  const one = beside((message) => isRelease(message) && first.resolve());
-  await first.promise;
-  const other = beside((message) => {
-    if (!isRelease(message)) return;
-    hasSecond = true;
-    second.resolve();
-  });
-  let log = "";
-  for await (const piece of other.stderr) {
-    log += new TextDecoder().decode(piece);
-    if (log.includes("this one waits until it ends")) break;
-  }
-  expect([other.exitCode, hasSecond]).toEqual([null, false]);
-  one.kill("SIGTERM");
-  await one.exited;
-  await second.promise;
-  await edit("of the second");
-  while (!page().includes("of the second")) await Bun.sleep(20);
-  other.kill("SIGTERM");
-  await other.exited;
-}, 240_000);
+  test("has a second service's publisher wait, which starts none after another, and takes over", async () => {
+    const other = await aResident("");
+    let log = "";
+    for await (const piece of other.child.stderr) {
+      log += new TextDecoder().decode(piece);
+      if (log.includes("this one waits until it ends")) break;
+    }
+    expect([other.child.exitCode, other.hasReleased()]).toEqual([null, false]);
+    await resident.stop();
+    await other.released;
+    await edit("of the second");
+    while (!page().includes("of the second")) await Bun.sleep(20);
+    await other.stop();
+    expect((await publish("--status", "--json")).json.resident).toBe(false);
+  }, 240_000);
+});

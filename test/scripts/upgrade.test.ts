@@ -47,12 +47,10 @@ async function aDataFolder() {
   return { dataDir, path };
 }
 
+const envOf = (dataDir: string) => ({ ALMONER_DATA_DIR: dataDir, ALMONER_CHAIN_PORT: "0" });
 /** Runs a command of the next version on a data folder. */
 const runNext = (script: string, words: string[], dataDir: string) =>
-  runProgram([process.execPath, join(next, `scripts/${script}.ts`), ...words], {
-    env: { ALMONER_DATA_DIR: dataDir, ALMONER_CHAIN_PORT: "0" },
-    cwd: next,
-  });
+  runScript(script, words, envOf(dataDir), next);
 
 const columnsOf = (path: string): string[] => {
   using db = new Database(path);
@@ -92,7 +90,8 @@ test("an upgrade is tried on a copy and told, then done, and then there is nothi
 test("a command upgrades no store that another process uses, and a service does", async () => {
   const { dataDir, path } = await aDataFolder();
   using service = await openStore({ url: `file:${path}`, migrated: true });
-  const { code, err } = await runNext("upgrade", [], dataDir);
+  const apart = [process.execPath, join(next, "scripts/upgrade.ts")];
+  const { code, err } = await runProgram(apart, { env: envOf(dataDir), cwd: next });
   expect(code).toBe(1);
   expect(err).toMatch(
     /^\S+\.db needs an upgrade \(migrations wait: 9000_made_up\), and another process uses it\.\nStop what uses it /,

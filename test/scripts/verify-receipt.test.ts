@@ -54,10 +54,11 @@ function file(name: string, text: string): string {
   return path;
 }
 
+/** `input`: what the file of the receipt holds. */
 async function verify(words: string[], input = "") {
-  // What comes on standard input needs a process of its own.
-  const ended = input === "" ? runScript("verify", words) : runApart("verify", words, {}, input);
-  const { code, out, err } = await ended;
+  const path = file("given.json", input);
+  const given = words.map((word) => (word === "-" ? path : word));
+  const { code, out, err } = await runScript("verify", given);
   return { code, said: out, complained: err };
 }
 const key = () => ["--key", signer.publicKey.x];
@@ -87,10 +88,16 @@ describe("verify, given a receipt, offline", () => {
     const newer = await openSigner(aSigningKey());
     const set = file("keys.json", keySetOf(newer, [signer.publicKey]));
     const one = file("key.json", JSON.stringify(signer.publicKey));
-    for (const named of [set, one, signer.publicKey.x]) {
-      const { code, said } = await verify(["-", "--key", named, "--json"], text);
+    const path = file("of-standard-input.json", text);
+    for (const [named, ended] of [
+      [set, runApart("verify", ["-", "--key", set, "--json"], {}, text)],
+      ...[one, signer.publicKey.x].map(
+        (key_) => [key_, runScript("verify", [path, "--key", key_, "--json"])] as const,
+      ),
+    ] as const) {
+      const { code, out } = await ended;
       const verdict = { valid: true, signed_by: signer.publicKey.kid, on_chain: false };
-      expect([code, JSON.parse(said)]).toEqual([0, expect.objectContaining(verdict)]);
+      expect([named, code, JSON.parse(out)]).toEqual([named, 0, expect.objectContaining(verdict)]);
     }
   }, 240_000);
 

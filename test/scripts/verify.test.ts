@@ -24,7 +24,7 @@ let copy: string;
 
 beforeAll(async () => {
   directory = await aDirectory(
-    Array.from({ length: 20 }, (_, at) => ({ slug: `trust-${at}`, name: `Trust ${at}` })),
+    Array.from({ length: 10 }, (_, at) => ({ slug: `trust-${at}`, name: `Trust ${at}` })),
     { exported: true },
   );
   await directory.publisher.buildAll();

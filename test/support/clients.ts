@@ -1,5 +1,7 @@
+import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import { createInterface } from "node:readline";
 import { runProgram } from "#test/support/processes.ts";
 
 const folder = join(import.meta.dirname, "../clients");
@@ -18,4 +20,18 @@ export async function runClient(file: string, argument: object): Promise<unknown
   const { out, err } = await runProgram(["node", clientFile(file), JSON.stringify(argument)]);
   if (out === "") throw new Error(`${file} printed nothing: ${err}`);
   return JSON.parse(out);
+}
+
+/** Starts a program of test/clients on Node that answers each line of JSON with one: its libraries take a second to load. */
+export function openClient(file: string) {
+  const child = spawn("node", [clientFile(file)], { stdio: ["pipe", "pipe", "inherit"] });
+  const answers = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+  return {
+    ask: async (argument: object): Promise<unknown> => {
+      child.stdin.write(`${JSON.stringify(argument)}\n`);
+      const { value } = await answers.next();
+      return JSON.parse(value ?? "");
+    },
+    close: () => child.stdin.end(),
+  };
 }

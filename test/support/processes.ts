@@ -3,7 +3,7 @@ import { createServer } from "node:net";
 import { join } from "node:path";
 import { format } from "node:util";
 import type { CommandDef } from "citty";
-import { runCommand } from "#scripts/support/command.ts";
+import type { runCommand as RunCommand } from "#scripts/support/command.ts";
 
 const root = join(import.meta.dirname, "../..");
 
@@ -50,23 +50,27 @@ let last: Promise<unknown> = Promise.resolve();
 
 /**
  * Runs a command of ours in this process, one after the other: one of its own takes a second to start, and tests call hundreds.
- * `env` comes on top of this process's own.
+ * `env` comes on top of this process's own; `code` is the folder of another version of ours.
  */
 export function runScript(
   name: string,
   words: readonly string[],
   env: Readonly<Record<string, string>> = {},
+  code = root,
 ): Promise<Ended> {
   const ended = last.then(async () => {
-    const { command } = (await import(join(root, `scripts/${name}.ts`))) as { command: CommandDef };
-    return runHere(command, words, env);
+    const load = (file: string) => import(join(code, "scripts", file));
+    const { command }: { command: CommandDef } = await load(`${name}.ts`);
+    const { runCommand }: { runCommand: typeof RunCommand } = await load("support/command.ts");
+    // As publish.ts has it; no other command has an option of that name.
+    return runHere(() => runCommand(command, { rollback: "-1" }), words, env);
   });
   last = ended.catch(() => null);
   return ended;
 }
 
 async function runHere(
-  command: CommandDef,
+  run: () => Promise<void>,
   words: readonly string[],
   env: Readonly<Record<string, string>>,
 ): Promise<Ended> {
@@ -89,8 +93,7 @@ async function runHere(
     throw new Error("the command has ended");
   };
   try {
-    // As publish.ts has it; no other command has an option of that name.
-    await runCommand(command, { rollback: "-1" });
+    await run();
   } catch (thrown) {
     if (code === null) throw thrown;
   } finally {

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -9,7 +9,7 @@ import { tokenAccount } from "#api/chain/transfer.ts";
 import { chainFiles, notedAddress, whyNoChain } from "#scripts/chain/installed.ts";
 import { usdcMint } from "#scripts/chain/svm.ts";
 import { startLocalChain } from "#scripts/start.ts";
-import { freePort, runApart } from "#test/support/processes.ts";
+import { freePort, runApart, runScript } from "#test/support/processes.ts";
 
 // The local chain as a process: by hand, and beside the service.
 const script = join(import.meta.dirname, "../../../scripts/chain.ts");
@@ -19,9 +19,12 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(dataDir, { recursive: true, force: true }));
 
-// A chain that is refused leaves its journal to the end of its process.
+const envWith = (changes: Record<string, string> = {}) => ({
+  ...{ ALMONER_DATA_DIR: dataDir, ALMONER_LOG_LEVEL: "silent", NO_COLOR: "1" },
+  ...changes,
+});
 const run = (args: string[], changes: Record<string, string> = {}) =>
-  runApart("chain", args, { ALMONER_DATA_DIR: dataDir, NO_COLOR: "1", ...changes });
+  runScript("chain", args, envWith(changes));
 
 test("is missed by name where development dependencies are left out", () => {
   expect(whyNoChain()).toBeNull();
@@ -49,22 +52,18 @@ test("has no address before it is written", () => {
   expect(notedAddress(path)).toBe("http://127.0.0.1:8899");
 });
 
-const children: Bun.Subprocess[] = [];
-afterEach(async () => {
-  for (const child of children.splice(0)) {
-    child.kill("SIGKILL");
-    await child.exited;
-  }
-});
+let serving: Bun.Subprocess | null = null;
+afterAll(() => serving?.kill("SIGKILL"));
 
-async function serve(args: string[] = ["--port", "0"]): Promise<Bun.Subprocess> {
+/** Serves by hand, in a process of its own. */
+async function serve(): Promise<Bun.Subprocess> {
   rmSync(chainFiles({ dataDir }).address, { force: true });
-  const child = Bun.spawn([process.execPath, script, ...args], {
+  const child = Bun.spawn([process.execPath, script, "--port", "0"], {
     env: { ...process.env, ALMONER_DATA_DIR: dataDir },
     stdout: "ignore",
     stderr: "inherit",
   });
-  children.push(child);
+  serving = child;
   for (let look = 0; look < 1_000 && address() === null; look++) await Bun.sleep(20);
   return child;
 }
@@ -83,7 +82,7 @@ async function usdcOf(owner: string): Promise<string> {
 const readAmount = (data: Buffer): bigint => data.readBigUInt64LE(64);
 
 describe("by hand", () => {
-  test("it serves, fills wallets, pays, makes trouble, and stops", async () => {
+  test("it serves, fills wallets, pays and makes trouble; after kill -9 it has all that was paid", async () => {
     const child = await serve();
     expect(await run(["faucet", "--wallet", wallet, "--usdc", "5"])).toMatchObject({ code: 0 });
     const paying = ["--to", wallet, "--amount", "2.50", "--memo", "hello"];
@@ -96,31 +95,33 @@ describe("by hand", () => {
     expect(JSON.parse(troubled.out)).toMatchObject({ errors: 20, hang_ms: 5, nulls: 0 });
     const calm = await run(["chaos", "--off", "--json"]);
     expect(JSON.parse(calm.out)).toMatchObject({ errors: 0 });
-    child.kill("SIGINT");
-    expect(await child.exited).toBe(0);
+    child.kill("SIGKILL");
+    await child.exited;
+    await serve();
+    expect(await usdcOf(wallet)).toBe("8750000");
+  }, 240_000);
+
+  test("a second one of the same folder is refused, the service uses it, and a signal stops it", async () => {
+    // A chain that is refused leaves its journal to the end of its process.
+    const second = await runApart("chain", ["--port", "0"], envWith());
+    expect([second.code, second.err]).toEqual([1, expect.stringContaining("already running")]);
+    const running = await startLocalChain(readConfig({ ALMONER_DATA_DIR: dataDir }), () => {});
+    expect(running?.url).toBe(address() ?? "");
+    await running?.stop();
+    expect((await fetch(`${running?.url}/health`)).ok).toBe(true);
+    serving?.kill("SIGINT");
+    expect(await serving?.exited).toBe(0);
     expect(address()).toBeNull();
   }, 240_000);
 
-  test("after kill -9 it has all that was paid", async () => {
-    const killed = await serve();
-    const before = await usdcOf(wallet);
-    killed.kill("SIGKILL");
-    await killed.exited;
-    await serve();
-    expect(await usdcOf(wallet)).toBe(before);
-  }, 240_000);
-
-  test("a second one of the same folder is refused, and a damaged journal is called so", async () => {
-    await serve();
-    const second = await run(["--port", "0"]);
-    expect([second.code, second.err]).toEqual([1, expect.stringContaining("already running")]);
+  test("a damaged journal is called so", async () => {
     const folder = join(dataDir, "damaged");
     const { journal } = chainFiles({ dataDir: folder });
     mkdirSync(join(folder, "chain"), { recursive: true });
     writeFileSync(journal, "no database at all".repeat(1_000));
     const { code, err } = await run(["--port", "0"], { ALMONER_DATA_DIR: folder });
     expect([code, err]).toEqual([1, expect.stringContaining(`${journal} is damaged.`)]);
-  }, 240_000);
+  });
 
   const real = { ALMONER_NETWORK: "solana", ALMONER_SOLANA_RPC_URLS: "https://rpc.example" };
   const devnet = { ...real, ALMONER_NETWORK: "solana-devnet" };
@@ -179,15 +180,6 @@ describe("beside the service", () => {
     await running.stop();
     expect(existsSync(chainFiles(config).address)).toBe(false);
     expect(told).toHaveLength(1);
-  }, 240_000);
-
-  test("one that runs already is used, and left running", async () => {
-    await serve();
-    const config = readConfig({ ALMONER_DATA_DIR: dataDir });
-    const running = await startLocalChain(config, () => {});
-    expect(running?.url).toBe(address() ?? "");
-    await running?.stop();
-    expect((await fetch(`${running?.url}/health`)).ok).toBe(true);
   }, 240_000);
 
   test("there is none when other nodes are named", async () => {
