@@ -47,10 +47,12 @@ export const serve = wordedCommand("chain serve", {
   args: serveArgs,
   run: async ({ args }) => {
     const config = localConfigOrExit();
+    // Before a journal is made or taken.
+    const port = portOf(args.port, config);
     const stop = stopSignal();
     const { journal, address } = chainFiles(config);
     const chain = openOrExit({ journal: args.memory ? null : journal, chaos: troublesIn(args) });
-    const served = listenOrExit(chain, portOf(args.port, config));
+    const served = listenOrExit(chain, port);
     fundSponsor(chain, config);
     if (!args.memory) writeFileSync(address, `${served.url}\n`);
     announce(chain, served);
