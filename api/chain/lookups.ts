@@ -72,7 +72,7 @@ export function lookups(rpc: Rpc) {
         "getSignaturesForAddress",
         [account, { limit, commitment: "confirmed" }],
         Signatures,
-        (one, other) => (one.length > other.length ? one : other),
+        (longest, other) => (longest.length > other.length ? longest : other),
       ),
     /**
      * Whether a blockhash can still land. False means: a transaction with it that is unknown, when asked after this,
@@ -130,15 +130,15 @@ export function findLanded(
 }
 
 /** Nodes have to tell the same of a transaction; its time is unknown where one of them does not know it. */
-const commonOf: Common<TransactionFacts | null> = (one, other) => {
-  if (one === null || other === null) return one === other ? null : undefined;
-  if (one.block_time === null || other.block_time === null) {
-    [one, other] = [one, other].map((told) => ({ ...told, block_time: null })) as [
+const commonOf: Common<TransactionFacts | null> = (answer, other) => {
+  if (answer === null || other === null) return answer === other ? null : undefined;
+  if (answer.block_time === null || other.block_time === null) {
+    [answer, other] = [answer, other].map((told) => ({ ...told, block_time: null })) as [
       TransactionFacts,
       TransactionFacts,
     ];
   }
-  return textOfLanded(one) === textOfLanded(other) ? one : undefined;
+  return textOfLanded(answer) === textOfLanded(other) ? answer : undefined;
 };
 
 const textOfLanded = (landed: TransactionFacts): string =>

@@ -37,11 +37,11 @@ const dayMs = 24 * 3_600_000;
 const disagreementsKept = 1_000;
 
 /** What two answers tell alike; undefined when they contradict each other. */
-export type Common<Value> = (one: Value, other: Value) => Value | undefined;
+export type Common<Value> = (value: Value, other: Value) => Value | undefined;
 
 /** Answers that have to be the same. */
-export const same = <Value extends boolean | null>(one: Value, other: Value): Value | undefined =>
-  one === other ? one : undefined;
+export const same = <Value extends boolean | null>(value: Value, other: Value): Value | undefined =>
+  value === other ? value : undefined;
 
 /** Opens the failover over some nodes. With none, everything is unclear. */
 export function openRpc(endpoints: readonly Endpoint[], options: RpcOptions = {}) {
@@ -99,7 +99,7 @@ export function openRpc(endpoints: readonly Endpoint[], options: RpcOptions = {}
         endMs: performance.now() + deadlineMs,
         hedgeMs,
         votes: common === null ? 1 : Math.min(votesNeeded, nodes),
-        common: common ?? ((one) => one),
+        common: common ?? ((value) => value),
       };
       let polled = await askNodes(order, attempt, poll);
       if (!polled.outcome.ok && isSplit(polled.clear, poll.votes)) {
@@ -237,8 +237,8 @@ const isSplit = (clear: ReadonlyMap<string, unknown>, votes: number): boolean =>
 /** The nodes whose answers cannot all be true. One that knows nothing is only behind. */
 function contradictingIn<Value>(clear: ReadonlyMap<string, Value>, common: Common<Value>) {
   const answers = [...clear].filter(([, value]) => value !== null);
-  const isOne = answers.every(([, one]) =>
-    answers.every(([, other]) => one === other || common(one, other) !== undefined),
+  const isOne = answers.every(([, value]) =>
+    answers.every(([, other]) => value === other || common(value, other) !== undefined),
   );
   return isOne ? [] : answers.map(([host]) => host);
 }

@@ -72,8 +72,8 @@ export const directoryRoutes = (context: DirectoryContext) => {
       const step = { action: "profile", slug, form: "json" } as const;
       noteFollowUp(context, request, step, { elsewhere: true });
       if (fields === undefined) return answer;
-      const [shown] = withFields([JSON.parse(decoder.decode(answer.body)) as object], fields);
-      return shown;
+      const [view] = withFields([JSON.parse(decoder.decode(answer.body)) as object], fields);
+      return view;
     }),
     route(directory.getNonprofitHistory, async ({ params }) => {
       // The same bytes as the bundle's file, but as of now.
@@ -163,9 +163,9 @@ async function historyForPeople(
   const record = await recordBySlug(store, slug);
   const history = record === null ? null : await historyAnswer(store, slug);
   if (record === null || history === null) return unknownSlug();
-  const [given] = await finalDonations(store, [record.id], recentDonationsMax);
+  const [donations] = await finalDonations(store, [record.id], recentDonationsMax);
   const place = { cluster: networks[network].cluster, baseUrl };
-  const gifts = given === undefined ? null : historyOf(given, given, place);
+  const gifts = donations === undefined ? null : historyOf(donations, donations, place);
   const contested = await contestedOf(store, record);
   const view = { name: record.name, history, contested, gifts };
   return form === "feed" ? draw.feed(view) : draw.history(view, form);
@@ -195,17 +195,17 @@ const page = ({ store, cache, search, config }: DirectoryContext, query: BrowseQ
 /** One page of such a list for people, as the site draws it. */
 async function listForPeople(
   { store, search, draw, config }: DirectoryContext,
-  asked: QueryOf<typeof directory.browseNonprofits>,
+  parameters: QueryOf<typeof directory.browseNonprofits>,
   form: PageForm,
 ): Promise<Response> {
   if (draw === undefined) return noPages();
-  const { page: number = 1, ...narrowing } = asked;
+  const { page: number = 1, ...narrowing } = parameters;
   const offset = (number - 1) * entriesPerPage;
   const query = browseQuery({ ...narrowing, limit: entriesPerPage, offset });
-  const { ids, ...found } = await search.browse(query);
-  if (number > 1 && offset >= found.total) return draw.missing(form);
+  const { ids, ...result } = await search.browse(query);
+  if (number > 1 && offset >= result.total) return draw.missing(form);
   const items = await summariesById(store, ids, config.baseUrl);
-  return draw.list({ ...query, ...found, page: number, items }, form);
+  return draw.list({ ...query, ...result, page: number, items }, form);
 }
 
 /** A page of the list of a cause or a country, by the last part of its address: "education", "ke-2". */

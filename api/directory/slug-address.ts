@@ -31,6 +31,6 @@ async function slugOf(store: Queryable, name: string): Promise<string | null> {
   if (summary !== undefined) return summary.slug;
   const number = readOrgId(name);
   if (!number.ok) return null;
-  const [known] = await knownByOrgId(store, [number.value.org_id]);
-  return known?.profile?.slug ?? null;
+  const [registration] = await knownByOrgId(store, [number.value.org_id]);
+  return registration?.profile?.slug ?? null;
 }

@@ -56,9 +56,9 @@ export const receiptRoutes = ({ store, clock, chain, secrets, config }: SigningC
     route(operations.getDonationHistory, async ({ params: { slug } }) => {
       const target = await donateTarget(store, slug, clock());
       if (target === null) return refuse(donationHistoryProblems, { kind: "nonprofit_not_found" });
-      const [given = nothingGiven] = await donationsTo(store, [target.id], recentDonationsMax);
+      const [donations = nothingGiven] = await donationsTo(store, [target.id], recentDonationsMax);
       const place = { cluster: chain.cluster, baseUrl };
-      return encodedJson(historyOf(target, given, place), freshCacheControl);
+      return encodedJson(historyOf(target, donations, place), freshCacheControl);
     }),
     route(operations.getDonationReceipt, async ({ params: { slug, donation_id } }) => {
       const record = await recordBySlug(store, slug);

@@ -142,8 +142,8 @@ export async function tableBody(request: Request): Promise<{ table: string }> {
   if (/^text\/(?:csv|plain|tab-separated-values)\b/i.test(type)) return { table: tableText(bytes) };
   try {
     const form = await new Response(bytes, { headers: { "content-type": type } }).formData();
-    const given = form.get("table") ?? "";
-    const table = typeof given === "string" ? given : tableText(await given.arrayBuffer());
+    const input = form.get("table") ?? "";
+    const table = typeof input === "string" ? input : tableText(await input.arrayBuffer());
     return { table };
   } catch (cause) {
     const detail =

@@ -43,15 +43,15 @@ export const networkOf = (request: Request, { trustedHops }: Pick<Config, "trust
 
 /** What is read of a request, or of that for which the service asks this of itself, the first time it is needed. */
 function remembered<Value>(
-  known: WeakMap<Request, Value>,
+  cache: WeakMap<Request, Value>,
   given: Request,
   read: (request: Request) => Value,
 ): Value {
   const request = senders.get(given) ?? given;
-  const before = known.get(request);
+  const before = cache.get(request);
   if (before !== undefined) return before;
   const value = read(request);
-  known.set(request, value);
+  cache.set(request, value);
   return value;
 }
 
@@ -115,11 +115,11 @@ const embeddings = [
 
 function embeddedIpv4(groups: readonly string[]): string | null {
   const address = groups.join(":");
-  const found = embeddings.find(({ prefix }) => address.startsWith(prefix));
-  if (found === undefined) return null;
+  const embedding = embeddings.find(({ prefix }) => address.startsWith(prefix));
+  if (embedding === undefined) return null;
   const [high = Number.NaN, low = Number.NaN] = groups
-    .slice(found.at, found.at + 2)
-    .map((group) => Number.parseInt(group, 16) ^ found.flipped);
+    .slice(embedding.at, embedding.at + 2)
+    .map((group) => Number.parseInt(group, 16) ^ embedding.flipped);
   return [high >> 8, high & 0xff, low >> 8, low & 0xff].join(".");
 }
 
@@ -167,13 +167,13 @@ export function keyedHash(key: Uint8Array, text: string): string {
     createHmac("sha256", key).update(of).digest("base64url").slice(0, 22);
   if (text.length > hashedLengthMax) return hash(text);
   const day = Math.floor(Date.now() / 86_400_000);
-  let known = hashesOf.get(key);
-  if (known?.day !== day) {
+  let today = hashesOf.get(key);
+  if (today?.day !== day) {
     // The texts are addresses and programs of clients: none outlives its day.
-    known = { day, hashes: countedCache(hashesMax, { memoMethod: hash }) };
-    hashesOf.set(key, known);
+    today = { day, hashes: countedCache(hashesMax, { memoMethod: hash }) };
+    hashesOf.set(key, today);
   }
-  return known.hashes.memo(text);
+  return today.hashes.memo(text);
 }
 
 /** The hash of a user agent, "" for a request that names none. No one can link it to that of another day. */

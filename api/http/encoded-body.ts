@@ -77,8 +77,8 @@ export class EncodedBody {
 
   bytes(encoding: Encoding): Uint8Array<ArrayBuffer> {
     if (encoding === "identity") return this.body;
-    const known = this.#encoded.get(encoding);
-    if (known !== undefined) return known;
+    const copy = this.#encoded.get(encoding);
+    if (copy !== undefined) return copy;
     const made = new Uint8Array(
       encoding === "br"
         ? brotliCompressSync(this.body, { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } })
@@ -135,8 +135,8 @@ const encodingsFor = (request: Request): string | null =>
 /** The headers that a route set. */
 function headersOf(set: Set, cacheControl: string): Headers {
   const headers = new Headers({ "cache-control": cacheControl });
-  for (const [name, given] of Object.entries(set.headers)) {
-    if (typeof given === "string" || typeof given === "number") headers.set(name, String(given));
+  for (const [name, value] of Object.entries(set.headers)) {
+    if (typeof value === "string" || typeof value === "number") headers.set(name, String(value));
   }
   return headers;
 }

@@ -37,8 +37,8 @@ export const askedCacheControl = "private, no-cache";
 export function addHeaders(response: Response, method: string, allowance: Allowance | null): void {
   const { headers } = response;
   // What the desk keeps to its own origin is no part of the public directory.
-  const own = headers.get("cross-origin-resource-policy") === "same-origin";
-  for (const [name, value] of own ? [nosniff] : always) {
+  const isSameOrigin = headers.get("cross-origin-resource-policy") === "same-origin";
+  for (const [name, value] of isSameOrigin ? [nosniff] : always) {
     if (!headers.has(name)) headers.set(name, value);
   }
   if (!headers.has("cache-control"))

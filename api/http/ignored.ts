@@ -57,21 +57,21 @@ export function noteIgnored(request: Request, route: string, body: unknown): voi
   const [first] = names;
   if (first !== undefined && operation.strict) throw new Refused(unknown(first, operation.query));
   if (!operation.named) return;
-  const found = [
+  const inputs = [
     ...names.map((name) => named(name, name, operation.query)),
     ...(operation.body === undefined ? [] : membersIgnored(operation.body, body)),
   ];
-  if (found.length > 0) ignoredOf.set(request, found.slice(0, namesMax));
+  if (inputs.length > 0) ignoredOf.set(request, inputs.slice(0, namesMax));
 }
 
-const named = (shown: string, name: string, others: readonly string[]): IgnoredInput => ({
-  name: shown.slice(0, nameLengthMax),
+const named = (label: string, name: string, others: readonly string[]): IgnoredInput => ({
+  name: label.slice(0, nameLengthMax),
   nearest: nearestName(name, others),
 });
 
-function unknown(given: string, others: readonly string[]): Refusal {
-  const { name: parameter, nearest } = named(given, given, others);
-  const refusal = unusableParameter(parameter, unknownName("parameter", given, others));
+function unknown(input: string, others: readonly string[]): Refusal {
+  const { name: parameter, nearest } = named(input, input, others);
+  const refusal = unusableParameter(parameter, unknownName("parameter", input, others));
   return { ...refusal, code: "unknown_parameter", extra: { parameter, nearest } };
 }
 
@@ -89,10 +89,10 @@ function membersIgnored(shape: z.core.$ZodType, value: unknown, path = ""): Igno
   if (def.catchall !== undefined || Array.isArray(value)) return [];
   return Object.entries(value).flatMap(([name, member]) => {
     const at = path === "" ? name : `${path}.${name}`;
-    const own = Object.hasOwn(def.shape, name) ? def.shape[name] : undefined;
-    return own === undefined
+    const memberShape = Object.hasOwn(def.shape, name) ? def.shape[name] : undefined;
+    return memberShape === undefined
       ? [named(at, name, Object.keys(def.shape))]
-      : membersIgnored(own, member, at);
+      : membersIgnored(memberShape, member, at);
   });
 }
 

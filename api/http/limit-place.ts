@@ -52,25 +52,25 @@ export function openLimitPlace(
       ? openDisposable(place, () => openWindows(place, clockMs), onDamaged)
       : openStoreWindows(place, clockMs);
   let shared = open();
-  let own: Windows | null = null;
+  let ownWindows: Windows | null = null;
   /** Reading a file that cannot be written would find room in it again and again. */
   let aloneUntilMs = -Infinity;
   const isLogged = atMostEvery(minuteMs);
-  const isAlone = () => own !== null && performance.now() < aloneUntilMs;
+  const isAlone = () => ownWindows !== null && performance.now() < aloneUntilMs;
   const countHere = (error: unknown): Windows => {
     if (isLogged())
       log.warn({ err: error }, "rate limits are not shared: each process counts its own");
     const againMs = typeof place === "string" ? fileAgainMs : serverAgainMs;
     if (!isLocked(error)) aloneUntilMs = performance.now() + againMs;
-    return (own ??= openWindows(":memory:", clockMs));
+    return (ownWindows ??= openWindows(":memory:", clockMs));
   };
   return {
     takeAll: async (hits) => {
-      if (own !== null && isAlone()) return own.takeAll(hits);
+      if (ownWindows !== null && isAlone()) return ownWindows.takeAll(hits);
       try {
         const answers = await shared.takeAll(hits);
-        own?.close();
-        own = null;
+        ownWindows?.close();
+        ownWindows = null;
         return answers;
       } catch (error) {
         if (typeof place !== "string" || !isDamaged(error)) return countHere(error).takeAll(hits);
@@ -85,7 +85,7 @@ export function openLimitPlace(
     now: () => shared.now(),
     close: () => {
       shared.close();
-      own?.close();
+      ownWindows?.close();
     },
   };
 }
@@ -152,9 +152,9 @@ export function openWindows(path: string, uptimeMs: () => number = machineUptime
   const take = ({ counters, count, always = false }: Hits, atMs: number): Allowance => {
     const left: Allowance[] = [];
     for (const counter of counters) {
-      const one = leftIn(counter, { count, always, atMs });
-      if (!one.allowed && !always) return one;
-      left.push(one);
+      const answer = leftIn(counter, { count, always, atMs });
+      if (!answer.allowed && !always) return answer;
+      left.push(answer);
     }
     // 0 only looks, and leaves no row.
     for (const { window, clients } of count === 0 ? [] : counters) {
@@ -242,11 +242,11 @@ type Boot = { id: string; booted_at: number; seen_at: number };
 /** When this boot began, in the time of the file: after a reboot time goes on from when it was last seen. */
 function bootOf(db: Database, uptimeNowMs: number): number {
   const id = bootId();
-  const known = db.query<Boot, []>("SELECT id, booted_at, seen_at FROM boot").get();
-  if (known?.id === id && known.booted_at + uptimeNowMs >= known.seen_at - seenEveryMs) {
-    return known.booted_at;
+  const boot = db.query<Boot, []>("SELECT id, booted_at, seen_at FROM boot").get();
+  if (boot?.id === id && boot.booted_at + uptimeNowMs >= boot.seen_at - seenEveryMs) {
+    return boot.booted_at;
   }
-  const seen_at = known?.seen_at ?? Math.floor(uptimeNowMs);
+  const seen_at = boot?.seen_at ?? Math.floor(uptimeNowMs);
   const booted_at = seen_at - Math.floor(uptimeNowMs);
   db.run("DELETE FROM boot");
   db.query("INSERT INTO boot (id, booted_at, seen_at) VALUES (?, ?, ?)").run(

@@ -52,28 +52,28 @@ export function listen(
     error: onError,
     fetch: (request, self) => {
       const startedMs = performance.now();
-      const asked = canonicalRequest(request, origin);
-      if (asked instanceof Response) {
-        addHeaders(asked, request.method, null);
-        app.observe?.(request, asked.status, startedMs);
-        return Promise.resolve(completed(asked, request)).then((refusal) =>
+      const canonical = canonicalRequest(request, origin);
+      if (canonical instanceof Response) {
+        addHeaders(canonical, request.method, null);
+        app.observe?.(request, canonical.status, startedMs);
+        return Promise.resolve(completed(canonical, request)).then((refusal) =>
           stopping ? closing(refusal) : refusal,
         );
       }
-      const ask = () => app.handle(asked, self.requestIP(request)?.address);
-      const early = before?.(asked) ?? null;
+      const ask = () => app.handle(canonical, self.requestIP(request)?.address);
+      const early = before?.(canonical) ?? null;
       if (early === null || early instanceof Promise) {
         const answer = early === null ? ask() : early.then((file) => file ?? ask());
         return answer.then((response) => (stopping ? closing(response) : response));
       }
-      app.observe?.(asked, early.status, startedMs);
+      app.observe?.(canonical, early.status, startedMs);
       return stopping ? closing(early) : early;
     },
   });
-  const shown = host.includes(":") ? `[${host}]` : host;
+  const hostname = host.includes(":") ? `[${host}]` : host;
   return {
     /** Where it listens, without a trailing slash: the port may have been chosen by the machine. */
-    url: `http://${shown}:${server.port}`,
+    url: `http://${hostname}:${server.port}`,
     port: server.port ?? port,
     /**
      * For `drainMs` answers all that comes and has clients close their connections. Then takes no new one, lets requests

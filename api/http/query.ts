@@ -11,11 +11,11 @@ export function queryIn<Query extends z.ZodObject>(
   request: Request,
   { query = z.object({}) as Query }: { query?: Query },
 ): z.output<Query> {
-  const given = parametersOf(request);
+  const parameters = parametersOf(request);
   const usable = Object.entries(query.shape).filter(
-    ([name, shape]) => z.safeParse(shape, given[name]).success,
+    ([name, shape]) => z.safeParse(shape, parameters[name]).success,
   );
-  return query.parse(Object.fromEntries(usable.map(([name]) => [name, given[name]])));
+  return query.parse(Object.fromEntries(usable.map(([name]) => [name, parameters[name]])));
 }
 
 /** A path with the parameters that have a value. */
@@ -23,8 +23,8 @@ export function placeWith(
   path: string,
   query: Readonly<Record<string, string | number | null | undefined>>,
 ): string {
-  const given = Object.entries(query).flatMap(([name, value]) =>
+  const pairs = Object.entries(query).flatMap(([name, value]) =>
     value === null || value === undefined ? [] : [[name, String(value)]],
   );
-  return given.length === 0 ? path : `${path}?${new URLSearchParams(given).toString()}`;
+  return pairs.length === 0 ? path : `${path}?${new URLSearchParams(pairs).toString()}`;
 }

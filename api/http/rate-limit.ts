@@ -140,8 +140,8 @@ export function openLimits(
         return window.limit === 0 ? null : ahead.take(hit([window], namesOf(client)));
       }
       if (policy === "donate" || policy === "pay") {
-        const asked = policy === "pay" && bringsPayment(request) ? "pay" : "donate";
-        return countGiving(asked, client);
+        const chosenPolicy = policy === "pay" && bringsPayment(request) ? "pay" : "donate";
+        return countGiving(chosenPolicy, client);
       }
       const { perMinute, room } = writeLimits[policy];
       const isBounded = room !== null && config.storedPerDay > 0;
@@ -244,9 +244,9 @@ export function storageRooms({ bytesPerDay, look, now, looksFirst, onPending }: 
   let stored = new Map<string, Pending>();
   const windowsOf = (room: Room): readonly [Window, Window] => {
     const window = { windowMs: 86_400_000, grainMs: 600_000 };
-    const own = Math.floor(bytesPerDay / networksToFill);
+    const share = Math.floor(bytesPerDay / networksToFill);
     return [
-      { ...window, policy: `stored-${room}-network`, limit: own },
+      { ...window, policy: `stored-${room}-network`, limit: share },
       { ...window, policy: `stored-${room}`, limit: bytesPerDay },
     ];
   };
@@ -256,9 +256,9 @@ export function storageRooms({ bytesPerDay, look, now, looksFirst, onPending }: 
     readers: windowsOf("readers"),
   };
   const countersOf = (room: Room, network: string) => {
-    const [own, all] = roomWindows[room];
+    const [networkWindow, all] = roomWindows[room];
     return [
-      { key: `${own.policy} ${network}`, window: own, clients: [network] },
+      { key: `${networkWindow.policy} ${network}`, window: networkWindow, clients: [network] },
       { key: all.policy, window: all, clients: [""] },
     ];
   };

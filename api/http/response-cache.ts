@@ -31,8 +31,8 @@ export function openResponseCache(watch: Watch): ResponseCache {
   });
   const making = new Map<string, Making>();
   watch.listen((changes) => {
-    for (const one of making.values()) {
-      one.meanwhile = changes && one.meanwhile && [...one.meanwhile, ...changes];
+    for (const run of making.values()) {
+      run.meanwhile = changes && run.meanwhile && [...run.meanwhile, ...changes];
     }
     if (changes === null) return entries.clear();
     for (const [key, { staleBy }] of entries.entries()) {
@@ -44,27 +44,27 @@ export function openResponseCache(watch: Watch): ResponseCache {
     make: () => Promise<CacheableValue<Value>>,
   ): Promise<Value> => {
     if (!watch.isFresh()) await watch.refresh();
-    const known = entries.get(key);
-    if (known !== undefined) return known.value as Value;
+    const entry = entries.get(key);
+    if (entry !== undefined) return entry.value as Value;
     // A change makes another value: callers before and after it do not share.
     const shared = `${watch.sequence()} ${key}`;
     const begun = making.get(shared);
     if (begun !== undefined) return begun.work as Promise<Value>;
-    const one: Making = { meanwhile: [], work: Promise.resolve() };
-    making.set(shared, one);
+    const run: Making = { meanwhile: [], work: Promise.resolve() };
+    making.set(shared, run);
     const work = Promise.try(make).then((made) => {
       // What changed while it was being made is not in it for certain.
-      const isRight = one.meanwhile !== null && !one.meanwhile.some(made.staleBy);
+      const isRight = run.meanwhile !== null && !run.meanwhile.some(made.staleBy);
       if (isRight && made.bytes <= entryBytesMax) entries.set(key, made);
       return made.value;
     });
-    one.work = work;
+    run.work = work;
     return work.finally(() => making.delete(shared));
   };
   return {
     get: <Value>(key: string, make: () => Promise<CacheableValue<Value>>) => {
-      const known = watch.isFresh() ? entries.get(key) : undefined;
-      return known === undefined ? find(key, make) : (known.value as Value);
+      const entry = watch.isFresh() ? entries.get(key) : undefined;
+      return entry === undefined ? find(key, make) : (entry.value as Value);
     },
     size: () => entries.size,
   };

@@ -45,9 +45,9 @@ const refusing = (
   "~standard": {
     version: 1,
     vendor: "zod",
-    validate: (given: unknown) => {
-      const isList = list !== undefined && Array.isArray(given);
-      const read = fitted(shape, isList ? { [list]: given } : given);
+    validate: (input: unknown) => {
+      const isList = list !== undefined && Array.isArray(input);
+      const read = fitted(shape, isList ? { [list]: input } : input);
       if (read.ok) return { value: read.value };
       throw new Refused({ code: refusal, ...unusableBody(read.failure, storesNothing), extra });
     },
@@ -125,13 +125,13 @@ type Route = { method: string; path: string };
 
 /** The routes whose path fits a path, those without placeholders first, as the router takes them. */
 export function routesByPath<One extends Route>(routes: readonly One[]): (path: string) => One[] {
-  const known = [...Map.groupBy(routes, ({ path }) => path)].map(([path, same]) => ({
+  const paths = [...Map.groupBy(routes, ({ path }) => path)].map(([path, same]) => ({
     fits: patternOf(path),
     same,
   }));
   const isExact = ({ path }: Route) => !/[:*]/.test(path);
   const exact = Map.groupBy(routes.filter(isExact), ({ path }) => path);
-  const others = known.filter(({ same }) => !same.every(isExact));
+  const others = paths.filter(({ same }) => !same.every(isExact));
   return (path) => [
     ...(exact.get(path) ?? exact.get(path.replace(/\/$/, "")) ?? []),
     ...others.filter(({ fits }) => fits.test(path)).flatMap(({ same }) => same),

@@ -76,8 +76,8 @@ async function namedByNumber({ store }: Searching, all: readonly Lookup[]) {
   const orgIds = [...new Set(all.flatMap((lookup) => lookup.orgIds))];
   const profiles = orgIds.length === 0 ? [] : await knownByOrgId(store, orgIds);
   const slugOf = new Map(orgIds.map((orgId, at) => [orgId, profiles[at]?.profile?.slug]));
-  const slugsOf = ({ orgIds: own, ids }: Lookup) => [
-    ...own.flatMap((id) => slugOf.get(id) ?? []),
+  const slugsOf = ({ orgIds: numbers, ids }: Lookup) => [
+    ...numbers.flatMap((id) => slugOf.get(id) ?? []),
     ...ids,
   ];
   const slugs = all.flatMap(slugsOf);
@@ -136,11 +136,11 @@ export async function suggested(
   context: Searching,
   { prefix = "", limit, cursor }: { prefix?: string | undefined; limit: number; cursor: number },
 ) {
-  const [{ ids }, own] = await Promise.all([
+  const [{ ids }, slugs] = await Promise.all([
     context.search.page({ ...anything, q: prefix || null, limit, offset: cursor }),
     idsBySlug(context.store, [prefix]),
   ]);
-  const all = [...new Set([...(cursor === 0 ? own.values() : []), ...ids])];
+  const all = [...new Set([...(cursor === 0 ? slugs.values() : []), ...ids])];
   const items = await summarisedById(context.store, all);
   return all
     .flatMap((id) => items.get(id) ?? [])

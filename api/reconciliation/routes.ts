@@ -35,7 +35,7 @@ type ReconciliationContext = Pick<Context, "store" | "search" | "config" | "limi
 export const reconciliationRoutes = (context: ReconciliationContext) => {
   const { store, activity } = context;
   const { baseUrl } = context.config;
-  const [own, ofDraft] = [manifest(baseUrl), draftManifest(baseUrl)];
+  const [current, ofDraft] = [manifest(baseUrl), draftManifest(baseUrl)];
   /** Counts what names cost; the request itself was counted as a read before. */
   const count = async (request: Request, lookups: readonly Lookup[]) => {
     activity.count("query:search");
@@ -60,7 +60,7 @@ export const reconciliationRoutes = (context: ReconciliationContext) => {
   return serve(
     route(operations.getReconciliation, async ({ request, query: { callback, ...form } }) => {
       if (callback !== undefined) throw new Refused(noCallback);
-      if (form.queries === undefined && form.extend === undefined) return own;
+      if (form.queries === undefined && form.extend === undefined) return current;
       return encodedJson(await answerForm(request, form), freshCacheControl);
     }),
     route(operations.reconcileNames, ({ request, body }) => answerForm(request, body)),

@@ -33,19 +33,19 @@ type SearchContext = Pick<
 
 /** The page of a search, under its English address and under that of each other language. */
 function searchPages({ search, activity, draw }: SearchContext) {
-  const page = route(operations.searchForPeople, async ({ query: asked, request }) => {
+  const page = route(operations.searchForPeople, async ({ query: parameters, request }) => {
     if (draw === undefined) return noPages();
     activity.count("query:search");
     const limit = searchLimitDefault;
-    const offset = ((asked.page ?? 1) - 1) * limit;
-    const query = { ...wordsAndFilters(asked), limit, offset };
-    const isNarrowed = givenFilters(asked).length > 0;
+    const offset = ((parameters.page ?? 1) - 1) * limit;
+    const query = { ...wordsAndFilters(parameters), limit, offset };
+    const isNarrowed = givenFilters(parameters).length > 0;
     // Counts stand beside the results: with filters, these are what was counted.
     const [answer, facets] = await Promise.all([
       searched({ search }, isNarrowed ? { ...query, steady: true } : query),
       search.count(query),
     ]);
-    return draw.search(asked, { ...answer, facets }, formOf(request));
+    return draw.search(parameters, { ...answer, facets }, formOf(request));
   });
   return serveIn(languageCodes, page);
 }
@@ -65,8 +65,8 @@ export function compareRoutes(context: Pick<Context, "store" | "search" | "confi
       const nonprofits = records.map((record) =>
         toDetail(record, config.baseUrl, config.givingLinks),
       );
-      const shown = { nonprofits: withFields(nonprofits, query.fields), not_found };
-      return encodedJson(shown, freshCacheControl);
+      const answer = { nonprofits: withFields(nonprofits, query.fields), not_found };
+      return encodedJson(answer, freshCacheControl);
     }),
   ).use(serveIn(languageCodes, page));
 }
@@ -77,13 +77,13 @@ export const searchRoutes = (context: SearchContext) => {
   return serve(
     route(
       operations.searchNonprofits,
-      async ({ request, set, query: { limit, offset, fields, shape, ...asked } }) => {
+      async ({ request, set, query: { limit, offset, fields, shape, ...parameters } }) => {
         activity.count(isAskedByTool(request) ? "query:mcp" : "query:search");
-        const query = { ...wordsAndFilters(asked), limit, offset, fields, shape };
+        const query = { ...wordsAndFilters(parameters), limit, offset, fields, shape };
         log.debug({ asked: query }, "search");
         set.headers["vary"] = "Accept";
         const find = (rows: number) => search.page({ ...query, limit: rows });
-        const list = { format: asked.format, fields, offset };
+        const list = { format: parameters.format, fields, offset };
         const file = await listFile(context, request, list, FoundNonprofit, find);
         return file ?? search.find(query);
       },

@@ -37,8 +37,8 @@ export type Filters = Readonly<Record<FilterName, string | null>>;
 /** Filters as the parameters of a query string name them. */
 export type FilterParameters = { readonly [Name in FilterName]?: string | null | undefined };
 
-export const filtersOf = (asked: FilterParameters): Filters =>
-  Object.fromEntries(filterNames.map((name) => [name, asked[name] ?? null])) as Filters;
+export const filtersOf = (parameters: FilterParameters): Filters =>
+  Object.fromEntries(filterNames.map((name) => [name, parameters[name] ?? null])) as Filters;
 export const noFilters: Filters = filtersOf({});
 
 /** The filters that are there, with their values. */
@@ -68,17 +68,17 @@ type BrowseParameters = FilterParameters &
   Omit<BrowseQuery, "filters" | "sort"> & { sort?: ListSort | undefined };
 
 /** A question as its parameters put it, once they are checked. */
-export const browseQuery = (asked: BrowseParameters): BrowseQuery => {
-  const { sort = "relevance", limit, offset, fields, include } = asked;
-  return { filters: filtersOf(asked), sort, limit, offset, fields, include };
+export const browseQuery = (parameters: BrowseParameters): BrowseQuery => {
+  const { sort = "relevance", limit, offset, fields, include } = parameters;
+  return { filters: filtersOf(parameters), sort, limit, offset, fields, include };
 };
 
 /** The parameters that put this question, but for its page; none for the whole directory in its usual order. */
-export function browseParams(asked: Omit<BrowseQuery, "limit" | "offset">) {
-  const params = new URLSearchParams(givenFilters(asked.filters));
-  if (asked.sort !== "relevance") params.set("sort", asked.sort);
+export function browseParams(query: Omit<BrowseQuery, "limit" | "offset">) {
+  const params = new URLSearchParams(givenFilters(query.filters));
+  if (query.sort !== "relevance") params.set("sort", query.sort);
   for (const name of ["fields", "include"] as const) {
-    if (asked[name] !== undefined) params.set(name, asked[name].join(","));
+    if (query[name] !== undefined) params.set(name, query[name].join(","));
   }
   return params;
 }

@@ -28,7 +28,7 @@ const error = `orgs names one to ${comparedMax} organisations: slugs with commas
 
 /** What is compared, for programs; a page says itself what is wrong. */
 export const comparedOrgs = parameter(
-  (given) => cleaned(given),
+  (text) => cleaned(text),
   z
     .string({ error })
     .refine((orgs) => slugsIn(orgs).length > 0 && slugsIn(orgs).length <= comparedMax, { error }),

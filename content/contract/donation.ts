@@ -114,8 +114,8 @@ const payerError = "payer must be a Solana wallet: base58 of 32 bytes.";
 /** Query of GET and POST /api/donate/{slug}. */
 export const DonateParameters = z.object({
   amount: parameter(
-    (given) => {
-      const amount = microUsdcFrom(given);
+    (text) => {
+      const amount = microUsdcFrom(text);
       return amount === null ? Number.NaN : usdcNumber(amount);
     },
     z
@@ -127,7 +127,7 @@ export const DonateParameters = z.object({
     2.5,
   ),
   payer: parameter(
-    (given) => given,
+    (text) => text,
     z
       .string()
       .max(44, { error: payerError })

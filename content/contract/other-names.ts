@@ -26,40 +26,43 @@ const nearNames = tableOf(others.near);
  * The known name that one says which is used elsewhere for the very same (query, countryCode), so that its value can be
  * taken as it is; null where none does.
  */
-export const usualName = (given: string, known: readonly string[]): string | null =>
-  known.includes(given) ? given : named(letters(given), known, [sameNames]);
+export const usualName = (name: string, names: readonly string[]): string | null =>
+  names.includes(name) ? name : named(letters(name), names, [sameNames]);
 
-function named(name: string, known: readonly string[], tables: readonly Names[]): string | null {
-  const own = known.find((one) => letters(one) === name);
+function named(name: string, names: readonly string[], tables: readonly Names[]): string | null {
+  const exact = names.find((candidate) => letters(candidate) === name);
   const meant = tables.flatMap((table) => table.get(name) ?? []);
-  return own ?? meant.find((one) => known.includes(one)) ?? null;
+  return exact ?? meant.find((candidate) => names.includes(candidate)) ?? null;
 }
 
 /** The known name that was meant: by another name, a slip of the hand, or a part in common; null where none is near. */
-export function nearestName(given: string, known: readonly string[]): string | null {
-  const name = letters(given);
+export function nearestName(text: string, names: readonly string[]): string | null {
+  const name = letters(text);
   const slips = Math.min(slipsMax, Math.floor(name.length / lettersPerSlip));
   // The names of elsewhere are misspelt as well: quary is query, and that is q.
-  const [slipped] = [...known, ...sameNames.keys()]
-    .map((one) => ({ one, distance: editDistance(name, letters(one), slips) }))
-    .filter(({ one }) => named(letters(one), known, [sameNames]) !== null)
+  const [slipped] = [...names, ...sameNames.keys()]
+    .map((candidate) => ({
+      one: candidate,
+      distance: editDistance(name, letters(candidate), slips),
+    }))
+    .filter(({ one }) => named(letters(one), names, [sameNames]) !== null)
     .filter(({ distance }) => distance <= slips)
     .sort((a, b) => a.distance - b.distance);
   return (
-    named(name, known, [sameNames, nearNames]) ??
-    (slipped === undefined ? null : named(letters(slipped.one), known, [sameNames])) ??
-    known.find((one) => sharesPart(given.slice(0, nameLengthMax), one)) ??
+    named(name, names, [sameNames, nearNames]) ??
+    (slipped === undefined ? null : named(letters(slipped.one), names, [sameNames])) ??
+    names.find((candidate) => sharesPart(text.slice(0, nameLengthMax), candidate)) ??
     null
   );
 }
 
-const sharesPart = (name: string, known: string): boolean =>
-  name.split("_").includes(known) || known.split("_").includes(name);
+const sharesPart = (name: string, other: string): boolean =>
+  name.split("_").includes(other) || other.split("_").includes(name);
 
 /** What to say of a name that nothing has here: what does not have it, the nearest, and all. */
-export function unknownName(what: string, given: string, known: readonly string[]): string {
-  const near = nearestName(given, known);
+export function unknownName(what: string, name: string, names: readonly string[]): string {
+  const near = nearestName(name, names);
   const nearest = near === null ? "" : ` The nearest: ${near}.`;
-  const all = known.length === 0 ? "There is none." : `There are ${known.join(", ")}.`;
-  return `${given.slice(0, 100)} is no ${what} here.${nearest} ${all}`;
+  const all = names.length === 0 ? "There is none." : `There are ${names.join(", ")}.`;
+  return `${name.slice(0, 100)} is no ${what} here.${nearest} ${all}`;
 }

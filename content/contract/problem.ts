@@ -55,9 +55,9 @@ export const wrongsMax = 20;
 /** Reads a value by its shape. The failure names each fault in words for people, never in those of the validator. */
 export function fitted<Shape extends z.ZodType>(
   shape: Shape,
-  given: unknown,
+  input: unknown,
 ): Result<z.output<Shape>, Wrong[]> {
-  const read = shape.safeParse(given, { error: inWords });
+  const read = shape.safeParse(input, { error: inWords });
   return read.success ? ok(read.data) : fail(wrongsOf(read.error));
 }
 

@@ -15,7 +15,7 @@ export type Intent = z.infer<typeof Intent>;
 
 /** Query parameter of GET /api/recommend. */
 export const intent = parameter(
-  (given) => cleaned(given),
+  (text) => cleaned(text),
   Intent.default("discover"),
   "What comes next; it changes the weight of signals",
   "donate",

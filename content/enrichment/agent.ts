@@ -55,12 +55,12 @@ export const agentFlags = (id: string): string[] =>
 export type Agent = { agent_id: string; agent_name: string };
 
 /** Reads how an agent names itself, and what is wrong with that. Without a name it goes by its id as it was written. */
-export function readAgent(given: { agent_id: string; agent_name: string | null }): {
+export function readAgent(input: { agent_id: string; agent_name: string | null }): {
   agent: Agent;
   wrongs: { path: keyof Agent; message: string }[];
 } {
-  const written = given.agent_id.trim();
-  const name = (given.agent_name ?? written).trim();
+  const written = input.agent_id.trim();
+  const name = (input.agent_name ?? written).trim();
   const agent = { agent_id: foldAgentId(written), agent_name: name };
   // As it was written: the folded form has lost what must not be there.
   const lines = [

@@ -31,8 +31,8 @@ export function agreementOf(
   mode: ConsensusMode,
 ): Agreement {
   const agreeing = pending
-    .filter((one) => one.agent_id !== mine.agent_id)
-    .filter((one) => one.normalised_value === mine.normalised_value)
+    .filter((vote) => vote.agent_id !== mine.agent_id)
+    .filter((vote) => vote.normalised_value === mine.normalised_value)
     .toSorted((a, b) => a.id - b.id);
   const confidence = distinct([...agreeing, mine].map(({ agent_id }) => agent_id));
   const counted = agreeing.filter(takesPart);
@@ -53,7 +53,7 @@ export function givesWay(
   network: string | null,
   now: number,
 ): number | null {
-  const ofNetwork = waiting.filter((one) => network !== null && one.network === network);
+  const ofNetwork = waiting.filter((vote) => network !== null && vote.network === network);
   const before = now - placeDays * 86_400_000;
   const [oldest] = (ofNetwork.length >= waitingOfNetworkMax ? ofNetwork : waiting)
     .filter(({ created_at }) => created_at <= before)
@@ -93,7 +93,7 @@ export function decide({
     return { kind: "audit", corroborates: live === mine.normalised_value };
   }
   const replaced = pending.find(
-    (one) => one.agent_id === mine.agent_id && one.normalised_value !== mine.normalised_value,
+    (vote) => vote.agent_id === mine.agent_id && vote.normalised_value !== mine.normalised_value,
   );
   const replaces = replaced?.id ?? null;
   if (field_type === "prose") return { kind: "queued", replaces };

@@ -106,11 +106,11 @@ export const disputeRequests = requestKind<VotedField>({
 
   item: (_, { row, record }, now) => {
     const { field } = row;
-    const { detail, sources, ...shown } = votesShown(row, now);
+    const { detail, sources, ...view } = votesShown(row, now);
     const value = record[field];
     const { agents = [], source_url = null } = record.provenance[field] ?? {};
     return {
-      ...shown,
+      ...view,
       place: String(row.votes[0]?.id ?? 0),
       summary:
         "Agents contradict a value that agents made live. Approve to empty the field, so that agents can agree on it again; reject, with a reason, to keep the value.",
@@ -154,8 +154,8 @@ async function votedField(
 }
 
 /** Whether agents voted on a field of a nonprofit that is still there. */
-function hasVotes(found: WaitingRequest<VotedField>): boolean {
-  return found.row.votes.length > 0 && isListed(found);
+function hasVotes(request: WaitingRequest<VotedField>): boolean {
+  return request.row.votes.length > 0 && isListed(request);
 }
 
 const votesShown = ({ nonprofit_id, field, votes }: VotedField, now: Date) => ({

@@ -125,7 +125,7 @@ export async function decideEnrichment(
     }));
     return ok({ ...done, items, bytes });
   };
-  return { statements: [...writes, ...looking.filter((one) => one !== null)], answer };
+  return { statements: [...writes, ...looking.filter((statement) => statement !== null)], answer };
 }
 
 /** What a request does to the store, how many bytes it takes there, and which numbers of its outcome the store gives. */
@@ -209,7 +209,10 @@ function numbered(
   results: readonly ResultSet[],
 ): EnrichResult {
   const idsOfItems = new Map(ids.map(({ item, at }) => [item, givenBy(results[at])]));
-  const items = done.items.map((one, item) => ({ ...one, id: idsOfItems.get(item) ?? one.id }));
+  const items = done.items.map((answer, item) => ({
+    ...answer,
+    id: idsOfItems.get(item) ?? answer.id,
+  }));
   const sequence = changedAt === null ? done.sequence : givenBy(results[changedAt]);
   return { ...done, items, sequence };
 }

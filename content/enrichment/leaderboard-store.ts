@@ -88,20 +88,20 @@ export async function leaderboard(store: Queryable): Promise<Leaderboard> {
       unique_agents: totals?.count ?? 0,
       nonprofits_improved: (await counters(store)).get("nonprofits_improved") ?? 0,
     },
-    top_agents: top.map(({ agent_id, agent_name, last_seen, key, ...shown }) => ({
+    top_agents: top.map(({ agent_id, agent_name, last_seen, key, ...counts }) => ({
       agent_name: vouchedName(agent_id, key) ?? publicName({ agent_id, agent_name }),
-      ...shown,
+      ...counts,
       last_seen: wireTime(new Date(last_seen)),
       bound: isBound(key),
       flags: agentFlags(agent_id),
     })),
-    recent_activity: recent.map((one) => ({
-      agent_name: one.agent_name,
-      nonprofit_slug: one.nonprofit_slug,
-      nonprofit_name: one.nonprofit_name,
-      field: one.field,
-      status: one.status,
-      created_at: one.created_at,
+    recent_activity: recent.map((activity) => ({
+      agent_name: activity.agent_name,
+      nonprofit_slug: activity.nonprofit_slug,
+      nonprofit_name: activity.nonprofit_name,
+      field: activity.field,
+      status: activity.status,
+      created_at: activity.created_at,
     })),
   };
 }
@@ -147,8 +147,8 @@ export async function exemplars(
   { field, limit }: { field: EnrichableField | null; limit: number },
 ): Promise<Exemplars> {
   const byName = new Map<string, { at: number; row: Exemplars["exemplars"][number] }>();
-  for (const one of exemplarFields) {
-    if (field !== null && field !== one) continue;
+  for (const exemplar of exemplarFields) {
+    if (field !== null && field !== exemplar) continue;
     const { value, winning_value, agent_id, agent_name, source_url, decided_at } = submissions;
     const rows = await store.db
       .select({
@@ -166,7 +166,7 @@ export async function exemplars(
       .where(
         and(
           sql`${submissions.status} = 'applied'`, // As the index says it.
-          eq(submissions.field, one),
+          eq(submissions.field, exemplar),
           eq(submissions.test_data, 0),
           ne(nonprofits.status, "withdrawn"),
         ),
@@ -175,11 +175,11 @@ export async function exemplars(
       .limit(limit * 3);
     for (const row of rows) {
       const at = row.decided_at ?? 0;
-      const key = `${row.nonprofit_slug} ${one} ${at}`;
+      const key = `${row.nonprofit_slug} ${exemplar} ${at}`;
       if (byName.has(key)) continue;
       const view = {
         nonprofit_slug: row.nonprofit_slug,
-        field: one,
+        field: exemplar,
         value: row.winning_value ?? row.value, // What a reviewer made of a prose text is what went live.
         agent_name: publicName(row),
         source_url: shownSource(row.source_url, [], row.website),

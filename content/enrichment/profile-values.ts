@@ -27,9 +27,9 @@ const rows =
   (field: "programme" | "impact_metric") =>
   (values: readonly object[]): Read => {
     const read = values.map((row) => itemFrom(field, JSON.stringify(row)));
-    const wrong = read.find((one) => one.kind === "wrong");
+    const wrong = read.find((reading) => reading.kind === "wrong");
     if (wrong !== undefined) return fail({ message: wrong.message });
-    return ok(read.flatMap((one) => ("row" in one ? [one.row] : [])));
+    return ok(read.flatMap((reading) => ("row" in reading ? [reading.row] : [])));
   };
 
 const asItIs = () => (value: unknown) => ok(value);

@@ -25,16 +25,16 @@ type Gap = Pick<NewGap, "looked_for" | "field" | "cause" | "country_code"> & {
 /** Counts what someone looked for and did not find; no one decides on it. The same of a network and day counts once. */
 export async function reportGap(
   { store, clock, baseUrl }: { store: Store; clock: Clock; baseUrl: string },
-  given: { body: unknown; network: string; countStored: (bytes: number) => void },
+  input: { body: unknown; network: string; countStored: (bytes: number) => void },
 ): Promise<Result<GapAnswer, GapFailure>> {
-  const read = readGap(given.body);
+  const read = readGap(input.body);
   if (!read.ok) return fail({ kind: "invalid_gap", errors: read.failure });
   const day = isoDay(clock().getTime());
   const counted = await store.write(async (tx) =>
-    carryOut(tx, await planGap(tx, read.value, { day, network: given.network })),
+    carryOut(tx, await planGap(tx, read.value, { day, network: input.network })),
   );
   if (!counted.ok) return counted;
-  if (counted.value) given.countStored(rowBytes + sizeOf(read.value.looked_for));
+  if (counted.value) input.countStored(rowBytes + sizeOf(read.value.looked_for));
   return ok({
     success: true,
     counted: counted.value,

@@ -85,11 +85,11 @@ export const contestedWaiting = (store: Queryable, max: number): Promise<number>
   countUpTo(store, max, "SELECT 1 FROM pending_fields WHERE pending > 1");
 
 /** The pending submissions of one field that take part in consensus, oldest first. */
-export const fieldVotes = (store: Queryable, one: Field): Promise<StoredSubmission[]> =>
+export const fieldVotes = (store: Queryable, field: Field): Promise<StoredSubmission[]> =>
   store.db
     .select()
     .from(submissions)
-    .where(votesOn(one))
+    .where(votesOn(field))
     .orderBy(submissions.id)
     .limit(votesMax)
     .execute();
@@ -148,12 +148,12 @@ export const disputesWaiting = (store: Queryable, max: number): Promise<number> 
   store.db.$count(disputed(store, 0, max).as("waiting"));
 
 /** The submissions that contradict the live value of one field, oldest first. */
-export const disputingVotes = (store: Queryable, one: Field): Promise<StoredSubmission[]> =>
+export const disputingVotes = (store: Queryable, field: Field): Promise<StoredSubmission[]> =>
   store.db
     .select(columns)
     .from(submissions)
     .innerJoin(provenance, madeByAgents)
-    .where(and(ofField(one), disputing(submissions)))
+    .where(and(ofField(field), disputing(submissions)))
     .orderBy(submissions.id)
     .limit(votesMax)
     .execute();
@@ -185,17 +185,17 @@ export async function expireSubmissions(tx: WriteTransaction, { before, at, limi
     .where(and(waits, lt(created_at, before)))
     .orderBy(created_at)
     .limit(limit);
-  const ids = old.map((one) => one.id);
+  const ids = old.map((submission) => submission.id);
   const reason = rejectionReasons.expired;
   const decision = { status: "rejected", reason, at } as const;
   const { rowsAffected } = await tx.raw.execute(
     decideWaiting(submissions, inValues(id, ids), decision),
   );
-  for (const one of old) {
-    if (one.confidence === 1) continue;
-    const same = and(votesOn(one), eq(normalised_value, one.normalised_value));
+  for (const submission of old) {
+    if (submission.confidence === 1) continue;
+    const same = and(votesOn(submission), eq(normalised_value, submission.normalised_value));
     const remaining = await tx.db.$count(submissions, same);
-    await doAll(tx, [setConfidence({ ...one, confidence: Math.max(1, remaining) })]);
+    await doAll(tx, [setConfidence({ ...submission, confidence: Math.max(1, remaining) })]);
   }
   return rowsAffected;
 }
@@ -240,7 +240,7 @@ export async function contestedOf(
     const sides = [
       ...Map.groupBy(votesOfField, ({ normalised_value }) => normalised_value).values(),
     ]
-      .filter((side) => side.some((one) => one.audit_only === 0 || one.confidence > 1))
+      .filter((side) => side.some((vote) => vote.audit_only === 0 || vote.confidence > 1))
       .map((side) => ({
         value: publicValue(field, side[0]?.value ?? ""),
         agents: [...new Set(side.map(publicName))],

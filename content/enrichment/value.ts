@@ -194,7 +194,7 @@ const emptied: Partial<Record<EnrichableField, string>> = {
 };
 
 /** What is wrong with a cleaned value, `compared` in its comparison form; null when it is usable. */
-type Check = (value: string, known: { compared: string; thisYear: number }) => string | null;
+type Check = (value: string, context: { compared: string; thisYear: number }) => string | null;
 
 const checks: Partial<Record<EnrichableField, Check>> = {
   website: (value, { compared }) => {

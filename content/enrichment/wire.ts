@@ -218,12 +218,13 @@ function stateOf(
   return { kind: "awaiting", agents, rivals, tests: tests !== null, mode };
 }
 
-const rejectionOf = (field: string, one: Rejection): PriorRejection => ({
-  agent: publicName(one),
-  rejected_value: publicValue(field, one.value),
-  reason: one.reason ?? "",
-  winning_value: one.winning_value === null ? null : publicValue(field, one.winning_value),
-  rejected_at: wireTime(new Date(one.decided_at ?? 0)),
+const rejectionOf = (field: string, rejection: Rejection): PriorRejection => ({
+  agent: publicName(rejection),
+  rejected_value: publicValue(field, rejection.value),
+  reason: rejection.reason ?? "",
+  winning_value:
+    rejection.winning_value === null ? null : publicValue(field, rejection.winning_value),
+  rejected_at: wireTime(new Date(rejection.decided_at ?? 0)),
 });
 
 function summary(submissions: readonly EnrichmentSubmission[]): string {

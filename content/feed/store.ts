@@ -198,9 +198,9 @@ export async function feedEntries(store: Queryable, range: FeedFileRange): Promi
     .where(between(sequence, range.first_sequence, range.last_sequence))
     .orderBy(asc(sequence))
     .limit(feedEntriesMax);
-  return rows.map(({ changed_at: at, ...one }) => ({
-    ...one,
-    fields: publicFields(one.fields),
+  return rows.map(({ changed_at: at, ...change }) => ({
+    ...change,
+    fields: publicFields(change.fields),
     at: isoTime(at),
   }));
 }

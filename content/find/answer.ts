@@ -82,17 +82,17 @@ const yesOrNo = (value: string | null): boolean | null =>
   value === null ? null : value === "true";
 
 /** The query string of a search, its parameters in one order. */
-const searchParams = ({ q, filters, near, within_km, literal, ...asked }: SearchQuery) =>
+const searchParams = ({ q, filters, near, within_km, literal, ...rest }: SearchQuery) =>
   new URLSearchParams([
     ...(q === null ? [] : [["q", q]]),
     ...givenFilters(filters),
     ...(near === undefined ? [] : [["near", near]]),
     ...(within_km === undefined ? [] : [["within_km", String(within_km)]]),
     ...(literal ? [["literal", "1"]] : []),
-    ["limit", String(asked.limit)],
-    ["offset", String(asked.offset)],
-    ...(asked.fields === undefined ? [] : [["fields", asked.fields.join(",")]]),
-    ...(asked.shape === undefined ? [] : [["shape", asked.shape]]),
+    ["limit", String(rest.limit)],
+    ["offset", String(rest.offset)],
+    ...(rest.fields === undefined ? [] : [["fields", rest.fields.join(",")]]),
+    ...(rest.shape === undefined ? [] : [["shape", rest.shape]]),
   ]);
 
 /** What was found of the slugs that were asked for, in their order: of more than four the first four. */
@@ -106,11 +106,11 @@ const mergesMax = 5;
 /** Finds what to compare; of a merged profile the one that it went into. What no profile is called comes with the nearest names. */
 export async function compare(
   { store, search }: { store: Queryable; search: { page: Search } },
-  asked: readonly string[],
+  slugs: readonly string[],
 ): Promise<ComparedProfiles> {
   const records = new Map<number, NonprofitRecord>();
   const not_found: ComparedProfiles["not_found"] = [];
-  for (const slug of asked.slice(0, comparedMax)) {
+  for (const slug of slugs.slice(0, comparedMax)) {
     let record = await recordBySlug(store, slug);
     for (let merges = 0; typeof record?.merged_into === "string" && merges < mergesMax; merges++)
       record = await recordBySlug(store, record.merged_into);
@@ -125,5 +125,5 @@ export async function compare(
       });
     }
   }
-  return { asked, records: [...records.values()], not_found };
+  return { asked: slugs, records: [...records.values()], not_found };
 }

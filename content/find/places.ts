@@ -72,14 +72,14 @@ function spanOf(
   words: readonly SearchWord[],
   from: number,
   to: number,
-  said: boolean,
+  isExplicit: boolean,
 ): [Span] | null {
   const part = words.slice(Math.max(0, from), to);
   if (part.length !== to - from || part.some(isPhrase)) return null;
   if (optional.has(fold(textOf(part[0] ?? emptyWord)))) return null;
   const text = part.map(placeText).join(" ");
   const isCode = from > 0 && isLoud(text) && !words.every((word) => isLoud(textOf(word)));
-  return [{ from, to, text, said, isCode }];
+  return [{ from, to, text, said: isExplicit, isCode }];
 }
 
 /** "Hawai'i" is one word, as places write it. */

@@ -156,8 +156,8 @@ export const kindMatches = (codes: readonly string[]): FtsMatch[] =>
 
 /** What passes these filters, each to be met; null when nothing can. */
 export function filterMatches(filters: Filters): FtsMatch[] | null {
-  const matches = givenFilters(filters).map(([filter, asked]) => {
-    const wanted = wantedBy(filter, asked);
+  const matches = givenFilters(filters).map(([filter, text]) => {
+    const wanted = wantedBy(filter, text);
     return wanted === null ? null : filterMatch(filter, wanted);
   });
   return matches.every((match) => match !== null) ? matches : null;
@@ -355,21 +355,23 @@ const knownValues: { readonly [Name in FilterName]?: ReadonlyMap<string, string>
 
 /** Values that no nonprofit can have, and regions that are nearly a known one, each with the known values nearest to it. */
 export const unknownValues = (filters: FilterParameters) =>
-  givenFilters(filters).flatMap(([filter, asked]) => {
-    const [wanted, known = byText([])] = [wantedBy(filter, asked), knownValues[filter]];
-    if (wanted !== null && (filter !== "region" || known.has(wanted))) return [];
-    const [typed, texts] = [fold(asked), [...known.keys()]];
+  givenFilters(filters).flatMap(([filter, value]) => {
+    const [wanted, values = byText([])] = [wantedBy(filter, value), knownValues[filter]];
+    if (wanted !== null && (filter !== "region" || values.has(wanted))) return [];
+    const [typed, texts] = [fold(value), [...values.keys()]];
     const begun = texts.filter((text) => typed.length > 1 && text.startsWith(typed));
-    const named = filter === "cause" ? causeOf(typedWords(asked)) : null;
-    const likely = [...begun, ...nearestWords(typed, texts)].map((text) => known.get(text) ?? text);
+    const named = filter === "cause" ? causeOf(typedWords(value)) : null;
+    const likely = [...begun, ...nearestWords(typed, texts)].map(
+      (text) => values.get(text) ?? text,
+    );
     const near = [...new Set([named ?? [], likely].flat())].slice(0, nearestMax);
     const nearest = near.length > 0 ? `The nearest: ${near.join(", ")}.` : howToName;
-    const message = `No ${filter} "${asked}" is known here. ${nearest}`;
+    const message = `No ${filter} "${value}" is known here. ${nearest}`;
     return wanted !== null && near.length === 0 ? [] : [{ filter, near, message }];
   });
 
 const howToName = "GET /api/causes lists causes; send a country by its name or ISO 3166 code.";
 
 /** What to say of an answer with so many nonprofits: null when there are some, or all values may be right. */
-export const unknownNote = (filters: FilterParameters, found: number): string | null =>
-  (found > 0 ? [] : unknownValues(filters)).map(({ message }) => message).join(" ") || null;
+export const unknownNote = (filters: FilterParameters, total: number): string | null =>
+  (total > 0 ? [] : unknownValues(filters)).map(({ message }) => message).join(" ") || null;

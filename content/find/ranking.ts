@@ -43,18 +43,18 @@ const noMatch = '""';
 export async function withAllWords(
   index: SearchIndex,
   reading: Reading,
-  asked: RankingQuery,
+  query: RankingQuery,
 ): Promise<CandidateSet | null> {
   const rest = besidePlace(reading);
-  const matching = matcher(reading, asked.filters);
+  const matching = matcher(reading, query.filters);
   if (rest.length === 0) {
-    const inside = matcher({ ...reading, placeAlone: true }, asked.filters)();
+    const inside = matcher({ ...reading, placeAlone: true }, query.filters)();
     const { tiers } = await index.tiers([inside, matching()], noMatch);
     const whole = found({ tiers }, matching(), []);
     // Names with its words are no answer where nothing is in the place.
     return whole && tiers[0]?.length === 0 ? { ...whole, matching: 0 } : whole;
   }
-  const there = matcher({ ...reading, placeAlone: reading.placeSaid }, asked.filters);
+  const there = matcher({ ...reading, placeAlone: reading.placeSaid }, query.filters);
   const match = matching(allOf(rest.map((word) => word.match)));
   const inNames = matching(inName(allOf(rest.map((word) => word.asName))));
   const inside = there(allOf(rest.map((word) => word.match)));
@@ -68,7 +68,7 @@ export async function withAllWords(
   const wanted = [...new Set([...kinds, ...called, inside, match])];
   const { named, tiers } = await index.tiers(wanted, inNames);
   const first =
-    asked.guessed === null ? byName(named, reading) : bySimilarity(named, asked.guessed);
+    query.guessed === null ? byName(named, reading) : bySimilarity(named, query.guessed);
   return found({ tiers }, match, first);
 }
 
@@ -79,13 +79,13 @@ export async function withAllWords(
 export async function withSomeWords(
   index: SearchIndex,
   reading: Reading,
-  asked: RankingQuery,
+  query: RankingQuery,
   all: CandidateSet | null,
 ): Promise<CandidateSet | null> {
   const { cause } = reading;
   const rest = [...new Set(besidePlace(reading).map(({ match }) => match))];
   if (rest.length + (cause === null ? 0 : 1) < 2) return all;
-  const matching = matcher(reading, asked.filters);
+  const matching = matcher(reading, query.filters);
   const some = rarest(rest, await index.counts(rest));
   const tiers = [...some, ...(cause === null ? [] : [cause])];
   if (tiers.length === 0) return all;
@@ -149,8 +149,8 @@ function rarest(words: readonly FtsMatch[], counts: readonly number[]): FtsMatch
 }
 
 /** All but one. Where that is the rarest, the others have to be in the name: texts of the rich hold most common words. */
-const withoutOne = (known: readonly FtsMatch[], at: number): FtsMatch =>
-  at === 0 ? inName(allOf(known.slice(1))) : allOf(known.toSpliced(at, 1));
+const withoutOne = (matches: readonly FtsMatch[], at: number): FtsMatch =>
+  at === 0 ? inName(allOf(matches.slice(1))) : allOf(matches.toSpliced(at, 1));
 
 /** The page that is asked for. */
 export async function pageOf(

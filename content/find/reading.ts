@@ -170,9 +170,9 @@ async function placeIn(
   index: WordsIndex,
   words: readonly SearchWord[],
 ): Promise<FoundPlace | null> {
-  const found =
+  const match =
     (await codeAfterPlace(index, words)) ?? (await firstPlace(index, placeSpans(words)));
-  return found === null ? null : widened(index, words, found);
+  return match === null ? null : widened(index, words, match);
 }
 
 /** What a code at the end stands for, when a place inside that stands before it: "portland me". */
@@ -192,11 +192,11 @@ async function codeAfterPlace(
 async function widened(
   index: WordsIndex,
   words: readonly SearchWord[],
-  found: FoundPlace,
+  match: FoundPlace,
 ): Promise<FoundPlace> {
-  const other = await firstPlace(index, placesBeside(words, found), found.place);
-  if (other === null) return found;
-  const [inner, outer] = other.from < found.from ? [other, found] : [found, other];
+  const other = await firstPlace(index, placesBeside(words, match), match.place);
+  if (other === null) return match;
+  const [inner, outer] = other.from < match.from ? [other, match] : [match, other];
   const place = {
     name: `${inner.place.name}, ${outer.place.name}`,
     match: allOf([inner.place.match, outer.place.match]),
@@ -221,8 +221,8 @@ async function firstPlace(
   for (const [at, span] of spans.entries()) {
     const { from, to, text } = span;
     const places = span.isCode ? placesOfCode(text) : [];
-    const found = placeOf(text, located[at] ?? null) ?? (span.said ? unknownTown(text) : null);
-    for (const place of [...places, found]) {
+    const match = placeOf(text, located[at] ?? null) ?? (span.said ? unknownTown(text) : null);
+    for (const place of [...places, match]) {
       if (place === null) continue;
       if (await isMeant(index, span, place, outer)) return { place, from, to, said: span.said };
     }

@@ -145,7 +145,7 @@ type Answer = {
   note?: string;
   shown?: string;
   /** The same words, read in the same way, with other filters. */
-  again: (asked: RankingQuery) => Promise<CandidateSet | null>;
+  again: (query: RankingQuery) => Promise<CandidateSet | null>;
 };
 
 /** When fewer have all of the words, what is related follows. */
@@ -176,8 +176,8 @@ const counted = ({ note, shown }: Answer, page: RankedPage): RankedPage =>
   note === undefined && shown === undefined ? page : { ...page, matching: 0 };
 
 /** What has all of the words as they stand, else some of them. */
-const exactly = async (index: SearchIndex, reading: Reading, asked: RankingQuery) =>
-  (await allWords(index, reading, asked)) ?? (await someWords(index, reading, asked));
+const exactly = async (index: SearchIndex, reading: Reading, query: RankingQuery) =>
+  (await allWords(index, reading, query)) ?? (await someWords(index, reading, query));
 
 /**
  * What has all of the words, in the place that they name; else what has words that may be meant; else what is in the place
@@ -188,20 +188,20 @@ const exactly = async (index: SearchIndex, reading: Reading, asked: RankingQuery
 async function nearest(
   index: SearchIndex,
   reading: Reading,
-  { q, ...asked }: RankingQuery & { q: string },
+  { q, ...query }: RankingQuery & { q: string },
 ): Promise<Answer | null> {
-  const typed = await allWords(index, reading, asked);
+  const typed = await allWords(index, reading, query);
   if (typed !== null && !isDoubtful(reading, typed)) return typed;
   const guess = await guessOf(index, reading, q);
   if (typed !== null && !guess?.corrections?.length) return typed;
   const meant = guess?.reading ?? reading;
   const steps = [
-    () => guess && guessed(index, guess, { ...asked, guessed: q }),
-    () => sameCause(index, meant, asked),
-    () => mentioned(index, reading, asked),
-    () => someWords(index, reading, asked),
-    () => guess && someWords(index, guess.reading, asked, guess),
-    () => nearPlace(index, meant, asked),
+    () => guess && guessed(index, guess, { ...query, guessed: q }),
+    () => sameCause(index, meant, query),
+    () => mentioned(index, reading, query),
+    () => someWords(index, reading, query),
+    () => guess && someWords(index, guess.reading, query, guess),
+    () => nearPlace(index, meant, query),
   ];
   for (const step of steps) {
     const answer = await step();
@@ -229,11 +229,11 @@ async function guessOf(index: SearchIndex, reading: Reading, typed: string): Pro
 async function guessed(
   index: SearchIndex,
   guess: Guess,
-  asked: RankingQuery,
+  query: RankingQuery,
 ): Promise<Answer | null> {
   const again = (other: RankingQuery) =>
-    withAllWords(index, guess.reading, { ...other, guessed: asked.guessed });
-  const candidates = await again(asked);
+    withAllWords(index, guess.reading, { ...other, guessed: query.guessed });
+  const candidates = await again(query);
   return candidates && { found: candidates, again, ...guess };
 }
 
@@ -241,14 +241,14 @@ async function guessed(
 async function allWords(
   index: SearchIndex,
   reading: Reading,
-  asked: RankingQuery,
+  query: RankingQuery,
 ): Promise<Answer | null> {
   const narrow = (other: RankingQuery) => withAllWords(index, reading, other);
-  const all = await narrow(asked);
+  const all = await narrow(query);
   if (all === null || all.count === null || all.count >= fewMax)
     return all && { found: all, reading, again: narrow };
   const wider = (await causeReading(index, reading)) ?? reading;
-  const candidates = await withSomeWords(index, wider, asked, all);
+  const candidates = await withSomeWords(index, wider, query, all);
   const again = async (other: RankingQuery) =>
     withSomeWords(index, wider, other, await narrow(other));
   return { found: candidates ?? all, reading, again: candidates === null ? narrow : again };
@@ -257,11 +257,11 @@ async function allWords(
 async function someWords(
   index: SearchIndex,
   reading: Reading,
-  asked: RankingQuery,
+  query: RankingQuery,
   guess: Partial<Guess> = {},
 ): Promise<Answer | null> {
   const again = (other: RankingQuery) => withSomeWords(index, reading, other, null);
-  const candidates = await again(asked);
+  const candidates = await again(query);
   return candidates && { found: candidates, again, note: someNote, ...guess, reading };
 }
 
@@ -269,12 +269,12 @@ async function someWords(
 async function sameCause(
   index: SearchIndex,
   reading: Reading,
-  asked: RankingQuery,
+  query: RankingQuery,
 ): Promise<Answer | null> {
   const ofCause = await causeReading(index, reading);
   if (ofCause === null) return null;
   const again = (other: RankingQuery) => withSomeWords(index, ofCause, other, null);
-  const candidates = await again(asked);
+  const candidates = await again(query);
   return candidates && { found: candidates, again, reading, note: causeNote };
 }
 
@@ -282,11 +282,11 @@ async function sameCause(
 async function mentioned(
   index: SearchIndex,
   reading: Reading,
-  asked: RankingQuery,
+  query: RankingQuery,
 ): Promise<Answer | null> {
   if (reading.place === null) return null;
   const words = reading.words.map((word) => ({ ...word, inPlace: false }));
-  const answer = await allWords(index, { ...reading, words, place: null, cause: null }, asked);
+  const answer = await allWords(index, { ...reading, words, place: null, cause: null }, query);
   return answer && { ...answer, reading, shown: elsewhere };
 }
 
@@ -294,7 +294,7 @@ async function mentioned(
 async function nearPlace(
   index: SearchIndex,
   reading: Reading,
-  asked: RankingQuery,
+  query: RankingQuery,
 ): Promise<Answer | null> {
   if (reading.place === null) return null;
   const around = reading.place.around.map(({ name, match }) => ({
@@ -303,7 +303,7 @@ async function nearPlace(
   }));
   const anywhere = { shown: elsewhere, near: { ...reading, place: null, cause: null } };
   for (const { shown, near } of isPlaceAlone(reading) ? around : [...around, anywhere]) {
-    const answer = await exactly(index, near, asked);
+    const answer = await exactly(index, near, query);
     if (answer === null) continue;
     const { found, again } = answer;
     return { found, again, reading, shown };
@@ -349,12 +349,12 @@ function understanding(
 
 function noteOf(
   reading: Reading,
-  shown: string | null,
+  area: string | null,
   { total, matching }: Pick<SearchPage, "total" | "matching">,
 ): string | null {
   const place = reading.place?.name ?? null;
   if (total === 0) return place === null ? null : `Nothing in ${place} matches.`;
-  if (shown !== null) return `Nothing in ${place} matches. These are in ${shown}.`;
+  if (area !== null) return `Nothing in ${place} matches. These are in ${area}.`;
   if (matching === total) return null;
   if (matching === 0)
     return isPlaceAlone(reading)

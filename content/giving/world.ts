@@ -218,11 +218,11 @@ export async function isOnChain(
   chain: Chain,
   txSignature: string,
 ): Promise<Result<boolean, ChainUnclear>> {
-  const [known, landed] = await Promise.all([
+  const [sighting, landed] = await Promise.all([
     chain.known([txSignature]),
     chain.landed(txSignature),
   ]);
-  if (!known.ok) return known;
+  if (!sighting.ok) return sighting;
   if (!landed.ok) return landed;
-  return ok(known.value[0] === true || landed.value !== null);
+  return ok(sighting.value[0] === true || landed.value !== null);
 }

@@ -38,7 +38,7 @@ export const pathIn = (language: string, path: string): string =>
 export function openTexts(language: string, catalogue: Catalogue) {
   const { locale = language } = catalogue;
   // Looked in by what data hold, and data may hold "constructor".
-  const known = new Map<string, Pattern>(Object.entries({ ...en.texts, ...catalogue.texts }));
+  const patterns = new Map<string, Pattern>(Object.entries({ ...en.texts, ...catalogue.texts }));
   const words = new Map(Object.entries(catalogue.words ?? {}));
   const whole = new Intl.NumberFormat(locale, { maximumFractionDigits: 0 });
   const cents = new Intl.NumberFormat(locale, {
@@ -54,7 +54,7 @@ export function openTexts(language: string, catalogue: Catalogue) {
     timeZone: "UTC",
   });
   const either = new Intl.ListFormat(locale, { type: "disjunction" });
-  const parted = [...known].map(([key, pattern]) => {
+  const parted = [...patterns].map(([key, pattern]) => {
     const [group = "", name = ""] = key.split(".");
     return { group, text: [name, pattern] as const };
   });
@@ -70,14 +70,14 @@ export function openTexts(language: string, catalogue: Catalogue) {
   const forms = { number, plural: (count: number) => plurals.select(count) };
   // Most texts have nothing to fill in, and a page has a hundred of them.
   const plain = new Map(
-    [...known].filter(
-      (one): one is [string, string] => typeof one[1] === "string" && !one[1].includes("{"),
+    [...patterns].filter(
+      (entry): entry is [string, string] => typeof entry[1] === "string" && !entry[1].includes("{"),
     ),
   );
   const formed = (key: string, values: Values): string =>
-    plain.get(key) ?? filled(known.get(key) ?? key, values, forms);
-  const word = (said: string): string => words.get(said) ?? said;
-  const listOf = (said: string): string => said.split("; ").map(word).join("; ");
+    plain.get(key) ?? filled(patterns.get(key) ?? key, values, forms);
+  const word = (english: string): string => words.get(english) ?? english;
+  const listOf = (english: string): string => english.split("; ").map(word).join("; ");
   /** "July 1994" of 1994-07, "2 August 1990" of 1990-08-02; any other text as it is. */
   const date = (text: string): string => {
     if (language === "en") return dateInWords(text);
@@ -93,7 +93,7 @@ export function openTexts(language: string, catalogue: Catalogue) {
     return code === null ? named : (countries.of(code) ?? named);
   };
   const signOf = (currency: string): string =>
-    known.has(`currency.${currency}`) ? formed(`currency.${currency}`, {}) : currency;
+    patterns.has(`currency.${currency}`) ? formed(`currency.${currency}`, {}) : currency;
   const exactly = (value: number, currency: string): string =>
     formed("amount", { amount: number(value), sign: signOf(currency) });
   /** "US$ 3.3 million" of 3312400 USD. */
@@ -129,7 +129,7 @@ export function openTexts(language: string, catalogue: Catalogue) {
     },
     /** A text whose name ends in what data hold, for example "field" and "city"; what has no text stands for itself. */
     named: (group: string, name: string, values: Values = {}): string =>
-      known.has(`${group}.${name}`) ? formed(`${group}.${name}`, values) : name,
+      patterns.has(`${group}.${name}`) ? formed(`${group}.${name}`, values) : name,
     /** A name or description out of the lists in content/editorial, by its English words. */
     word,
     number,
@@ -148,11 +148,11 @@ export function openTexts(language: string, catalogue: Catalogue) {
       if (language === "en") return factInWords(fact);
       if (currency === undefined && period === undefined)
         return words.get(String(value)) ?? listOf(date(String(value)));
-      const said = currency === undefined ? number(Number(value)) : amount(Number(value), currency);
-      if (period === undefined) return said;
+      const sum = currency === undefined ? number(Number(value)) : amount(Number(value), currency);
+      if (period === undefined) return sum;
       const ends = periodEnd(period);
       const key = ends.length === 7 ? "amount.period" : "amount.period_to_day";
-      const dated = formed(key, { amount: said, date: date(ends) });
+      const dated = formed(key, { amount: sum, date: date(ends) });
       return form === undefined ? dated : `${dated}, ${word(form)}`;
     },
     /** The texts of a script as JSON, for the attribute `data-texts`: those of some groups, by the rest of their names. */
@@ -165,10 +165,10 @@ export function openTexts(language: string, catalogue: Catalogue) {
 
 /** "2024-12" of "year to December 2024": answers say it in words. */
 function periodEnd(period: string): string {
-  const said = period.replace("year to ", "");
-  const at = Date.parse(`${said} UTC`);
-  if (Number.isNaN(at)) return said;
-  return new Date(at).toISOString().slice(0, /^\d/.test(said) ? 10 : 7);
+  const day = period.replace("year to ", "");
+  const at = Date.parse(`${day} UTC`);
+  if (Number.isNaN(at)) return day;
+  return new Date(at).toISOString().slice(0, /^\d/.test(day) ? 10 : 7);
 }
 
 function directionOf(locale: string): "ltr" | "rtl" {

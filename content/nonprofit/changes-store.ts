@@ -274,7 +274,9 @@ function historyOf({
       changed_at: isoTime(changed_at),
       ...(reason === null ? {} : { reason }),
       ...(values.length === 0 ? {} : { values }),
-      ...(live.length === 0 ? {} : { agreed: live.map((one) => agreedOf(one, live, website)) }),
+      ...(live.length === 0
+        ? {}
+        : { agreed: live.map((submission) => agreedOf(submission, live, website)) }),
     };
   });
   return { slug, count, changes: entries };
@@ -295,19 +297,19 @@ const deciderOf = (origin: string): Decider =>
   deciders[origin] ?? (origin.startsWith("import:") ? "register" : "directory");
 
 const agreedOf = (
-  one: ChangeRow["agreed"][number],
+  submission: ChangeRow["agreed"][number],
   live: ChangeRow["agreed"],
   website: string | null,
 ) => ({
-  field: one.field,
-  value: publicValue(one.field, one.value),
-  agent_name: publicName(one),
+  field: submission.field,
+  value: publicValue(submission.field, submission.value),
+  agent_name: publicName(submission),
   source_url: shownSource(
-    one.source_url,
+    submission.source_url,
     live.map(({ source_url }) => source_url),
     website,
   ),
-  ...(one.edited === 1 ? { edited: true as const } : {}),
+  ...(submission.edited === 1 ? { edited: true as const } : {}),
 });
 
 /** What agents send one by one is a row of a field that holds many. */

@@ -72,10 +72,10 @@ export const comparedAs = (filter: FilterName, value: string): string =>
     : value;
 
 /** What a filter asks for, as `comparedAs` has it; null when no nonprofit can have it. */
-export function wantedBy(filter: FilterName, asked: string): string | null {
-  if (filter === "country") return countryCode(asked);
-  if (filter !== "cause") return comparedAs(filter, asked);
-  return causeNamed.get(fold(asked)) ?? null;
+export function wantedBy(filter: FilterName, text: string): string | null {
+  if (filter === "country") return countryCode(text);
+  if (filter !== "cause") return comparedAs(filter, text);
+  return causeNamed.get(fold(text)) ?? null;
 }
 
 /** Ids of causes, by themselves and by names, folded. */
@@ -88,8 +88,8 @@ const causeNamed = new Map(
 
 /** Whether filters let a nonprofit through. */
 export const passes = (nonprofit: FilterFacts, filters: Filters): boolean =>
-  givenFilters(filters).every(([filter, asked]) => {
-    const wanted = wantedBy(filter, asked);
+  givenFilters(filters).every(([filter, text]) => {
+    const wanted = wantedBy(filter, text);
     return valuesByFilter[filter](nonprofit).some((value) => comparedAs(filter, value) === wanted);
   });
 

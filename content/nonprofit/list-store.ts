@@ -123,11 +123,11 @@ export type CountryCount = { code: string; name: string; count: number };
 /** The countries in which a nonprofit stands, by name. */
 export const countryList = async (store: Queryable): Promise<CountryCount[]> =>
   [...(await listCounts(store))]
-    .flatMap(([list, found]) => {
+    .flatMap(([list, count]) => {
       const [kind, code = ""] = list.split(":");
-      return kind === "country" ? { code, name: countryName(code) ?? code, count: found } : [];
+      return kind === "country" ? { code, name: countryName(code) ?? code, count } : [];
     })
-    .sort((one, other) => (one.name < other.name ? -1 : 1));
+    .sort((country, other) => (country.name < other.name ? -1 : 1));
 
 /** A profile that search engines shall know. `updated_at` is in milliseconds since 1970. */
 export type SitemapEntry = { slug: string; updated_at: number };

@@ -12,7 +12,7 @@ export const nearNameFrom = 0.86;
  * punctuation, legal forms and usual abbreviations are taken off, letters of other alphabets as the Latin ones they look
  * like. Names whose numbers or compass points differ ("Lodge 12", "Lodge 14") keep four fifths of it. Symmetric.
  */
-export const nameSimilarity = (one: string, other: string): number => similarTo(one)(other);
+export const nameSimilarity = (name: string, other: string): number => similarTo(name)(other);
 
 /** The same for one name and thousands of others, about 2 µs each. */
 export function similarTo(name: string): (other: string) => number {
@@ -53,8 +53,8 @@ const differingMarks = 0.8;
  * Whether two names are one, whatever their case, accents, punctuation, abbreviations, articles and order of words. Stricter
  * than being near: a word more or less ("Trust", "Scotland") tells another organisation, in brackets too.
  */
-export function isSameName(one: string, other: string): boolean {
-  const [ownWords, others] = [tellingWords(one), tellingWords(other)];
+export function isSameName(name: string, other: string): boolean {
+  const [ownWords, others] = [tellingWords(name), tellingWords(other)];
   const sorted = (some: string[]) => some.toSorted().join(" ");
   return (
     ownWords.length > 0 &&

@@ -191,9 +191,9 @@ function filledFrom(
 export function unmerged(
   gone: NonprofitRecord,
   into: NonprofitRecord,
-  { register, register_scope, provenance: origin, values, ...given }: GivenByMerge,
+  { register, register_scope, provenance: origin, values, ...rest }: GivenByMerge,
 ): { gone: NonprofitRecord; into: NonprofitRecord; fields: string[] } {
-  const registrations = given.registrations.filter((registration) =>
+  const registrations = rest.registrations.filter((registration) =>
     into.registrations.some(isSame(registration)),
   );
   const { status: _, ...others } = gone.provenance;
@@ -238,8 +238,9 @@ function isOver({ register, register_records }: NonprofitRecord): boolean {
   return register !== null && candidates.length > 0 && !inForce;
 }
 
-const isSame = (one: StoredRegistration) => (other: StoredRegistration) =>
-  one.org_id === other.org_id && one.registration_number === other.registration_number;
+const isSame = (registration: StoredRegistration) => (other: StoredRegistration) =>
+  registration.org_id === other.org_id &&
+  registration.registration_number === other.registration_number;
 
 /** Why a profile cannot be merged into another, or null. */
 export function whyNotMerged(before: NonprofitRecord, into: NonprofitRecord): string | null {

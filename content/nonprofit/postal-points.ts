@@ -119,8 +119,8 @@ export function cellsWithin(from: Point, withinKm: number) {
       continue;
     }
     const before = cells[at - run.length - 1] ?? "";
-    for (const one of run.splice(0))
-      begun.add(one.slice(0, 1 + Math.max(sharedLength(one, before), sharedLength(one, cell))));
+    for (const code of run.splice(0))
+      begun.add(code.slice(0, 1 + Math.max(sharedLength(code, before), sharedLength(code, cell))));
   }
   return { near: near.sort((a, b) => a.km - b.km), begun: [...begun] };
 }

@@ -80,11 +80,13 @@ export const takenFrom = (named: "consensus" | "correction", at: number): Stored
 export function operatorsWord(
   field: string,
   value: unknown,
-  said: readonly SourcedValue[],
+  sources: readonly SourcedValue[],
   at: number,
 ): StoredProvenance {
   const proves = provenBy(field, value);
-  const same = said.find((one) => proves !== "" && provenBy(field, one.value) === proves)?.source;
+  const same = sources.find(
+    (candidate) => proves !== "" && provenBy(field, candidate.value) === proves,
+  )?.source;
   return same === undefined || namedBy(same) === null
     ? sourceFrom("operator", at)
     : { ...same, applied_at: at };

@@ -131,14 +131,14 @@ export type StoredProvenance = NonprofitRecord["provenance"][string];
 export const sourceFrom = (
   set_by: SetBy,
   applied_at: number,
-  known: Partial<StoredProvenance> = {},
+  overrides: Partial<StoredProvenance> = {},
 ): StoredProvenance => ({
   set_by,
   source: set_by,
   source_url: null,
   agents: [],
   applied_at,
-  ...known,
+  ...overrides,
 });
 
 /** What no source sets of itself: names, states, and where and when a record came from. */

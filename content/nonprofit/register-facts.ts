@@ -53,8 +53,8 @@ const registersById: ReadonlyMap<string, Register> = new Map(
 );
 
 const ofSchemes: ReadonlyMap<string, readonly Register[]> = Map.groupBy(
-  [...registersById.values()].flatMap((one) =>
-    Object.keys(one.record_urls).map((scheme) => ({ ...one, scheme })),
+  [...registersById.values()].flatMap((register) =>
+    Object.keys(register.record_urls).map((scheme) => ({ ...register, scheme })),
   ),
   ({ scheme }) => scheme,
 );
@@ -121,8 +121,8 @@ function factOf(rule: FactRule, facts: RegisterRecord["facts"]): RegisterFact | 
 }
 
 /** A file may hold any text: only the table's own codes have words. A register may mark several, with ";" between. */
-function wordOf(words: Readonly<Record<string, string>>, said: unknown): string | undefined {
-  const meant = String(said)
+function wordOf(words: Readonly<Record<string, string>>, value: unknown): string | undefined {
+  const meant = String(value)
     .split(";")
     .flatMap((code) => (Object.hasOwn(words, code) ? (words[code] ?? []) : []));
   return meant.join("; ") || undefined;
@@ -139,8 +139,8 @@ const titlesOf = new Map(
  * "Theater (NTEE A65)": what a register's code means, beside it. One without a title of its own has that of its group, which
  * its first letter names; activity codes are three in nine digits. Undefined for a code that says nothing.
  */
-function titled({ of, code }: NonNullable<FactRule["titles"]>, said: string | number = "") {
-  const raw = String(said);
+function titled({ of, code }: NonNullable<FactRule["titles"]>, value: string | number = "") {
+  const raw = String(value);
   const titles = titlesOf.get(of) ?? new Map<string, string>();
   const codesIn = raw.length > 4 ? (raw.match(/.{3}/g) ?? []) : [raw.slice(0, 3)];
   const parts = titles.has(raw) ? [raw] : codesIn;
@@ -238,7 +238,9 @@ const revocable: ReadonlySet<string> = new Set(["tax_status", "deductibility"]);
  */
 export const publicFacts = (records: readonly RegisterRecord[]): RegisterFacts[] => {
   const isRevocation = ({ state }: RegisterRecord) => state === "revoked";
-  const holding = records.filter((one) => isRevocation(one) && listedAfter(one, records) === null);
+  const holding = records.filter(
+    (revocation) => isRevocation(revocation) && listedAfter(revocation, records) === null,
+  );
   const revoked = new Set(holding.map(({ org_id }) => org_id));
   const holds = (record: RegisterRecord, fact: RegisterFact) =>
     isRevocation(record) || !revoked.has(record.org_id) || !revocable.has(fact.name);
@@ -269,7 +271,7 @@ export const withRegisterRecord = (
   records: readonly RegisterRecord[],
   record: RegisterRecord,
 ): RegisterRecord[] =>
-  [...records.filter((one) => rowKey(one) !== rowKey(record)), record].toSorted((a, b) =>
+  [...records.filter((other) => rowKey(other) !== rowKey(record)), record].toSorted((a, b) =>
     rowKey(a) < rowKey(b) ? -1 : 1,
   );
 
@@ -353,10 +355,10 @@ export function financesOf(records: readonly Money[]): FinancialPeriod[] {
     )
     .toSorted((a, b) => Number(a.prior_year ?? false) - Number(b.prior_year ?? false));
   const months = new Set(filed.map(monthOf));
-  const stated = records.flatMap(statedIn).filter((one) => !months.has(monthOf(one)));
+  const stated = records.flatMap(statedIn).filter((period) => !months.has(monthOf(period)));
   const byPeriod = new Map<string, FinancialPeriod>();
-  for (const one of [...filed, ...stated]) {
-    byPeriod.getOrInsert(`${one.period_end} ${one.currency}`, one);
+  for (const period of [...filed, ...stated]) {
+    byPeriod.getOrInsert(`${period.period_end} ${period.currency}`, period);
   }
   return [...byPeriod.values()]
     .toSorted((a, b) => b.period_end.localeCompare(a.period_end))

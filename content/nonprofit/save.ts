@@ -89,14 +89,14 @@ export async function planSaves(
   const listingsFor = listingsOnce();
   const rankOf = ({ after }: WrittenSave) => listingsFor(after).map(searchRank)[0] ?? 0;
   const byPlace = differing.toSorted((a, b) => rankOf(a) - rankOf(b));
-  const shown = differing.filter((one) => one.shown.length > 0);
-  const news = shown.map((one) => ({
-    kind: kindOf(one),
-    nonprofit_id: one.after.id,
-    slug: one.after.slug,
-    fields: one.shown,
-    moved_lists: movedLists(one, listingsFor),
-    was: one.before === null ? null : wasOf(one.before, one.shown),
+  const publicChanges = differing.filter((change) => change.shown.length > 0);
+  const news = publicChanges.map((change) => ({
+    kind: kindOf(change),
+    nonprofit_id: change.after.id,
+    slug: change.after.slug,
+    fields: change.shown,
+    moved_lists: movedLists(change, listingsFor),
+    was: change.before === null ? null : wasOf(change.before, change.shown),
   }));
   const statements = [
     ...adopted.statements,
@@ -106,7 +106,7 @@ export async function planSaves(
     ...pendingWrites(differing, now.getTime()),
     ...appendChanges(news, { origin, now }),
   ];
-  return { records: written.map(({ after }) => after), statements, appended: shown.length };
+  return { records: written.map(({ after }) => after), statements, appended: publicChanges.length };
 }
 
 /** What changed fields held, each value that the organisation filed with its form and period. */
@@ -217,7 +217,7 @@ export const appendChanges = (
 ): Statement[] =>
   insertsOf(
     changes,
-    written.map((one) => ({ ...one, origin, changed_at: now.getTime() })),
+    written.map((row) => ({ ...row, origin, changed_at: now.getTime() })),
   );
 
 /** Whether a page shows anything of what differs. */

@@ -140,7 +140,7 @@ function plainOf(character: string): string {
   const bare = character.normalize("NFKD").replaceAll(unseen, "");
   const plain = Array.from(
     bare,
-    (one) => latin.get(one) ?? latin.get(one.toLowerCase()) ?? one,
+    (letter) => latin.get(letter) ?? latin.get(letter.toLowerCase()) ?? letter,
   ).join("");
   if (folded.size < knownMax) folded.set(character, plain);
   return plain;

@@ -61,9 +61,9 @@ type Value = string | number | null | readonly string[];
  * The values of a property as data extension writes them: mostly of the field of that name; none for what is unknown.
  */
 export function cellsOf(profile: NonprofitDetail, id: string): Cell[] {
-  const own = { org_id: profile.identifiers, causes: profile.causes.map((cause) => cause.id) };
+  const extra = { org_id: profile.identifiers, causes: profile.causes.map((cause) => cause.id) };
   const isProperty = properties.some((property) => property.id === id);
-  const values: Readonly<Record<string, unknown>> = { ...profile, ...own };
+  const values: Readonly<Record<string, unknown>> = { ...profile, ...extra };
   const value = (isProperty ? values[id] : null) as Value | undefined;
   return [value ?? []].flat().map((each) => {
     if (typeof each === "string") return { str: each };

@@ -128,13 +128,13 @@ const addedTo = ({ best, orgIds }: RowMatch): string[] =>
  */
 export function writtenTable(
   { delimiter, header, rows }: Omit<Table, "queries">,
-  found: readonly RowMatch[],
+  matches: readonly RowMatch[],
 ): string {
   const width = rows.reduce((most, row) => Math.max(most, row.length), header.length);
   const whole = (row: readonly string[]) => Array.from({ length: width }, (_, at) => row[at] ?? "");
   const lines = rows.map((row, at) => [
     ...whole(row),
-    ...addedTo(found[at] ?? { best: undefined, orgIds: [] }),
+    ...addedTo(matches[at] ?? { best: undefined, orgIds: [] }),
   ]);
   return [[...whole(header), ...added], ...lines]
     .map((cells) => csvLine(cells, delimiter))

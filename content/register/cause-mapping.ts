@@ -93,14 +93,14 @@ const ofChurch: CauseCode = { cause_id: "religion", role: "primary", confidence:
 /** Codes that the IRS gave up in 1995 say less than today's. */
 const notSure = (chosen: SourcedCause): SourcedCause => ({ ...chosen, confidence: "medium" });
 
-const chosenBy = (found: readonly CauseCode[] = [], from: string): SourcedCause[] =>
-  found.map(({ cause_id, role, confidence }) => ({ cause_id, role, confidence, from }));
+const chosenBy = (codes: readonly CauseCode[] = [], from: string): SourcedCause[] =>
+  codes.map(({ cause_id, role, confidence }) => ({ cause_id, role, confidence, from }));
 
 /** The first causes, each once, and for each code or table what came of it. */
 function mapped(chosen: readonly SourcedCause[], by: MappedBy): CauseChoice {
   const first = new Map<string, SourcedCause>();
-  for (const one of chosen) {
-    if (first.size < causesMax && !first.has(one.cause_id)) first.set(one.cause_id, one);
+  for (const cause of chosen) {
+    if (first.size < causesMax && !first.has(cause.cause_id)) first.set(cause.cause_id, cause);
   }
   const byCode = Map.groupBy(first.values(), ({ from }) => from);
   const rules = [...byCode].map(([code, causes]) =>
@@ -141,8 +141,8 @@ function sureEnough({ cause_id, role, ...row }: MappingTables["ntee"][number]): 
 }
 
 /** Members of a group inherit the parent's code: the whole nine digits first, then three codes of three digits. */
-function activityCodes(text: string, known: ReadonlyMap<string, string>): string[] {
-  if (known.has(text)) return [text];
+function activityCodes(text: string, codes: ReadonlyMap<string, string>): string[] {
+  if (codes.has(text)) return [text];
   return [text.slice(0, 3), text.slice(3, 6), text.slice(6, 9)].filter(
     (code) => code !== "" && code !== "000",
   );

@@ -25,13 +25,13 @@ export async function findLinks(store: Queryable, ids: readonly number[]): Promi
   const meant = await linkables(store, ids);
   const there = await neighboursOf(store, meant);
   const links = new Map<string, FoundLink>();
-  for (const one of meant) {
-    const keys = [siteHost(one.website) ?? "", ...one.quotes];
+  for (const profile of meant) {
+    const keys = [siteHost(profile.website) ?? "", ...profile.quotes];
     const others = new Set(keys.flatMap((key) => there.get(key) ?? []));
-    const strangers = [...others].filter(({ id }) => id !== one.id);
-    for (const { other, source } of sameOrganisations(one, strangers)) {
-      const [kept, gone] = inOrderOfStaying(one, other);
-      const waits = one.belongs || other.belongs;
+    const strangers = [...others].filter(({ id }) => id !== profile.id);
+    for (const { other, source } of sameOrganisations(profile, strangers)) {
+      const [kept, gone] = inOrderOfStaying(profile, other);
+      const waits = profile.belongs || other.belongs;
       links.set(`${kept.id} ${gone.id}`, { kept, gone, source, waits });
     }
   }
@@ -152,8 +152,8 @@ const idsQuoting = (store: Queryable, numbers: ReadonlySet<string>) =>
   );
 
 /** Leaves out links of which one registration of each side was linked, undone or queued before. */
-async function withoutDecided(store: Queryable, found: readonly FoundLink[]): Promise<FoundLink[]> {
-  const orgIds = found.flatMap(({ kept, gone }) => [...kept.org_ids, ...gone.org_ids]);
+async function withoutDecided(store: Queryable, links: readonly FoundLink[]): Promise<FoundLink[]> {
+  const orgIds = links.flatMap(({ kept, gone }) => [...kept.org_ids, ...gone.org_ids]);
   const { org_id, other_org_id } = registrationLinks;
   const decided = await store.db
     .select({ org_id, other_org_id })
@@ -161,7 +161,7 @@ async function withoutDecided(store: Queryable, found: readonly FoundLink[]): Pr
     .where(inValues(org_id, orgIds));
   const keyOf = (pair: (typeof decided)[number]) => `${pair.org_id} ${pair.other_org_id}`;
   const decidedPairs = new Set(decided.map(keyOf));
-  return found.filter(
+  return links.filter(
     ({ kept, gone }) =>
       !kept.org_ids.some((id) =>
         gone.org_ids.some((other) => decidedPairs.has(keyOf(pairOf(id, other)))),
@@ -170,5 +170,5 @@ async function withoutDecided(store: Queryable, found: readonly FoundLink[]): Pr
 }
 
 /** The registrations of a pair in their order: one link for two profiles, whichever goes. */
-export const pairOf = (one: string, other: string) =>
-  one < other ? { org_id: one, other_org_id: other } : { org_id: other, other_org_id: one };
+export const pairOf = (orgId: string, other: string) =>
+  orgId < other ? { org_id: orgId, other_org_id: other } : { org_id: other, other_org_id: orgId };

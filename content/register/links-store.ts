@@ -117,13 +117,13 @@ function putLink(
   { gone, into }: Pair,
   { now, ...link }: SetLink & { state: "linked" | "waiting"; given?: GivenByMerge },
 ): Statement[] {
-  const [one, other] = [firstOrgId(gone), firstOrgId(into)];
-  if (one === null || other === null) return [];
+  const [orgId, other] = [firstOrgId(gone), firstOrgId(into)];
+  if (orgId === null || other === null) return [];
   const names = { gone: gone.slug, kept: into.slug };
   const set = { ...link, ...names, set_at: now.getTime(), undone_by: null, undone_at: null };
   const putting = builder
     .insert(registrationLinks)
-    .values({ ...pairOf(one, other), ...set })
+    .values({ ...pairOf(orgId, other), ...set })
     .onConflictDoUpdate({
       target: [registrationLinks.org_id, registrationLinks.other_org_id],
       set,
@@ -139,11 +139,11 @@ export type Link = typeof registrationLinks.$inferSelect;
 /** The link in which a profile was withdrawn, or null. Index: registration_links_by_gone. */
 export async function linkThatTook(store: Queryable, slug: string): Promise<Link | null> {
   const { gone, state } = registrationLinks;
-  const [found] = await store.db
+  const [link] = await store.db
     .select()
     .from(registrationLinks)
     .where(and(eq(gone, slug), eq(state, "linked")));
-  return found ?? null;
+  return link ?? null;
 }
 
 /**
@@ -165,9 +165,9 @@ export async function planUnlink(
   const orgIds = split.gone.registrations.flatMap(({ org_id }) => org_id ?? []);
   // What had been linked to it before goes back with it.
   const went = (await linksInto(store, into.slug)).filter(
-    (one) =>
-      one.id !== link.id &&
-      orgIds.some((orgId) => orgId === one.org_id || orgId === one.other_org_id),
+    (other) =>
+      other.id !== link.id &&
+      orgIds.some((orgId) => orgId === other.org_id || orgId === other.other_org_id),
   );
   const followers = await followersTo(store, went, gone.slug);
   return {
@@ -180,12 +180,12 @@ export async function planUnlink(
 
 /** A profile whose link was linked on comes back from another than it went to: these two are apart from now on as well. */
 function keepApart({ gone, into }: Pair, link: Link, undone: Undone): Statement[] {
-  const [one, other] = [firstOrgId(gone), firstOrgId(into)];
-  if (one === null || other === null) return [];
-  const { id: _, ...known } = link;
+  const [orgId, other] = [firstOrgId(gone), firstOrgId(into)];
+  if (orgId === null || other === null) return [];
+  const { id: _, ...rest } = link;
   const apart = builder
     .insert(registrationLinks)
-    .values({ ...known, ...pairOf(one, other), kept: into.slug, ...undoneBy(undone) })
+    .values({ ...rest, ...pairOf(orgId, other), kept: into.slug, ...undoneBy(undone) })
     .onConflictDoNothing();
   return [statement(apart)];
 }
@@ -196,9 +196,9 @@ async function profileAt(
   slug: string,
   seen: readonly string[],
 ): Promise<NonprofitRecord | null> {
-  const found = await recordBySlug(store, slug);
-  const next = found?.merged_into ?? null;
-  return next === null || seen.includes(next) ? found : profileAt(store, next, [...seen, slug]);
+  const record = await recordBySlug(store, slug);
+  const next = record?.merged_into ?? null;
+  return next === null || seen.includes(next) ? record : profileAt(store, next, [...seen, slug]);
 }
 
 /** Notes that two registrations are not of one organisation, as an operator says. */

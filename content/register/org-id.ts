@@ -89,7 +89,9 @@ function readIn(country: string, label: string, digits: string) {
       (label === "" || labels.includes(label)),
   );
   if (meant.length === 0) return notKnown(`${country}${label}`);
-  const register = meant.find((one) => (label === "" ? one.bare : one.digits)?.test(digits));
+  const register = meant.find((candidate) =>
+    (label === "" ? candidate.bare : candidate.digits)?.test(digits),
+  );
   if (register === undefined) return notValid(meant);
   const { scheme, type, written, inOrgId } = register;
   if (scheme === "AU-ABN" && !isAbn(digits)) return notValid([register]);

@@ -27,12 +27,12 @@ const atOneHostMax = 2;
  * are all that have its host or a number of its own or of its quotes. Symmetric. Source: docs/decisions/17.
  */
 export function sameOrganisations<Other extends Registrations>(
-  one: Registrations,
+  profile: Registrations,
   others: readonly Other[],
 ): { other: Other; source: FoundBy }[] {
-  const everyone = [one, ...others];
+  const everyone = [profile, ...others];
   const candidates = others.flatMap((other) => {
-    const source = linkSource(one, other, everyone);
+    const source = linkSource(profile, other, everyone);
     return source === null ? [] : [{ other, source }];
   });
   // Two of one register cannot both be it, nor can it be one that is two of its own register.
@@ -40,43 +40,45 @@ export function sameOrganisations<Other extends Registrations>(
     candidates.some((next) => next.other !== other && sharesRegister(next.other, other)) ||
     others.some(
       (next) =>
-        next !== other && sharesRegister(next, one) && linkSource(next, other, everyone) !== null,
+        next !== other &&
+        sharesRegister(next, profile) &&
+        linkSource(next, other, everyone) !== null,
     );
   return candidates.filter((link) => !isAmbiguous(link));
 }
 
 function linkSource(
-  one: Registrations,
+  profile: Registrations,
   other: Registrations,
   everyone: readonly Registrations[],
 ): FoundBy | null {
-  if (sharesRegister(one, other) || !inOnePlace(one, other)) return null;
-  const host = siteHost(one.website);
+  if (sharesRegister(profile, other) || !inOnePlace(profile, other)) return null;
+  const host = siteHost(profile.website);
   const sameSite = host !== null && host === siteHost(other.website);
-  const sameName = isSameName(one.name, other.name);
-  if ((sameSite || sameName) && quotedNumber(one, other, everyone)) return "same_number";
+  const sameName = isSameName(profile.name, other.name);
+  if ((sameSite || sameName) && quotedNumber(profile, other, everyone)) return "same_number";
   if (!sameSite || !sameName) return null;
   const there = everyone.filter(({ website }) => siteHost(website) === host);
   return isCrowded(there) ? null : "same_site_and_name";
 }
 
-const sharesRegister = (one: Registrations, other: Registrations): boolean =>
-  one.org_ids.some((orgId) => other.org_ids.some((its) => schemeOf(its) === schemeOf(orgId)));
+const sharesRegister = (profile: Registrations, other: Registrations): boolean =>
+  profile.org_ids.some((orgId) => other.org_ids.some((its) => schemeOf(its) === schemeOf(orgId)));
 
-const inOnePlace = (one: Registrations, other: Registrations): boolean =>
-  one.country_code !== null &&
-  one.country_code === other.country_code &&
-  (one.city === null || other.city === null || fold(one.city) === fold(other.city));
+const inOnePlace = (profile: Registrations, other: Registrations): boolean =>
+  profile.country_code !== null &&
+  profile.country_code === other.country_code &&
+  (profile.city === null || other.city === null || fold(profile.city) === fold(other.city));
 
 /** One names the other's number, or both name one that no third of their registers names. */
 function quotedNumber(
-  one: Registrations,
+  profile: Registrations,
   other: Registrations,
   everyone: readonly Registrations[],
 ) {
-  if (one.quotes.some((number) => other.org_ids.includes(number))) return true;
-  if (other.quotes.some((number) => one.org_ids.includes(number))) return true;
-  return one.quotes.some(
+  if (profile.quotes.some((number) => other.org_ids.includes(number))) return true;
+  if (other.quotes.some((number) => profile.org_ids.includes(number))) return true;
+  return profile.quotes.some(
     (number) =>
       other.quotes.includes(number) &&
       !isCrowded(
@@ -89,7 +91,7 @@ function quotedNumber(
 /** Whether more than `most` of these stand in one register. */
 function isCrowded(some: readonly Registrations[], most = atOneHostMax): boolean {
   const schemes = some.flatMap(({ org_ids }) => [...new Set(org_ids.map(schemeOf))]);
-  return schemes.some((scheme) => schemes.filter((one) => one === scheme).length > most);
+  return schemes.some((scheme) => schemes.filter((other) => other === scheme).length > most);
 }
 
 /** The host that a website has for itself, or null: at a shared one many have a page. */
@@ -111,10 +113,11 @@ export function companyNumber(raw: string, orgId: string): string | null {
 
 /** Of two profiles the one that stays comes first: one that belongs to its organisation, else the one of the lesser number. */
 export function inOrderOfStaying<One extends Pick<Registrations, "org_ids"> & { belongs: boolean }>(
-  one: One,
+  profile: One,
   other: One,
 ): [kept: One, gone: One] {
-  if (one.belongs !== other.belongs) return one.belongs ? [one, other] : [other, one];
+  if (profile.belongs !== other.belongs)
+    return profile.belongs ? [profile, other] : [other, profile];
   const least = ({ org_ids }: One) => org_ids.toSorted()[0] ?? "~";
-  return least(one) < least(other) ? [one, other] : [other, one];
+  return least(profile) < least(other) ? [profile, other] : [other, profile];
 }

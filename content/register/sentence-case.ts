@@ -52,11 +52,11 @@ function sentenceCased(text: string, organisation: string): string {
   let before = "";
   const cased = text.replaceAll(
     /(\p{L}[\p{L}\p{N}'’]*)|([.!?]["”')]*(?=\s|$)|[^\p{L}]+?)/gu,
-    (found, word: string | undefined) => {
+    (match, word: string | undefined) => {
       if (word === undefined) {
         // The point of an abbreviation ends no sentence.
-        if (/^[.!?]/.test(found) && !abbreviation.test(before)) opening = true;
-        return found;
+        if (/^[.!?]/.test(match) && !abbreviation.test(before)) opening = true;
+        return match;
       }
       const casedForm = casedWord(word, properForms, opening);
       opening = false;
@@ -64,12 +64,12 @@ function sentenceCased(text: string, organisation: string): string {
       return casedForm;
     },
   );
-  const states = cased.replaceAll(/\bu\.s\.(?:a\.)?/gi, (found) => found.toUpperCase());
-  const placed = states.replaceAll(inPhrases, (found) => phrases.get(found.toLowerCase()) ?? found);
+  const states = cased.replaceAll(/\bu\.s\.(?:a\.)?/gi, (match) => match.toUpperCase());
+  const placed = states.replaceAll(inPhrases, (match) => phrases.get(match.toLowerCase()) ?? match);
   return withFullName(placed, name);
 }
 
-function casedWord(word: string, own: ReadonlyMap<string, string>, opening: boolean): string {
+function casedWord(word: string, spellings: ReadonlyMap<string, string>, opening: boolean): string {
   const upper = word.toUpperCase();
   const bare = upper.replace(/['’]?S$/u, "");
   if (acronyms.has(upper)) return upper;
@@ -77,7 +77,7 @@ function casedWord(word: string, own: ReadonlyMap<string, string>, opening: bool
     return `${bare}${word.slice(bare.length).toLowerCase()}`;
   const lower = word.toLowerCase();
   const stem = lower.replace(/['’]s$/u, "");
-  const properForm = proper.get(stem) ?? own.get(stem);
+  const properForm = proper.get(stem) ?? spellings.get(stem);
   if (properForm !== undefined) return properForm + lower.slice(stem.length);
   if (lower === "i" && !opening) return "I";
   if (/^(?:i{2,3}|iv|vi{1,3}|ix)$/.test(lower)) return lower;

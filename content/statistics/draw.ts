@@ -179,20 +179,20 @@ function columns({ at, up, down, open }: Of<"columns">, setting: Setting): Plot.
 
 const labelGap = 20;
 
-function lines({ at, lines: shown, open }: Of<"lines">, setting: Setting): Plot.PlotOptions {
-  const values = shown.flatMap((line) => line.values);
+function lines({ at, lines: series, open }: Of<"lines">, setting: Setting): Plot.PlotOptions {
+  const values = series.flatMap((line) => line.values);
   const frame = axes(at, setting, values);
   const beside = setting.width === widths.wide;
-  const height = 240 + (beside ? 0 : shown.length * labelGap);
-  const marginTop = beside ? 16 : shown.length * labelGap + 12;
+  const height = 240 + (beside ? 0 : series.length * labelGap);
+  const marginTop = beside ? 16 : series.length * labelGap + 12;
   const top = Math.max(1, ...values);
   const last = at.at(-1) ?? "";
   const labels = spread(
-    shown.map((line) => (1 - (line.values.at(-1) ?? 0) / top) * (height - marginTop - 28)),
+    series.map((line) => (1 - (line.values.at(-1) ?? 0) / top) * (height - marginTop - 28)),
     height - marginTop - 40,
   );
-  const marks = shown.flatMap(({ name, values: own }, index) => {
-    const points = own.map((value, day) => ({ at: at[day] ?? "", value }));
+  const marks = series.flatMap(({ name, values: daily }, index) => {
+    const points = daily.map((value, day) => ({ at: at[day] ?? "", value }));
     const stroke = colourOf(index);
     const end = { x: "at", y: "value" } as const;
     const label = { fill: stroke, fontWeight: 600, text: () => name };
@@ -214,7 +214,7 @@ function lines({ at, lines: shown, open }: Of<"lines">, setting: Setting): Plot.
             dx: 10,
             dy: labels[index] ?? 0,
           })
-        : shown.length === 1
+        : series.length === 1
           ? Plot.text(points.slice(-1), { ...end, ...label, textAnchor: "end", dx: 4, dy: -16 })
           : Plot.text([last], {
               ...label,
@@ -227,7 +227,7 @@ function lines({ at, lines: shown, open }: Of<"lines">, setting: Setting): Plot.
     height,
     marginTop,
     marginLeft: frame.marginLeft,
-    marginRight: beside ? longest(shown.map(({ name }) => name)) + 16 : 16,
+    marginRight: beside ? longest(series.map(({ name }) => name)) + 16 : 16,
     marginBottom: 28,
     x: { type: "point", domain: at, label: null },
     y: { domain: [0, top], label: null },

@@ -55,8 +55,8 @@ export function rowShapeWith<
     const value = columns[name]?.dataType === "number" ? z.number() : z.string();
     return columns[name]?.notNull === true ? value : value.nullable();
   };
-  const own = Object.fromEntries(names.map((name) => [name, valueOf(name)]));
-  const shape: z.ZodType = z.object({ ...own, ...others });
+  const ownShapes = Object.fromEntries(names.map((name) => [name, valueOf(name)]));
+  const shape: z.ZodType = z.object({ ...ownShapes, ...others });
   return shape as z.ZodType<
     Pick<Table["$inferSelect"], Name> & { [Other in keyof Others]: z.infer<Others[Other]> }
   >;
@@ -119,8 +119,8 @@ export async function insertMany<Table extends SQLiteTable>(
   orElse = "",
 ): Promise<number> {
   let written = 0;
-  for (const one of insertsOf(table, rows, orElse)) {
-    written += (await tx.raw.execute(one)).rowsAffected;
+  for (const insert of insertsOf(table, rows, orElse)) {
+    written += (await tx.raw.execute(insert)).rowsAffected;
   }
   return written;
 }
@@ -196,5 +196,5 @@ export function statement(built: { toSQL(): Query }): Statement {
 
 /** Does statements one after another. */
 export async function doAll(tx: WriteTransaction, statements: readonly Statement[]): Promise<void> {
-  for (const one of statements) await tx.raw.execute(one);
+  for (const step of statements) await tx.raw.execute(step);
 }

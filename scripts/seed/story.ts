@@ -142,7 +142,9 @@ function enrichments(scene: Scene): Happening[] {
     while (senders.size < sendersMax) {
       const present = agentsAt(at, calendar).filter(({ id }) => !senders.has(id));
       if (present.length === 0) break;
-      const agent = random.weighted(present.map((one) => [one, one.weight] as const));
+      const agent = random.weighted(
+        present.map((candidate) => [candidate, candidate.weight] as const),
+      );
       senders.add(agent.id);
       const value = random.chance(agent.right) ? truth : mistakes[field](truth, scene);
       sent.push(submission(scene, { at, agent, field, value }));

@@ -122,23 +122,23 @@ const eachEntry = (
 };
 
 /** The files of a shard, or its lists; refuses one that names a path that leads elsewhere, or that is another's. */
-function entriesOf(bytes: Uint8Array, { path: own, ...totals }: ShardReference) {
+function entriesOf(bytes: Uint8Array, { path: shardPath, ...totals }: ShardReference) {
   const read = ManifestShard.safeParse(jsonOf(textOf(bytes)));
   if (!read.success) {
     const [issue] = read.error.issues;
-    throw badList(`${own}: ${issue?.path.join(".")}: ${issue?.message}`);
+    throw badList(`${shardPath}: ${issue?.path.join(".")}: ${issue?.message}`);
   }
   const { shard, files = [], parts = [] } = read.data;
   const isStray = (path: string) => isManifestPath(path) || !sha256Of(path).startsWith(shard);
   const stray = files.find(({ path }) => isStray(path));
-  if (stray !== undefined) throw badList(`${own} lists ${JSON.stringify(stray.path)}`);
+  if (stray !== undefined) throw badList(`${shardPath} lists ${JSON.stringify(stray.path)}`);
   const isWhole = parts.length === 0 || isList(parts, shard);
   const listed = files.map(({ size }) => ({ files: 1, bytes: size }));
   const sumOf = (of: "files" | "bytes") =>
     [...listed, ...parts].reduce((sum, part) => sum + part[of], 0);
   const adds = sumOf("files") === totals.files && sumOf("bytes") === totals.bytes;
-  if (feedPaths.shard(shard) === own && isWhole && adds) return { files, parts };
-  throw badList(`${own} differs from its totals`);
+  if (feedPaths.shard(shard) === shardPath && isWhole && adds) return { files, parts };
+  throw badList(`${shardPath} differs from its totals`);
 }
 
 /** Whether these are all lists below one, each of its name and no greater than it may be. */

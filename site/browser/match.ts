@@ -104,9 +104,9 @@ async function ask(kind: "queries" | "extend", what: object): Promise<unknown> {
   }
 }
 
-function offer(table: Table, found: readonly RowMatch[], name: string): void {
+function offer(table: Table, matches: readonly RowMatch[], name: string): void {
   // The mark at the start tells spreadsheets that it is UTF-8.
-  const file = new Blob([`\uFEFF${writtenTable(table, found)}`], { type: "text/csv" });
+  const file = new Blob([`\uFEFF${writtenTable(table, matches)}`], { type: "text/csv" });
   const download = name.replace(/(\.\w+)?$/, (ending) => `-matched${ending || ".csv"}`);
   const link = el("a", { href: URL.createObjectURL(file), download }, [
     text("download", { file: download }),

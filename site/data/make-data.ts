@@ -116,9 +116,9 @@ export async function makeData(
 /** What the data package says of a file. */
 function resourceOf(
   { slice, format, digest, size, content }: DataFile,
-  { title, rows, sources: found }: Slice,
+  { title, rows, sources: tally }: Slice,
 ): DataResource {
-  const sources = [...found.values()].sort((a, b) => b.rows - a.rows);
+  const sources = [...tally.values()].sort((a, b) => b.rows - a.rows);
   const licenses = [...new Map(sources.map(({ licence }) => [licence.path, licence])).values()];
   const { ending, ...kind } = about.formats[format];
   return {

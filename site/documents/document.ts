@@ -42,9 +42,9 @@ export type DocumentKind<Needs = Source> = {
   /** Renders a batch. A failure of one key is thrown by `render` of that key alone, so that it stops only itself. */
   render(keys: readonly DocumentKey[], source: Needs): Promise<BundleFile[]>;
   /** What a change makes stale, for the release that makes the changed profile live. Pure; absent for nothing. */
-  staleAtOnce?(change: Change, known: KnownPlaces): DocumentKey[];
+  staleAtOnce?(change: Change, context: KnownPlaces): DocumentKey[];
   /** What a change makes stale, for the list job: all that may shift many pages, or that many changes make stale together. */
-  staleLater?(change: Change, known: KnownPlaces): DocumentKey[];
+  staleLater?(change: Change, context: KnownPlaces): DocumentKey[];
 };
 
 /** What is known of a changed nonprofit. */
@@ -73,9 +73,9 @@ const languagesOf = (page: string): readonly Texts[] =>
 export async function drawn(
   { renderer, baseUrl, network, isSample = false, t = english }: Drawing,
   page: string,
-  own: object,
+  extra: object,
 ): Promise<string | Uint8Array> {
-  const locals = { baseUrl, network, isSample, t, languages: languagesOf(page), ...own };
+  const locals = { baseUrl, network, isSample, t, languages: languagesOf(page), ...extra };
   const html = await renderer.render(page, locals);
   return t === english ? html : withLinksIn(t, new TextDecoder().decode(html));
 }

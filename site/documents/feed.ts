@@ -111,6 +111,6 @@ export async function patchedPart(
 
 /** The compressor runs on another thread. Node's gzip header holds no time, so equal text gives equal bytes. */
 function packed(lines: ReadonlyMap<number, string>): Promise<Buffer> {
-  const sorted = [...lines].sort(([one], [other]) => one - other);
+  const sorted = [...lines].sort(([id], [other]) => id - other);
   return compress(sorted.map(([, line]) => line).join(""), { level: 6 });
 }

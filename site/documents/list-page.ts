@@ -56,11 +56,11 @@ export const listPage: DocumentKind = {
   async render(keys, source) {
     return filesOf(await Promise.all(keys.map((key) => placeOf(key, source))), source);
   },
-  staleAtOnce: (change, known) => keptPages(change, known, (list) => list.startsWith("cause:")),
-  staleLater: (change, known) => [
-    ...keptPages(change, known, (list) => list !== "thin"),
+  staleAtOnce: (change, context) => keptPages(change, context, (list) => list.startsWith("cause:")),
+  staleLater: (change, context) => [
+    ...keptPages(change, context, (list) => list !== "thin"),
     ...(touches(change, countedFields)
-      ? [...known.places.keys()].map((list) => listPageKey(list, 1))
+      ? [...context.places.keys()].map((list) => listPageKey(list, 1))
       : []),
   ],
 };
@@ -187,10 +187,10 @@ type PageFormat = { markdown: boolean };
 export const drawnList = async (
   drawing: Drawing,
   page: string,
-  own: { view: Parameters<typeof listMarkdown>[0]; answered?: boolean },
+  input: { view: Parameters<typeof listMarkdown>[0]; answered?: boolean },
   { markdown }: PageFormat,
 ): Promise<DrawnPage> =>
-  markdown ? listMarkdown(own.view, drawing.baseUrl) : drawn(drawing, page, own);
+  markdown ? listMarkdown(input.view, drawing.baseUrl) : drawn(drawing, page, input);
 
 /** A page as it is, or read into markdown. */
 export async function drawnView(

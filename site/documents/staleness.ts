@@ -6,8 +6,8 @@ import type { DocumentKey, DocumentKind, KnownPlaces } from "./document.ts";
 export const staleAtOnce = (
   kinds: readonly DocumentKind[],
   change: Change,
-  known: KnownPlaces,
-): DocumentKey[] => kinds.flatMap((kind) => kind.staleAtOnce?.(change, known) ?? []);
+  context: KnownPlaces,
+): DocumentKey[] => kinds.flatMap((kind) => kind.staleAtOnce?.(change, context) ?? []);
 
 /** The same for the list job. `lists` are those in which something moved: all of their pages have to be looked at again. */
 export const staleLater = (

@@ -95,16 +95,16 @@ function faultIn(
 }
 
 /** What the service says in its own words, which are the most exact; null in other languages: the page has words of its own. */
-export const inEnglish = (t: Texts, said: string | null | undefined): string | null =>
-  t.language === "en" ? (said ?? null) : null;
+export const inEnglish = (t: Texts, message: string | null | undefined): string | null =>
+  t.language === "en" ? (message ?? null) : null;
 
 function countryOptions(value: string, now: string | null, t: Texts): Option[] {
   const inOrder = new Intl.Collator(t.language).compare;
-  const known = countries
+  const options = countries
     .map(({ name }) => ({ value: name, text: t.country(name) ?? name }))
     .toSorted((a, b) => inOrder(a.text, b.text));
   const text = now === null ? t.text("form.choose_country") : t.text("form.leave", { value: now });
-  return [{ value: "", text }, ...known].map((option) => ({
+  return [{ value: "", text }, ...options].map((option) => ({
     ...option,
     selected: option.value === value,
   }));
@@ -123,8 +123,8 @@ export function faultsOf(
   const words: Readonly<Record<string, string>> = forms.refusals;
   if (sent.refusal === null && sent.wrongs.length === 0) return [];
   // What is wrong with a field that no one sees means nothing to its sender.
-  const known = words[sent.refusal?.code ?? ""];
-  return [{ href: null, text: known === undefined ? t.text("form.refused") : t.word(known) }];
+  const word = words[sent.refusal?.code ?? ""];
+  return [{ href: null, text: word === undefined ? t.text("form.refused") : t.word(word) }];
 }
 
 type Matches = { q: string | null; total: number; found: readonly NonprofitSummary[] };
@@ -207,7 +207,7 @@ export function correctionView(page: FormPageOf<"/corrections">, t: Texts) {
   const about = aboutOf(profile, t);
   const values = valuesOf(profile, t);
   if (page.step === "field") {
-    const known = new Set<string>(values.map(({ field }) => field));
+    const fields = new Set<string>(values.map(({ field }) => field));
     const link = (field: string) => ({
       text: fieldName(field, t),
       href: addressOf(profile.slug, field),
@@ -218,7 +218,7 @@ export function correctionView(page: FormPageOf<"/corrections">, t: Texts) {
       title: t.text("correct.which"),
       about,
       values: values.map((value) => ({ ...value, href: addressOf(profile.slug, value.field) })),
-      empty: settableByCorrection.filter((field) => !known.has(field)).map(link),
+      empty: settableByCorrection.filter((field) => !fields.has(field)).map(link),
       other: addressOf(profile.slug, "other"),
     } as const;
   }
@@ -294,16 +294,16 @@ export function onboardView(page: FormPageOf<"/onboard">, t: Texts) {
     } as const;
   }
   const { profile, sent, key } = page;
-  const known = profile === null ? registering(t) : claiming(profile, t);
-  const { required } = known;
+  const view = profile === null ? registering(t) : claiming(profile, t);
+  const { required } = view;
   const lines = (names: readonly string[], now: Readonly<Record<string, string>> = {}) =>
     formLines("onboard", names, { t, sent, now, lengthMax: lengths, required });
-  const about = lines(known.names, known.now);
+  const about = lines(view.names, view.now);
   const wallet = lines(["usdc_wallet", "wallet_signature"]);
   const contact = lines(["contact_email", "contact_name"]);
   return {
     step: "fill",
-    ...known,
+    ...view,
     about,
     wallet,
     walletOpen: wallet.some(({ value, wrong }) => value !== "" || wrong !== null),
@@ -312,7 +312,7 @@ export function onboardView(page: FormPageOf<"/onboard">, t: Texts) {
     hidden: [
       { name: "idempotency_key", value: key },
       { name: "wallet_challenge", value: sent?.values["wallet_challenge"] ?? "" },
-      ...known.named,
+      ...view.named,
     ],
   } as const;
 }

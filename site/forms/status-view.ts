@@ -17,8 +17,8 @@ const usually = (days: number | null, t: Texts): string =>
     ? t.text("status.usually_unknown")
     : t.text("status.usually", { count: Math.max(1, Math.ceil(days)) });
 
-const saidIn = (said: Statement | null, t: Texts): string | null =>
-  said === null ? null : (inEnglish(t, said.detail) ?? t.text(`told.${said.kind}`));
+const saidIn = (statement: Statement | null, t: Texts): string | null =>
+  statement === null ? null : (inEnglish(t, statement.detail) ?? t.text(`told.${statement.kind}`));
 
 /** What became of a claim, a registration or a change, and what happens next. */
 export function onboardingStatusView(
@@ -218,9 +218,9 @@ export function refusalView(
   t: Texts,
 ) {
   // The address of what was sent is the form's, and right.
-  const shown = sent && status === 400 ? 409 : status;
+  const page = sent && status === 400 ? 409 : status;
   const unnamed = status < 500 ? refusals["409"] : refusals.other;
-  const { title, text } = byKind[code] ?? byKind[String(shown)] ?? unnamed;
+  const { title, text } = byKind[code] ?? byKind[String(page)] ?? unnamed;
   return {
     title: t.word(title),
     text: t.word(text),

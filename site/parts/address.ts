@@ -43,8 +43,8 @@ export function listPath(list: Pick<BrowseQuery, "filters" | "sort">, page: numb
 /** The list that a single filter leaves, where the bundle has it. */
 const wholeLists: Readonly<Record<string, (value: string) => string | null>> = {
   cause: (id) => (causeIds.includes(id) ? `cause:${id}` : null),
-  country: (asked) => {
-    const code = countryCode(asked);
+  country: (text) => {
+    const code = countryCode(text);
     return code === null ? null : `country:${code}`;
   },
 };

@@ -67,7 +67,7 @@ function cellsOf(record: NonprofitRecord, build: BuildInputs) {
     [t.text("compare.money"), money.flatMap((sentence) => line(sentence))],
     [t.text("profile.mission"), line(clipped(detail.mission ?? "", missionLengthMax))],
     ...factRows.map((field): [string, Html[]] => {
-      const fact = view.facts.find((one) => one.field === field);
+      const fact = view.facts.find((candidate) => candidate.field === field);
       return [labelOf(field, t), fact === undefined ? [] : line(fact.text, fact.href)];
     }),
     [t.text("profile.give"), ways],

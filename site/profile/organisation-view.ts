@@ -6,11 +6,11 @@ import type { Texts } from "#content/language/texts.ts";
 import { giverHtml, linkHtml } from "./profile-html.ts";
 
 /** What registers say of an organisation that has no profile here. */
-export function organisationView(known: Organisation, t: Texts) {
-  const { org_id, registration_number: number, standing } = known;
+export function organisationView(organisation: Organisation, t: Texts) {
+  const { org_id, registration_number: number, standing } = organisation;
   const { register_name, as_of } = standing;
-  const type = t.word(known.type);
-  const title = known.name ?? `${type} ${number}`;
+  const type = t.word(organisation.type);
+  const title = organisation.name ?? `${type} ${number}`;
   const state = (value: string) => t.named("state", value);
   return {
     org_id,
@@ -19,7 +19,7 @@ export function organisationView(known: Organisation, t: Texts) {
     number: t.text("organisation.number", {
       type,
       number,
-      country: t.country(known.country) ?? "",
+      country: t.country(organisation.country) ?? "",
     }),
     heading: t.text("organisation.standing", { value: state(standing.value) }),
     meaning: meaningIn(standing.meaning, t),
@@ -32,8 +32,8 @@ export function organisationView(known: Organisation, t: Texts) {
             date: t.date(as_of),
           }),
     /** What givers ask beside that. */
-    answers: giverHtml(known.giver_answers, t),
-    registers: known.registers.map((register) => ({
+    answers: giverHtml(organisation.giver_answers, t),
+    registers: organisation.registers.map((register) => ({
       name: t.word(register.register_name),
       state: state(register.state),
       asOf: register.as_of && t.text("organisation.as_of", { date: t.date(register.as_of) }),

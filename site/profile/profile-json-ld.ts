@@ -66,17 +66,17 @@ const areasOf = ({ programs, register_facts }: NonprofitDetail): string[] => {
 };
 const areaNames: ReadonlySet<string> = new Set(["states", "countries"]);
 
-const programme = (one: NonprofitDetail["programs"][number]): object => ({
+const programme = (program: NonprofitDetail["programs"][number]): object => ({
   "@type": "Offer",
   itemOffered: {
     "@type": "Service",
-    name: one.name,
-    description: one.description ?? undefined,
-    areaServed: one.location ?? undefined,
+    name: program.name,
+    description: program.description ?? undefined,
+    areaServed: program.location ?? undefined,
     serviceOutput:
-      one.beneficiaries_per_year === null
+      program.beneficiaries_per_year === null
         ? undefined
-        : property("beneficiaries_per_year", one.beneficiaries_per_year),
+        : property("beneficiaries_per_year", program.beneficiaries_per_year),
   },
 });
 

@@ -71,7 +71,7 @@ function figuresOf(period: FinancialPeriod, t: Texts): string {
 
 /** "17,420 employees, 265,000 volunteers, as filed for the year to June 2023." */
 function peopleOf({ register_records }: NonprofitRecord, t: Texts): string | undefined {
-  const [found] = register_records.flatMap(({ facts }) => {
+  const [match] = register_records.flatMap(({ facts }) => {
     const people = (["employees", "volunteers"] as const).flatMap((name) => {
       const count = facts[name];
       const period_end = facts[`${name}_to`] ?? facts["period_end"] ?? facts["accounts_to"];
@@ -86,7 +86,7 @@ function peopleOf({ register_records }: NonprofitRecord, t: Texts): string | und
     const period = timeOf({ period_start: null, period_end }, t);
     return t.text("money.people", { people: same.join(", "), period });
   });
-  return found;
+  return match;
 }
 
 /** "year to June 2023", "time from 1 July 2023 to 31 December 2023". A year of 52 or 53 weeks is one. */
@@ -138,7 +138,7 @@ export function moneyChart(periods: readonly FinancialPeriod[], t: Texts): Html 
     byYear
       .get(year)
       ?.slice(0, 1)
-      .flatMap((one) => [one.revenue ?? 0, one.expenses ?? 0]) ?? [];
+      .flatMap((period) => [period.revenue ?? 0, period.expenses ?? 0]) ?? [];
   const values = years.flatMap(pairOf);
   const [least, most] = [Math.min(0, ...values), Math.max(0, ...values)];
   if (years.length < 2 || least === most) return null;

@@ -61,10 +61,10 @@ const organisationOf = (
 
 function whatAndWhere(
   { provenance }: NonprofitRecord,
-  { causes: known, city, region, country }: NonprofitDetail,
+  { causes: ownCauses, city, region, country }: NonprofitDetail,
   t: Texts,
 ): string | null {
-  const named = organisationOf(known, provenance["causes"]);
+  const named = organisationOf(ownCauses, provenance["causes"]);
   const kind = t.word(named ?? "") || t.text("sentence.nonprofit");
   const places = [
     { field: "city", key: "sentence.in_city", place: city && isolated(city) },
@@ -227,11 +227,11 @@ export type Nearby = { name: string; href: string };
  */
 export function nearbyOf(
   record: NonprofitRecord,
-  { causes: known, country: called }: NonprofitDetail,
+  { causes: ownCauses, country: called }: NonprofitDetail,
   t: Texts = english,
 ): Nearby[] {
   const { city, region, country_code } = record;
-  const [only] = known;
+  const [only] = ownCauses;
   const cause = only === undefined ? t.text("nearby.any") : t.word(only.name);
   const country = called === null ? null : t.countryInSentence(called);
   const whole = { ...noFilters, country: country_code };

@@ -103,8 +103,8 @@ export function profileView(record: NonprofitRecord, detail: NonprofitDetail, bu
     programs: programsOf(detail, t),
     metrics: metricsOf(detail, t),
     /** No link here if a register section below has the same link. */
-    registrations: registrationsOf(record, detail, t).map(({ href, ...one }) => ({
-      ...one,
+    registrations: registrationsOf(record, detail, t).map(({ href, ...registration }) => ({
+      ...registration,
       href: detail.register_facts.some(({ record_url }) => record_url === href) ? null : href,
     })),
     /** What givers ask, and what public registers say. */

@@ -2,15 +2,15 @@
  * How many letters are wrong, missing, too many or swapped with their neighbour; more than `most` is only said to be more.
  * Optimal string alignment.
  */
-export function editDistance(one: string, other: string, most: number): number {
-  if (Math.abs(one.length - other.length) > most) return most + 1;
+export function editDistance(text: string, other: string, most: number): number {
+  if (Math.abs(text.length - other.length) > most) return most + 1;
   let before: number[] = [];
   let above = Array.from({ length: other.length + 1 }, (_, at) => at);
-  for (let row = 1; row <= one.length; row++) {
+  for (let row = 1; row <= text.length; row++) {
     const line = [row];
     for (let at = 1; at <= other.length; at++) {
-      const same = one[row - 1] === other[at - 1] ? 0 : 1;
-      const isSwapped = one[row - 1] === other[at - 2] && one[row - 2] === other[at - 1];
+      const same = text[row - 1] === other[at - 1] ? 0 : 1;
+      const isSwapped = text[row - 1] === other[at - 2] && text[row - 2] === other[at - 1];
       line[at] = Math.min(
         from(above, at) + 1,
         from(line, at - 1) + 1,

@@ -4,6 +4,6 @@ export const fill = (text: string, values: Readonly<Record<string, unknown>>): s
 
 /** What is answered, its words with these values. */
 export const fillDetail = <One extends { detail: string }>(
-  one: One,
+  problem: One,
   values: Readonly<Record<string, unknown>>,
-): One => ({ ...one, detail: fill(one.detail, values) });
+): One => ({ ...problem, detail: fill(problem.detail, values) });

@@ -107,9 +107,9 @@ export const operations = <const Table extends Record<string, OperationBody>>(
   table: Table & Record<Exclude<keyof Table, keyof typeof heads>, Pick<OperationHead, "summary">>,
 ) =>
   Object.fromEntries(
-    Object.entries<OperationBody>(table).map(([operationId, one]) => [
+    Object.entries<OperationBody>(table).map(([operationId, body]) => [
       operationId,
-      { operationId, tag, method: "get", ...words[operationId], ...one },
+      { operationId, tag, method: "get", ...words[operationId], ...body },
     ]),
   ) as { [Id in keyof Table]: Table[Id] & OperationHead };
 
@@ -165,10 +165,10 @@ export const change = <
 /** The names in a parameter, with commas between, each once; all for none. A failure says what to send. */
 export function namesAsked(
   what: string,
-  asked: string,
+  text: string,
   all: readonly string[],
 ): Result<string[], string> {
-  const names = [...new Set(asked.split(",").map((name) => name.trim()))].filter(Boolean);
+  const names = [...new Set(text.split(",").map((name) => name.trim()))].filter(Boolean);
   const unknown = names.find((name) => !all.includes(name));
   return unknown === undefined
     ? ok(names.length === 0 ? [...all] : names)
@@ -180,10 +180,10 @@ const listOf = (what: string, all: string[], description: string, example: strin
     cleaned,
     z
       .string()
-      .transform((asked, { issues }) => {
-        const read = namesAsked(what, asked, all);
+      .transform((text, { issues }) => {
+        const read = namesAsked(what, text, all);
         if (read.ok) return read.value;
-        issues.push({ code: "invalid_value", values: all, input: asked, message: read.failure });
+        issues.push({ code: "invalid_value", values: all, input: text, message: read.failure });
         return z.NEVER;
       })
       .optional(),

@@ -28,7 +28,7 @@ export type PanelOptions = {
   /** The wallet that people were shown before; a payment to another one is never offered. */
   wallet: string;
   /** Called with each amount that is chosen, or with what is wrong with it, before the service is asked how to pay it. */
-  onAmount?: (asked: Result<string, string>) => void;
+  onAmount?: (amount: Result<string, string>) => void;
   /** Called before a payment is shown. */
   onRequirements?: (requirements: PaymentQuote) => void;
   /** What follows the announcement that money came: links. */

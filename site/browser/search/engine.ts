@@ -95,8 +95,10 @@ async function openNames(): Promise<Index> {
     const shard = await fileAt<{ organisations: string[][] }>(
       `/standing/NAME/${slug.slice(0, at) || "all"}.json`,
     );
-    const items = (shard?.organisations ?? []).flatMap(([own = "", title = "", note = ""]) =>
-      own.startsWith(slug) ? [{ url: `/nonprofits/${own}`, title, note, line: "" }] : [],
+    const items = (shard?.organisations ?? []).flatMap(([entrySlug = "", title = "", note = ""]) =>
+      entrySlug.startsWith(slug)
+        ? [{ url: `/nonprofits/${entrySlug}`, title, note, line: "" }]
+        : [],
     );
     const part = async (from: number, count: number) => items.slice(from, from + count);
     return { total: items.length, exact: true, answer: null, items: part };

@@ -10,18 +10,18 @@ type More = {
 };
 
 /** Ends a list of results with a button that adds as many as it holds. */
-export function offerMore(list: HTMLElement, found: SearchResults, more: More): void {
+export function offerMore(list: HTMLElement, results: SearchResults, more: More): void {
   const step = list.childElementCount;
   const { draw, words, current = () => true } = more;
   const offer = () => {
     const from = list.childElementCount;
-    if (from === 0 || from >= found.total) return;
+    if (from === 0 || from >= results.total) return;
     const button = el("button", { type: "button" }, [words]);
     const last = el("li", {}, [button]);
     list.append(last);
     const add = async () => {
       button.disabled = true;
-      const items = await found.items(from, step).catch(() => []);
+      const items = await results.items(from, step).catch(() => []);
       if (!current()) return;
       last.remove();
       list.append(...items.map(draw));

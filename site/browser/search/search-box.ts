@@ -79,13 +79,13 @@ function clear({ count, list }: Box): void {
 
 async function show(
   box: Box,
-  found: SearchResults,
+  results: SearchResults,
   { again, current }: { again: (q: string, literal: boolean) => void; current: () => boolean },
 ): Promise<void> {
-  const items = await found.items(0, resultsMax);
+  const items = await results.items(0, resultsMax);
   if (!current()) return;
-  box.count.textContent = wording(found, box.text);
-  const { answer } = found;
+  box.count.textContent = wording(results, box.text);
+  const { answer } = results;
   const note = answer && noteOf(answer, box.text);
   if (note) box.count.append(` · ${note}`);
   const chips = answer && readIn(box.field.value, answer.understood);
@@ -98,7 +98,7 @@ async function show(
     box.count.append(" ", button);
   }
   box.list.replaceChildren(...items.map(drawn));
-  offerMore(box.list, found, { draw: drawn, words: box.text("more"), current });
+  offerMore(box.list, results, { draw: drawn, words: box.text("more"), current });
 }
 
 function wording({ total: count, exact }: SearchResults, text: Say): string {
