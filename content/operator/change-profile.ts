@@ -37,7 +37,7 @@ export type ProfileFailure =
   | { kind: "invalid_profile"; errors: Wrong[] };
 
 type ProfileWorld = Pick<OperatorWorld, "store" | "clock" | "curated" | "waitForPublication">;
-type Operated<Body> = Body & { slug: string; operator: string; reason: string };
+type OperatorRequest<Body> = Body & { slug: string; operator: string; reason: string };
 
 /** What a verb makes of a profile, and what it writes beside; `detail` stands in the audit log beside the reason. */
 type ProfileOutcome = {
@@ -76,7 +76,7 @@ export const onProfile = <Answer extends { slug: string }, Failure>(
 /** One change by an operator, with a line in the audit log; after it this process reads what is recommended again. */
 async function changeProfile(
   world: ProfileWorld,
-  { slug, operator, reason, change }: Operated<Pick<ProfileChange, "change">>,
+  { slug, operator, reason, change }: OperatorRequest<Pick<ProfileChange, "change">>,
   outcomeOf: (
     ...of: Parameters<Planning<ProfileOutcome, ProfileFailure>>
   ) => Promise<Result<ProfileOutcome, ProfileFailure>>,
@@ -106,7 +106,7 @@ async function changeProfile(
 const conflict = (message: string) => fail({ kind: "profile_conflict", message } as const);
 
 /** Takes a profile out of the directory; its address stays. A held wallet is stopped: no restoring brings it back. */
-export const withdrawProfile = (world: ProfileWorld, asked: Operated<unknown>) =>
+export const withdrawProfile = (world: ProfileWorld, asked: OperatorRequest<unknown>) =>
   changeProfile(world, { ...asked, change: "withdrawn" }, async (store, before, now) => {
     if (before.status === "withdrawn") return conflict("This profile is withdrawn already.");
     const { slug, reason, operator: by } = asked;
@@ -120,7 +120,7 @@ export const withdrawProfile = (world: ProfileWorld, asked: Operated<unknown>) =
   });
 
 /** Brings a withdrawn profile back, whether an operator or a register withdrew it; of a merged one, with the registrations that it had. */
-export const restoreProfile = (world: ProfileWorld, asked: Operated<unknown>) =>
+export const restoreProfile = (world: ProfileWorld, asked: OperatorRequest<unknown>) =>
   changeProfile(world, { ...asked, change: "restored" }, async (store, before, now) => {
     if (before.status !== "withdrawn") return conflict("This profile is not withdrawn.");
     const link = await linkThatTook(store, before.slug);
@@ -143,7 +143,7 @@ async function unlinked(
   store: Queryable,
   before: NonprofitRecord,
   link: Link,
-  { operator: by, reason, now }: Operated<{ now: Date }>,
+  { operator: by, reason, now }: OperatorRequest<{ now: Date }>,
 ): Promise<ProfileOutcome> {
   const undone = { by, reason, now };
   const { saves, statements, kept, fields } = await planUnlink(store, before, link, undone);
@@ -168,7 +168,7 @@ async function unlinked(
  */
 export const mergeProfile = (
   world: ProfileWorld,
-  { into: other, ...asked }: Operated<{ into: string }>,
+  { into: other, ...asked }: OperatorRequest<{ into: string }>,
 ) =>
   changeProfile(world, { ...asked, change: "merged" }, async (store, before, now) => {
     const into = await recordBySlug(store, other);
@@ -194,7 +194,7 @@ export const mergeProfile = (
  */
 export const editProfile = (
   world: ProfileWorld,
-  { values, ...asked }: Operated<{ values: ProfileValues }>,
+  { values, ...asked }: OperatorRequest<{ values: ProfileValues }>,
 ) =>
   changeProfile(world, { ...asked, change: "edited" }, async (_, before, now) => {
     if (before.status === "withdrawn") {

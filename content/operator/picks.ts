@@ -59,10 +59,10 @@ const itemOf = ({ updated_at: at, ...pick }: StoredPick): PickItem =>
   PickItem.parse({ ...pick, updated_at: at === 0 ? null : isoTime(at) });
 
 type PickWorld = Pick<OperatorWorld, "store" | "clock" | "curated">;
-type Operated<Body> = Body & { slug: string; operator: string };
+type OperatorRequest<Body> = Body & { slug: string; operator: string };
 
 /** Recommends a nonprofit in the operator's words. The first of two operators at once wins. */
-export const addToPicks = (world: PickWorld, { operator, ...body }: Operated<PickBody>) =>
+export const addToPicks = (world: PickWorld, { operator, ...body }: OperatorRequest<PickBody>) =>
   changing(world, { slug: body.slug, operator, change: "added", detail: body }, async (of) => {
     const text = checkPickText(body, { byAgent: false });
     if (!text.ok) return fail({ kind: "invalid_pick", errors: text.failure });
@@ -73,7 +73,10 @@ export const addToPicks = (world: PickWorld, { operator, ...body }: Operated<Pic
   });
 
 /** Changes what is said of a recommended nonprofit; what agents had agreed on becomes the operator's own. */
-export const editPick = (world: PickWorld, { operator, slug, ...edit }: Operated<PickEdit>) =>
+export const editPick = (
+  world: PickWorld,
+  { operator, slug, ...edit }: OperatorRequest<PickEdit>,
+) =>
   changing(world, { slug, operator, change: "edited", detail: edit }, async (of) => {
     const before = await pickOf(of.store, of.made.nonprofit_id);
     if (before === null) return fail({ kind: "pick_not_found", slug });
@@ -91,7 +94,7 @@ export const editPick = (world: PickWorld, { operator, slug, ...edit }: Operated
 /** Stops recommending a nonprofit. From then on agents' agreement alone cannot promote it. */
 export const removePick = (
   world: PickWorld,
-  { operator, slug, reason }: Operated<{ reason: string }>,
+  { operator, slug, reason }: OperatorRequest<{ reason: string }>,
 ) =>
   changing(world, { slug, operator, change: "removed", detail: { reason } }, async (of) => {
     const { nonprofit_id, updated_at: at } = of.made;

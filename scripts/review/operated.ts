@@ -6,7 +6,7 @@ import { flag, positional, textOption, wordedCommand } from "#scripts/support/co
 import { stopWith } from "#scripts/support/config.ts";
 import {
   type Args,
-  type Called,
+  type AdminOperation,
   change,
   json,
   operator,
@@ -31,7 +31,10 @@ const membersOf = (shape: z.ZodObject | undefined): Members => Object.entries(sh
  * The options of a command that does this operation: what stands in its path is named without an option, each member of its
  * query or body has one. `own` stands in place of those, or beside them.
  */
-export const argsOf = ({ method, path, query, body }: Called, own: ArgsDef = {}): ArgsDef => ({
+export const argsOf = (
+  { method, path, query, body }: AdminOperation,
+  own: ArgsDef = {},
+): ArgsDef => ({
   ...Object.fromEntries(paramsIn(path).map((name) => [name, positional])),
   ...Object.fromEntries(
     [...membersOf(query), ...membersOf(body?.shape)].flatMap(([member, shape]) =>
@@ -52,7 +55,7 @@ function argOf(member: string, shape: z.ZodType): ArgDef {
  * What an operation is asked with by these options. One that is missing, or that the command reads otherwise than the
  * operation does, ends the process with code 2 and what to give; of others the operation says what is wrong.
  */
-export function inputOf({ path, query, body }: Called, args: Args, own: object = {}) {
+export function inputOf({ path, query, body }: AdminOperation, args: Args, own: object = {}) {
   const params = Object.fromEntries(
     paramsIn(path).map((name) => [name, neededText(name, args[name])]),
   );
@@ -122,7 +125,7 @@ type Special<Answer extends z.ZodObject> = {
 /** The command that does one operation of operators. */
 export const operated = <Answer extends z.ZodObject>(
   name: Parameters<typeof wordedCommand>[0],
-  operation: Called<Answer>,
+  operation: AdminOperation<Answer>,
   { args: own = {}, bodyOf = () => ({}), linesOf }: Special<Answer> = {},
 ) =>
   wordedCommand(name, {

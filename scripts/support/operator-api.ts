@@ -25,21 +25,21 @@ export type OperationCall = {
   body?: unknown;
 };
 
-export type Called<Answer extends z.ZodObject = z.ZodObject> = Pick<
+export type AdminOperation<Answer extends z.ZodObject = z.ZodObject> = Pick<
   Operation,
   "operationId" | "method" | "path" | "query" | "body"
 > & { ok: { shape: Answer } };
 
 /** Does an operation of operators and reads its answer by its shape. */
 export type OperatorApi = <Answer extends z.ZodObject>(
-  operation: Called<Answer>,
+  operation: AdminOperation<Answer>,
   asked: OperationCall,
 ) => Promise<OperatorAnswer<z.output<Answer>>>;
 
 /** Where operations are done: in the running service, or here. */
 type Connection = {
   ask: (
-    operation: Called,
+    operation: AdminOperation,
     asked: OperationCall,
   ) => Promise<Result<unknown, Pick<Refusal, "code" | "detail">>>;
   close(): void;
@@ -165,7 +165,7 @@ export const nameIn = (args: Args): string => String(args["operator"] ?? default
 /** Asks for something and prints it: as JSON, or in these lines. A refusal ends the process with its words. */
 export async function show<Answer extends z.ZodObject>(
   args: Args,
-  operation: Called<Answer>,
+  operation: AdminOperation<Answer>,
   input: OperationCall,
   linesOf: (value: z.output<Answer>) => readonly string[],
 ): Promise<z.output<Answer>> {
@@ -195,7 +195,7 @@ export function print<Value>(
 export async function change<Answer extends z.ZodObject>(
   args: Args,
   subject: string,
-  operation: Called<Answer>,
+  operation: AdminOperation<Answer>,
   input: OperationCall,
   linesOf: (value: z.output<Answer>) => readonly string[] = ({ message }) => [
     `${subject}: ${String(message)}`,

@@ -37,7 +37,7 @@ export const namesBelow = (name: string): string[] => {
 const shardsFolder = feedPaths.shard("").slice(0, -".json".length);
 const encoder = new TextEncoder();
 
-type Changed = { path: string; hash: string; file: { digest: string; size: number } | null };
+type FileChange = { path: string; hash: string; file: { digest: string; size: number } | null };
 
 type DraftOptions = {
   /** Everything again. */
@@ -109,7 +109,11 @@ function shardWriter(
     files.push(file);
     return { path, sha256: file.digest, size: file.size, ...totals };
   };
-  const list = (shard: string, before: ShardReference | undefined, changes: readonly Changed[]) => {
+  const list = (
+    shard: string,
+    before: ShardReference | undefined,
+    changes: readonly FileChange[],
+  ) => {
     if (shard.length < digits) {
       const parts = listsBelow(shard, heldIn(before, "parts")?.parts ?? [], changes);
       return written({ shard, parts }, totalsOf(parts));
@@ -123,7 +127,7 @@ function shardWriter(
   const listsBelow = (
     name: string,
     held: readonly ShardReference[],
-    changed: readonly Changed[],
+    changed: readonly FileChange[],
   ): ShardReference[] => {
     const names = namesBelow(name);
     const byName = Map.groupBy(changed, ({ hash }) => hash.slice(0, names[0]?.length));
@@ -176,7 +180,7 @@ function overlaySince(
 
 function withChanges(
   entries: readonly ManifestEntry[],
-  changes: readonly Changed[],
+  changes: readonly FileChange[],
 ): ManifestEntry[] {
   const files = new Map(entries.map((entry) => [entry.path, entry]));
   for (const { path, file } of changes) {

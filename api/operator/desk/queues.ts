@@ -15,7 +15,7 @@ import {
 import { lastDecision, readAudit } from "#content/operation/audit-store.ts";
 import { type Html, html, type Part } from "#content/language/html.ts";
 import { chartsOfDays, warningsNotice } from "./health-page.ts";
-import { type FormNotice, type Forms, notHere, type Sent, type Visit } from "./visit.ts";
+import { type FormNotice, type Forms, notHere, type FormVisit, type Visit } from "./visit.ts";
 import { form } from "./forms.ts";
 import type { Page } from "./layout.ts";
 import { auditTable, brief, flagList, instant, nextLink, notice, table } from "./elements.ts";
@@ -103,7 +103,7 @@ export async function queuePage(visit: Visit, { said, status }: FormNotice = {})
 }
 
 /** What is ticked: each row stands for one review or several. */
-const rowsIn = ({ form: sent }: Sent): string[][] =>
+const rowsIn = ({ form: sent }: FormVisit): string[][] =>
   sent.ticked("review").map((row) => row.split(","));
 
 /** Decides what is ticked, and says what could not be decided. */
@@ -117,7 +117,7 @@ export const queueForms = {
   },
 } satisfies Partial<Forms>;
 
-async function decidedPage(visit: Sent, { results }: ReviewsDecided): Promise<Page> {
+async function decidedPage(visit: FormVisit, { results }: ReviewsDecided): Promise<Page> {
   const rows = rowsIn(visit);
   const done = new Set(results.flatMap((one) => (one.done ? one.id : [])));
   const left: Html[] = [];

@@ -15,7 +15,7 @@ import {
 import { lastDecision } from "#content/operation/audit-store.ts";
 import { type Html, html, type Part } from "#content/language/html.ts";
 import { decisionNotice, decisionSentence } from "./queues.ts";
-import { type FormNotice, type Forms, notHere, type Sent, type Visit } from "./visit.ts";
+import { type FormNotice, type Forms, notHere, type FormVisit, type Visit } from "./visit.ts";
 import {
   editedFields,
   editedIn,
@@ -295,7 +295,7 @@ function valueIn(typed: Form, review: ReviewItem | null): string | null {
 
 const decision = {
   page: reviewPage,
-  done: async (visit: Sent, { id }: ReviewDecision) =>
+  done: async (visit: FormVisit, { id }: ReviewDecision) =>
     redirect(await nextPlace(visit, id, visit.form.text("after"), id)),
 };
 export const reviewForms = {

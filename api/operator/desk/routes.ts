@@ -15,7 +15,7 @@ import {
   onForm,
   onSignIn,
   onVisit,
-  type Sent,
+  type FormVisit,
   type Visit,
   type Work,
 } from "./visit.ts";
@@ -39,7 +39,7 @@ const pages: Readonly<Record<string, Work<Visit>>> = {
   "/desk/*": async () => notHere("There is no such page."),
 };
 
-const signOut: Work<Sent> = async ({ context, session }) =>
+const signOut: Work<FormVisit> = async ({ context, session }) =>
   redirect("/desk/sign-in", { "set-cookie": await closeSession(context, session) });
 
 const forms = formWorks({

@@ -13,7 +13,7 @@ import { notice } from "./elements.ts";
 
 export type Session = { operator: string; id: string; until: Date };
 
-type Needed = Pick<Context, "store" | "clock" | "config" | "secrets">;
+type DeskContext = Pick<Context, "store" | "clock" | "config" | "secrets">;
 
 /** As long as a working day. */
 const sessionMs = 8 * 3_600_000;
@@ -21,7 +21,7 @@ const formCookieMs = 3_600_000;
 const signing = { alg: "HS256", typ: "desk-session" } as const;
 
 /** Signs an operator in: the cookie holds a signed, expiring statement, and nothing of the token it is signed with. */
-async function openSession(context: Needed, operator: string, token: string): Promise<string> {
+async function openSession(context: DeskContext, operator: string, token: string): Promise<string> {
   const now = context.clock().getTime();
   const statement = await new SignJWT()
     .setProtectedHeader({ ...signing, kid: operator })
@@ -36,7 +36,7 @@ async function openSession(context: Needed, operator: string, token: string): Pr
  * The session of a request; null when there is none, when it is over or was ended, and when the operator's token is no
  * longer one: the key it was signed with is made of that token.
  */
-export async function sessionOf(context: Needed, request: Request): Promise<Session | null> {
+export async function sessionOf(context: DeskContext, request: Request): Promise<Session | null> {
   const statement = cookieOf(context, request, sessionCookie);
   if (statement === null) return null;
   for (const { name, token } of context.secrets.adminTokens) {
@@ -59,25 +59,25 @@ export async function sessionOf(context: Needed, request: Request): Promise<Sess
 }
 
 /** Signs an operator out, for every process, and takes the cookie back. */
-export async function closeSession(context: Needed, session: Session): Promise<string> {
+export async function closeSession(context: DeskContext, session: Session): Promise<string> {
   const { id, until } = session;
   await context.store.write((tx) => endSession(tx, { id, until, now: context.clock() }));
   return cookieHeader(context, sessionCookie, { value: "", maxAgeMs: 0 });
 }
 
 /** What proves that a form came from a page of this session: hidden in each form. */
-export const formToken = (context: Needed, session: Pick<Session, "id">): string =>
+export const formToken = (context: DeskContext, session: Pick<Session, "id">): string =>
   createHmac("sha256", context.secrets.deskKey).update(`form ${session.id}`).digest("base64url");
 
 /** Whether a form holds the token that its session's pages hold. */
 export const isFormToken = (
-  context: Needed,
+  context: DeskContext,
   session: Pick<Session, "id">,
   token: string,
 ): boolean => isSameSecret(formToken(context, session), token);
 
 /** Before anyone signed in, the form's token is bound to a cookie of its own. */
-function signInFormId(context: Needed, request: Request): string | null {
+function signInFormId(context: DeskContext, request: Request): string | null {
   const id = cookieOf(context, request, formCookie);
   return id !== null && /^[\w-]{22}$/.test(id) ? id : null;
 }
@@ -85,18 +85,18 @@ function signInFormId(context: Needed, request: Request): string | null {
 const newId = (): string => randomBytes(16).toString("base64url");
 
 /** A session is signed with a key made of the operator's token: anyone who takes the token away ends it. */
-const keyOf = ({ secrets }: Needed, token: string): Uint8Array =>
+const keyOf = ({ secrets }: DeskContext, token: string): Uint8Array =>
   createHmac("sha256", secrets.deskKey).update(`session ${token}`).digest();
 
-const isSecure = ({ config }: Needed): boolean => config.baseUrl.startsWith("https:");
+const isSecure = ({ config }: DeskContext): boolean => config.baseUrl.startsWith("https:");
 /** The prefix tells browsers to take it over TLS only. */
-const cookieName = (context: Needed, name: string): string =>
+const cookieName = (context: DeskContext, name: string): string =>
   `${isSecure(context) ? "__Secure-" : ""}${name}`;
 const sessionCookie = "almoner-desk";
 const formCookie = "almoner-desk-form";
 
 const cookieHeader = (
-  context: Needed,
+  context: DeskContext,
   name: string,
   { value, maxAgeMs }: { value: string; maxAgeMs: number },
 ): string =>
@@ -110,7 +110,7 @@ const cookieHeader = (
 
 const cookieHeaderMax = 8_192;
 
-function cookieOf(context: Needed, request: Request, name: string): string | null {
+function cookieOf(context: DeskContext, request: Request, name: string): string | null {
   const header = request.headers.get("cookie") ?? "";
   if (header.length > cookieHeaderMax) return null;
   return new Bun.CookieMap(header).get(cookieName(context, name));

@@ -26,7 +26,7 @@ export type Visit = {
   readonly form: Form | null;
 };
 
-export type Sent = Visit & { readonly form: Form };
+export type FormVisit = Visit & { readonly form: Form };
 
 /** What a page that shows its form again says first; `failure` is why the form's action was not done. */
 export type FormNotice = { said?: Part; status?: number | undefined; failure?: Refusal };
@@ -34,18 +34,18 @@ export type FormNotice = { said?: Part; status?: number | undefined; failure?: R
 type FormSteps<Name extends FormName> = {
   /** Shows the form again, when its action was refused. */
   page: (visit: Visit, notice: FormNotice) => Promise<Page>;
-  done: (visit: Sent, value: FormValue<Name>) => Promise<Page | Response> | Response;
+  done: (visit: FormVisit, value: FormValue<Name>) => Promise<Page | Response> | Response;
   /** What of the body no field of the same name holds. */
-  body?: (visit: Sent) => object | Promise<object>;
+  body?: (visit: FormVisit) => object | Promise<object>;
   /** In place of the words for a form that cannot be used. */
-  unusable?: (failure: Refusal, visit: Sent) => string | undefined;
+  unusable?: (failure: Refusal, visit: FormVisit) => string | undefined;
 };
 type FormValue<Name extends FormName> =
   (typeof actions)[Name] extends Action<infer _, infer Value> ? Value : never;
 export type Forms = { readonly [Name in FormName]: FormSteps<Name> };
 
 /** By their paths, what takes the forms that are sent there. */
-export const formWorks = (forms: Forms): [string, Work<Sent>][] =>
+export const formWorks = (forms: Forms): [string, Work<FormVisit>][] =>
   [...Map.groupBy(Object.keys(formWords) as FormName[], (name) => formWords[name].path)].map(
     ([path, names]) => [
       path,
@@ -61,7 +61,7 @@ export const formWorks = (forms: Forms): [string, Work<Sent>][] =>
 async function formWork(
   name: FormName,
   { page, done, ...steps }: FormSteps<never>,
-  visit: Sent,
+  visit: FormVisit,
 ): Promise<Page | Response> {
   const { context, session } = visit;
   const { params, body } = inputIn(name, visit);
@@ -105,7 +105,7 @@ export const onVisit =
     });
 
 /** A form that an operator sent: refused unless it comes from a page of this session and this origin. */
-export const onForm = (context: Context, work: Work<Sent>) =>
+export const onForm = (context: Context, work: Work<FormVisit>) =>
   onVisit(context, async (visit) => {
     const { request, session } = visit;
     const form = await formOf(request);
