@@ -25,8 +25,8 @@ type Field = {
   key?: string | undefined;
 };
 
-export function field(given: Field): Html {
-  const { name, id = name, label, value = "", rows, required = false, lengthMax, key } = given;
+export function field(about: Field): Html {
+  const { name, id = name, label, value = "", rows, required = false, lengthMax, key } = about;
   const attributes = [
     html` id="${id}" name="${name}" dir="auto"`,
     keyOf(key),

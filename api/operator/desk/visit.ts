@@ -109,8 +109,9 @@ export const onForm = (context: Context, work: Work<FormVisit>) =>
   onVisit(context, async (visit) => {
     const { request, session } = visit;
     const form = await formOf(request);
-    const own = isOwnOrigin(context, request) && isFormToken(context, session, form.text("token"));
-    return own ? work({ ...visit, form }) : foreignForm;
+    const isOwn =
+      isOwnOrigin(context, request) && isFormToken(context, session, form.text("token"));
+    return isOwn ? work({ ...visit, form }) : foreignForm;
   });
 
 /** A page that only says something: what is not, or no longer, there, or why nothing was done. */
