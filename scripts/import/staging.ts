@@ -59,7 +59,7 @@ export function openStaging(dataDir: string): Staging & { close(): void } {
     after: (key, limit) => {
       const rows = next.all(key, limit);
       for (const { payload } of rows) taken += payload.length;
-      if (taken > takenMax || rows.length === 0) Bun.gc(true);
+      if (taken > takenMax) Bun.gc(true);
       taken %= takenMax;
       return rows;
     },
