@@ -144,7 +144,7 @@ export function openLimits(
         return countGiving(chosenPolicy, client);
       }
       const { perMinute, room } = writeLimits[policy];
-      const isBounded = room !== null && config.storedPerDay > 0;
+      const isBounded = config.storedPerDay > 0;
       const full = isBounded ? await storage.full(room, storerOf(request)) : null;
       if (full !== null) return full;
       const window = windowOf(policy, perMinute);

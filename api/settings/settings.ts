@@ -1,6 +1,5 @@
 import { Cron } from "croner";
 import { z } from "zod";
-import { writeLimits } from "#content/contract/addresses.ts";
 import { objectIn } from "#content/contract/base/json.ts";
 import { donationMax, microUsdcFrom } from "#content/contract/base/money.ts";
 import { WayToGive } from "#content/contract/nonprofit.ts";
@@ -191,7 +190,7 @@ export const settings = z
     ALMONER_SECURITY_CONTACT: contact,
     ALMONER_GIVING_LINKS: givingLinks,
     ALMONER_READS_PER_MINUTE: whole(0, 100_000_000, 600),
-    ALMONER_DONATE_PER_MINUTE: whole(0, 100_000_000, writeLimits.donate.perMinute),
+    ALMONER_DONATE_PER_MINUTE: whole(0, 100_000_000, 60),
     ALMONER_STORED_MB_PER_DAY: whole(0, 1_000_000, 100),
     ALMONER_TRUSTED_HOPS: whole(0, 16, 0),
     ALMONER_NETWORK: choice(donationNetworks, "local"),

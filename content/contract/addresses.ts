@@ -29,25 +29,22 @@ export type Address = {
   readonly local?: true;
 };
 
-/** A limit by its name. "none": a request is never limited. */
-export type LimitName = "read" | "none" | keyof typeof writeLimits;
+/** A limit by its name. "none": a request is never limited. "pay": a request for a gift that brings a payment. */
+export type LimitName = "read" | "none" | "donate" | "pay" | keyof typeof writeLimits;
 
 /** Whose requests share a room for what they store in a day: agents cannot use up that of organisations or readers. */
 export type Room = "agents" | "organisations" | "readers";
 
 /**
- * Requests that one client (an IPv4 address or an IPv6 /64) may make in a minute, and whose room what they store takes up.
- * Reads have a setting, and so has asking what to pay. Source: the decisions of the spec, "Limits".
+ * How many writes one client (an IPv4 address or an IPv6 /64) may send in a minute, and in whose room they are stored. Reads
+ * and gifts have settings instead.
  */
 export const writeLimits = {
   enrich: { perMinute: 30, room: "agents" },
   bind: { perMinute: 5, room: "agents" },
   onboard: { perMinute: 10, room: "organisations" },
   correct: { perMinute: 10, room: "readers" },
-  donate: { perMinute: 60, room: null },
-  // The same for a request that brings a payment: one that is taken is not counted.
-  pay: { perMinute: 60, room: null },
-} as const satisfies Record<string, { perMinute: number; room: Room | null }>;
+} as const satisfies Record<string, { perMinute: number; room: Room }>;
 
 /** What stands at each address of the directory. Of several that fit a path the first counts. */
 // walk: table
@@ -79,7 +76,7 @@ export const addresses = {
   browse: { path: "/browse", from: "queried", for: "people", translated: "service" },
   // Profiles and lists.
   profileFeed: { path: "/nonprofits/{slug}.atom", from: "service" },
-  profileMarkdown: { path: "/nonprofits/{slug}.md", from: "file", for: "people", limit: "none" },
+  profileMarkdown: { path: "/nonprofits/{slug}.md", from: "file", for: "people" },
   profile: { path: "/nonprofits/{slug}", from: "file", for: "people", translated: "service" },
   donatePage: { path: "/donate/{slug}", from: "file", for: "people", translated: "service", acts: true },
   causeList: { path: "/causes/{list}", from: "file", for: "people", translated: "service" },
@@ -196,9 +193,9 @@ export const addresses = {
   sitemap: { path: "/sitemap.xml", from: "file" },
   sitemaps: { path: "/sitemaps/*", from: "file" },
   charts: { path: "/statistics/{chart}.csv", from: "file" },
-  changes: { path: "/changes/{number}.json", from: "file", cache: "forever", limit: "none" },
-  changeState: { path: "/changes/state.json", from: "file", cache: "moment", limit: "none" },
-  auditHeads: { path: "/changes/*", from: "file", cache: "moment", limit: "none" },
+  changes: { path: "/changes/{number}.json", from: "file", cache: "forever" },
+  changeState: { path: "/changes/state.json", from: "file", cache: "moment" },
+  auditHeads: { path: "/changes/*", from: "file", cache: "moment" },
   snapshot: { path: "/snapshot/*", from: "file", cache: "asks" },
   dataFiles: { path: "/data/*", from: "file", cache: "asks" },
   standingFiles: { path: "/standing/*", from: "file" },
