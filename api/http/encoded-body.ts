@@ -1,10 +1,8 @@
 import { brotliCompressSync, constants } from "node:zlib";
-import { acceptsEncoding } from "#content/contract/base/request-address.ts";
+import { acceptsEncoding, compressFromBytes } from "#content/contract/base/request-address.ts";
 import { answerBytes } from "#content/contract/base/json.ts";
 import { readCacheControl } from "./headers.ts";
 import { namesIgnored } from "./ignored.ts";
-
-const compressFromBytes = 1_024;
 
 type Encoding = "identity" | "br" | "gzip";
 

@@ -10,6 +10,7 @@ import {
   utimesSync,
   writeFileSync,
 } from "node:fs";
+import { compressFromBytes } from "#content/contract/base/request-address.ts";
 import { codeOf } from "#content/store/busy.ts";
 
 export type ExportFolder = ReturnType<typeof openExport>;
@@ -17,8 +18,6 @@ export type ExportFolder = ReturnType<typeof openExport>;
 /** Writes content into a new file. */
 type WriteTo = (draft: string) => void;
 
-/** Shorter files hardly shrink. */
-export const compressFromBytes = 1_024;
 const compressible = /\.(html|json|xml|txt|md|csv|yaml|css|m?js|svg)$/;
 
 /** Brotli of quality 5 costs about 0.1 ms a page; 11 costs 6.5 ms for a few per cent. */

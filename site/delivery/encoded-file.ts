@@ -1,8 +1,8 @@
-import { acceptsEncoding } from "#content/contract/base/request-address.ts";
+import { acceptsEncoding, compressFromBytes } from "#content/contract/base/request-address.ts";
 import { weighedCache } from "#content/runtime/cache.ts";
 import { headersOf } from "./http-headers.ts";
 import type { ManifestFile } from "#site/bundle/manifest.ts";
-import { compressFromBytes, compressors } from "#site/bundle/export-folder.ts";
+import { compressors } from "#site/bundle/export-folder.ts";
 
 type Encoding = keyof typeof compressors;
 

@@ -45,6 +45,9 @@ export function qualitiesIn(header: string): ReadonlyMap<string, number> {
   return qualities;
 }
 
+/** Shorter files and answers hardly shrink, so they are sent as they are. */
+export const compressFromBytes = 1_024;
+
 /** Whether the header Accept-Encoding names an encoding without refusing it, as "br;q=0" does; null when it was not sent. */
 export const acceptsEncoding = (header: string | null, encoding: "br" | "gzip"): boolean =>
   (qualitiesIn(header ?? "").get(encoding) ?? 0) > 0;
