@@ -6,7 +6,7 @@ import { type CheerioAPI, load } from "cheerio";
 import type { DonationNetwork } from "#content/contract/transfer.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { holdsSample } from "#content/operation/directory-facts-store.ts";
-import { openStore, type Store } from "#content/store/open.ts";
+import { type Store } from "#content/store/open.ts";
 import { saveNonprofits } from "#content/nonprofit/save.ts";
 import { documentKinds } from "#site/documents/kinds.ts";
 import { type DocumentKey, partsOf, type Source } from "#site/documents/document.ts";
@@ -14,6 +14,7 @@ import { compileSite } from "#site/renderer/compile.ts";
 import { openRenderer, type Renderer } from "#site/renderer/renderer.ts";
 import { compiledSites } from "./processes.ts";
 import { aNonprofit } from "./records.ts";
+import { openBlankStore } from "#test/support/blank-store.ts";
 
 let opened: Promise<Renderer> | undefined;
 
@@ -44,7 +45,7 @@ export async function aSite(
   { network = "local" }: { network?: DonationNetwork } = {},
 ): Promise<TestSite> {
   const folder = mkdtempSync(join(tmpdir(), "almoner-site-"));
-  const store = await openStore({ url: `file:${join(folder, "store.db")}`, synchronous: "OFF" });
+  const store = await openBlankStore(`file:${join(folder, "store.db")}`);
   const lists = openListIndex(store);
   const source = { store, lists, renderer: await aRenderer(), baseUrl: siteBaseUrl, network };
   const files = async (key: DocumentKey) => {

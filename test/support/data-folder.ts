@@ -7,9 +7,10 @@ import { openService } from "#api/open-service.ts";
 import { announceService } from "#api/operator/running-service.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { saveNonprofits } from "#content/nonprofit/save.ts";
-import { openStore, type Store } from "#content/store/open.ts";
+import { type Store } from "#content/store/open.ts";
 import { freePort, startService, untilAnswers } from "./processes.ts";
 import { putCompiledSite } from "./publisher.ts";
+import { openBlankStore } from "#test/support/blank-store.ts";
 
 export type DataFolder = {
   dataDir: string;
@@ -30,7 +31,7 @@ export async function aDataFolder(
   const dataDir = mkdtempSync(join(tmpdir(), "almoner-data-"));
   if (compiled) await putCompiledSite(dataDir);
   const databaseUrl = `file:${join(dataDir, "store.db")}`;
-  const store = await openStore({ url: databaseUrl, busyWaitMs: 10_000 });
+  const store = await openBlankStore(databaseUrl, { busyWaitMs: 10_000 });
   const saves = nonprofits.map((after) => ({ before: null, after }));
   const stored = await store.write((tx) =>
     saveNonprofits(tx, saves, { origin: "test", now: new Date() }),

@@ -2,12 +2,13 @@ import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { NonprofitRecord, RegisterRecord } from "#content/nonprofit/record.ts";
-import { openStore, type Store } from "#content/store/open.ts";
+import { type Store } from "#content/store/open.ts";
 import { recordBySlug } from "#content/nonprofit/record-store.ts";
 import type { ImportReport } from "#content/register/import-store.ts";
 import type { RegisteredNumber } from "#content/register/standing.ts";
 import { knownByOrgId } from "#content/register/standing-store.ts";
 import { type ImportRequest, runImport } from "#scripts/import/run-import.ts";
+import { openBlankStore } from "#test/support/blank-store.ts";
 
 const registers = join(import.meta.dirname, "registers");
 
@@ -59,7 +60,7 @@ export const importRequest = (
 export async function anImporting({ alone = false } = {}): Promise<TestImporting> {
   const dataDir = mkdtempSync(join(tmpdir(), "almoner-import-"));
   const url = `file:${join(dataDir, "store.db")}`;
-  const store = await openStore({ url, synchronous: "OFF", oneConnection: alone });
+  const store = await openBlankStore(url, { synchronous: "OFF", oneConnection: alone });
   const column = async (sql: string) => {
     const { rows } = await store.raw.execute(sql);
     return rows.map((row) => String(row[0]));

@@ -3,7 +3,6 @@ import { generateKeyPairSync } from "node:crypto";
 import { cpSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
-import { openStore } from "#content/store/open.ts";
 import { recordBySlug } from "#content/nonprofit/record-store.ts";
 import { saveNonprofits } from "#content/nonprofit/save.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
@@ -16,6 +15,7 @@ import { publishChanges } from "#site/publisher/list-job.ts";
 import { compileSite } from "#site/renderer/compile.ts";
 import { aNonprofit } from "./records.ts";
 import { publisherFolders } from "#site/bundle/manifest.ts";
+import { openBlankStore } from "#test/support/blank-store.ts";
 
 /** A signing key for tests. */
 export const aSigningKey = (): string =>
@@ -46,7 +46,7 @@ export async function aDirectory(
 ) {
   const dataDir = mkdtempSync(join(tmpdir(), "almoner-directory-"));
   const databaseUrl = `file:${join(dataDir, "store.db")}`;
-  const store = await openStore({ url: databaseUrl, synchronous: "OFF" });
+  const store = await openBlankStore(databaseUrl);
   const save = (saves: Parameters<typeof saveNonprofits>[1]) =>
     store.write((tx) => saveNonprofits(tx, saves, { origin: "test", now: new Date("2026-11-01") }));
   await save(nonprofits.map((context) => ({ before: null, after: aNonprofit(context) })));

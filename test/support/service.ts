@@ -12,11 +12,11 @@ import { openLimits } from "#api/http/rate-limit.ts";
 import { loadSecrets } from "#api/secrets.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { countActivity } from "#content/operation/activity-store.ts";
-import { openStore } from "#content/store/open.ts";
 import { logRecommendations } from "#content/recommendation/log-store.ts";
 import { recordBySlug } from "#content/nonprofit/record-store.ts";
 import { saveNonprofits } from "#content/nonprofit/save.ts";
 import { watchChanges } from "#content/feed/store.ts";
+import { openBlankStore } from "#test/support/blank-store.ts";
 
 export type TestService = Awaited<ReturnType<typeof aService>>;
 
@@ -53,7 +53,7 @@ export async function aService(
     ...options.env,
   });
   const given = options.context ?? {};
-  const store = given.store ?? (await openStore({ url: config.databaseUrl, synchronous: "OFF" }));
+  const store = given.store ?? (await openBlankStore(config.databaseUrl));
   const clock = given.clock ?? (() => testNow);
   const secrets = loadSecrets(config);
   const log = given.log ?? {
