@@ -51,7 +51,7 @@ export async function writeHashed(
 export const inSegmentBytesMax = 4 * 1024 * 1024;
 /** Files in formats that are compressed already. */
 const packedAlready = /\.(?:gz|png|woff2|parquet|sqlite|pagefind|pf_[a-z]+)$/;
-/** With a dictionary level 3 gains a tenth for half as much time again (decision 01). */
+/** With a dictionary, level 3 would save a tenth more and take half as long again (decision 01). */
 const params = { [constants.ZSTD_c_compressionLevel]: 1 };
 const freshMax = 10_000;
 
@@ -147,7 +147,7 @@ export function openBlobs(
       renameSync(draft, ownPath(digest));
       return stored(digest, size, { pack: 0, start: 0, length: size });
     },
-    /** As `whole`; pass `at` for content that no release refers to yet. */
+    /** Content that matches its digest, else null. `at`: the location, for content that no release refers to yet. */
     find: whole,
     /** As `find`, but throws with code ENOENT where `find` returns null. */
     read,

@@ -40,7 +40,7 @@ function kindOf({ type, properties, anyOf }: Shape, hasFields: boolean): string 
 
 /** The fields of the detail, in its order; every file of /data has all of them. */
 export const detailFields: readonly Field[] = fieldOf("", document).fields ?? [];
-/** The fields without objects, which CSV cannot hold. */
+/** The fields except objects and records, which CSV cannot hold. */
 export const csvFields = detailFields.filter(({ kind }) => kind !== "object" && kind !== "record");
 
 /** The value of a column: lists and objects are JSON text, flags booleans. */

@@ -270,7 +270,7 @@ function openTable(db: Database, tables: Table[], of: Omit<Table, "rows">): AddR
 /** The lines of a gzip file of text. Only a line feed ends a line, because JSON may contain other separators. */
 export async function* linesIn(file: string): AsyncGenerator<string> {
   const text = createGunzip();
-  pipeline(createReadStream(file), text).catch(() => {}); // Reading `text` throws it, too.
+  pipeline(createReadStream(file), text).catch(() => {}); // Reading `text` throws the same error.
   const decoder = new TextDecoder();
   let rest = "";
   for await (const piece of text) {

@@ -33,7 +33,7 @@ export const headerRulesText: string = JSON.stringify([
   "cache-tag",
 ]);
 
-/** Also for scripts, because Pagefind's worker, which runs WebAssembly, obeys the policy of its own file. */
+/** Sent with scripts too, because Pagefind's worker, which runs WebAssembly, obeys the policy of its own file. */
 const contentSecurityPolicy = fileHeaders.content_security_policy.join("; ");
 
 /** Headers of every file: the directory is public, for any origin. */

@@ -62,7 +62,7 @@ export function profileFeed(baseUrl: string, history: FoundHistory): string {
 
 /**
  * An Atom feed (RFC 4287) of these histories, newest first. Ids are tag URIs (RFC 4151) of a change's day and number, so
- * they outlive names. Text is escaped before the library puts it into CDATA sections, which a "]]>" would end.
+ * they outlive names. Text is escaped before the library puts it into CDATA sections, which a second "]]>" would end.
  */
 function atomXml(
   baseUrl: string,

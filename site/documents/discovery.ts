@@ -15,7 +15,7 @@ import { changesNeeds, changesNumbers, touches } from "./staleness.ts";
 const nothing = () => ({});
 let last: { baseUrl: string; answer: ReturnType<typeof openApiDocument> } | undefined;
 
-/** The description of the API, cached: two files and a page are made from it, and it takes as long as a dozen of them. */
+/** The description of the API, cached: two files and a page are made from it, and it takes as long as a dozen of these. */
 export const described = ({ baseUrl }: Pick<Source, "baseUrl">) =>
   (last = last?.baseUrl === baseUrl ? last : { baseUrl, answer: openApiDocument(baseUrl) });
 
@@ -43,7 +43,7 @@ async function wantedToday({ store }: Source) {
 
 const walletFields: ReadonlySet<string> = new Set(["usdc_wallet", "status"]);
 
-/** The first nonprofits of the list that have a wallet, among its first `5 * payablesMax` entries. */
+/** The first nonprofits with a wallet: those with one are at the beginning of the list. */
 async function payable({ store, baseUrl, network }: Source) {
   const ids = await idsInList(store, "all", { limit: 5 * payablesMax, offset: 0 });
   const foremost = await recordsById(store, ids, { summaries: true });

@@ -30,7 +30,7 @@ export type Source = Drawing & {
   readonly dataPackage?: () => DataPackage | null;
 };
 
-/** How one kind of document is found and rendered. */
+/** A kind of document: how its documents are found and rendered. */
 export type DocumentKind<Needs = Source> = {
   readonly kind: string;
   /** The keys of the whole directory, in batches that are rendered with one query per table. */

@@ -32,7 +32,7 @@ export const listPageKey = (list: string, page: number): DocumentKey => `list-pa
 
 const itemsPerBatch = 1_000;
 
-/** A page of a list: causes and countries as HTML and markdown; the whole directory as JSON, its first page as these too. */
+/** A page of a list as HTML and markdown; the whole directory as JSON, and only its first page as HTML and markdown. */
 export const listPage: DocumentKind = {
   kind: "list-page",
   async *all({ store }) {

@@ -53,7 +53,7 @@ export function listPageView(list: ListPage, t: Texts = english) {
     root: pathOf(1),
     name,
     kicker,
-    /** Path of the same entries as JSON; on the first page, without an offset. */
+    /** Path of the same entries as JSON; for the first page, of the JSON list that begins with them. */
     json: jsonPath(list),
     feed: narrowed ? undefined : `${pathOf(1).replace("/browse", "/feed")}.atom`,
     title: t.text(first ? "list.title" : "list.title_of_page", { name, page }),

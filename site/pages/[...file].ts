@@ -70,7 +70,7 @@ function agentsGuide({ baseUrl, wanted, firstSlug }: LocalsOf<"/agents.md">): st
   });
 }
 
-/** The skills of this directory, of which there is one. Source: Agent Skills Discovery, 0.2.0. */
+/** The index of this directory's skills, with its only one. Source: Agent Skills Discovery, 0.2.0. */
 function skillsIndex({ baseUrl }: { baseUrl: string }): string {
   const text = fixedGuide(skill, baseUrl);
   const [, name = "", lines = ""] =

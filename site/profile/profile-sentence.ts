@@ -166,7 +166,7 @@ function giftsOf(open: readonly RegisterFacts[]): TextKey | null {
   return words.includes("by treaty") ? "sentence.by_treaty" : "sentence.deductible";
 }
 
-/** Not when registers were last read: a file without news makes no page stale. News changes the record itself: merge.ts. */
+/** Ignores when registers were last read: a file without news makes no page stale. News changes the record: merge.ts. */
 const noScopes: ScopesRead = new Map();
 
 /** The standing of an organisation under each of its register numbers. */

@@ -188,7 +188,7 @@ const madeEveryMs = 3_600_000;
 /** A publisher that has just started has more urgent work. */
 const firstAfterDefaultMs = 30_000;
 
-/** The part of the feed job that keeps the files of /data, and the page that names them, in step with the snapshot. */
+/** The part of the feed job that makes the files of /data, and the page that names them, after the snapshot changed. */
 export function openDataFiles(context: PublisherContext, firstAfterMs = firstAfterDefaultMs) {
   const { manifest, background, log } = context;
   let newest: DataFileSet | null = null;

@@ -14,9 +14,9 @@ const pruneEveryMs = 60_000;
 const pruneMoreAfterMs = 10;
 
 type Moment = {
-  /** A rollback holds publishing, so nothing may be rendered. */
+  /** Whether a rollback holds publishing, so that nothing may be rendered. */
   held: boolean;
-  /** No change is waiting for anything. */
+  /** Whether no change waits to be published. */
   quiet: boolean;
 };
 

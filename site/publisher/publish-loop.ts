@@ -224,7 +224,7 @@ export type LoopState = {
   requested: boolean;
   /** An operator went back to an older release: nothing is rendered until publishing is resumed. */
   held: boolean;
-  /** The code of the site changed since the current release, so only a full build can publish. */
+  /** The site or its settings changed since the current release, so only a full build can publish. */
   outdated: boolean;
   /** There may be changes that no profile shows yet. */
   hasChanges: boolean;

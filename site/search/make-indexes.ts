@@ -93,7 +93,7 @@ export async function makeIndexes(
 
 type Within = { after: number; upTo: number };
 
-/** The parts that changes affect or that do not exist yet, because a cause is split differently now; and files to remove. */
+/** The parts that changes affect or that do not exist (a cause may be split differently now); and files to remove. */
 async function planLunrFiles(
   { store, manifest }: Pick<IndexParts, "store" | "manifest">,
   within: Within,

@@ -9,7 +9,7 @@ export type ReadChip = {
   literal: boolean;
 };
 
-/** Chips for what was recognised in `q`. Without a place, it is left out of the words; else the words are taken as typed. */
+/** Chips for what was recognised in `q`: the search without a place drops its words, the others take the words as typed. */
 export function readIn(
   q: string,
   { number, place, words, corrections }: SearchAnswer["understood"],
