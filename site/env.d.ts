@@ -1,7 +1,7 @@
 /// <reference types="astro/client" />
 
 declare namespace App {
-  /** What the publisher hands to a page. Each page takes its own part out of it. */
+  /** What the publisher passes to a page; each page uses its own part of it. */
   interface Locals {
     [part: string]: unknown;
   }

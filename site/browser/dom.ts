@@ -1,6 +1,6 @@
 import { sayingOf } from "./texts.ts";
 
-/** An element with attributes and children; texts stay texts, so nothing that a stranger wrote becomes markup. */
+/** Makes an element with attributes and children. Texts stay text, so no third-party text becomes markup. */
 export function el<Tag extends keyof HTMLElementTagNameMap>(
   tag: Tag,
   attributes: Readonly<Record<string, string | boolean>> = {},
@@ -14,18 +14,18 @@ export function el<Tag extends keyof HTMLElementTagNameMap>(
   return element;
 }
 
-/** A link that leaves the page where the widget stands as it is. */
+/** A link that opens in a new tab, so that the page with the widget stays. */
 export const awayLink = (href: string, words: string, className = ""): HTMLAnchorElement =>
   el("a", { href, class: className, target: "_blank", rel: "noopener" }, [words]);
 
-/** The first element that a selector finds. Throws when the page has none: page and script belong together. */
+/** The first element that matches a selector. Throws when the page has none, because page and script belong together. */
 export function part(selector: string, within: ParentNode = document): HTMLElement {
   const element = within.querySelector<HTMLElement>(selector);
   if (element === null) throw new Error(`the page has no ${selector}`);
   return element;
 }
 
-/** Shows facts as rows of a definition list, leaving out those that are null. */
+/** Shows facts as rows of a definition list, without those that are null. */
 export const showFacts = (
   list: HTMLElement,
   facts: readonly (readonly [label: string, what: Node | string | null])[],
@@ -36,7 +36,7 @@ export const showFacts = (
     ),
   );
 
-/** Calls a function once nothing has called for it for a while. */
+/** Wraps a function: `later` calls it once `later` has not been called for `restMs`, `now` calls it at once. */
 export function debounced(call: () => void, restMs: number) {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const cancel = () => clearTimeout(timer);
@@ -51,7 +51,7 @@ export function debounced(call: () => void, restMs: number) {
   return { later, now, cancel };
 }
 
-/** Makes a button, hidden until now, copy a text; the button itself says how that went, by the texts of the group "copy", which it carries. */
+/** Shows a hidden button that copies a text and then says how that went, with its texts of the group "copy". */
 export function offerCopying(button: HTMLElement, text: HTMLElement): void {
   button.hidden = false;
   const say = sayingOf(button);
@@ -61,7 +61,7 @@ export function offerCopying(button: HTMLElement, text: HTMLElement): void {
       await navigator.clipboard.writeText(text.textContent ?? "");
       button.textContent = say("done");
     } catch {
-      // Where the clipboard is closed to pages, the text is at least marked.
+      // If the page may not use the clipboard, at least select the text.
       getSelection()?.selectAllChildren(text);
       button.textContent = say("marked");
     }

@@ -13,7 +13,7 @@ import { sayingOf } from "./texts.ts";
 
 const bytesMax = 10_000_000;
 const triesMax = 5;
-/** The service takes 64 KiB, in which a letter that is not Latin counts nine. */
+/** The service accepts 64 KiB, of which a non-Latin letter takes nine bytes. */
 const bodyBytesMax = 60_000;
 
 const form = part("#match") as HTMLFormElement;
@@ -52,7 +52,7 @@ async function start(file: File): Promise<void> {
   }
 }
 
-/** Matches a file batch by batch, offers the result, and answers what to say. */
+/** Matches a file batch by batch, offers the result, and returns the words to show. */
 async function matched(file: File): Promise<string> {
   if (file.size > bytesMax) return text("too_large");
   const read = readTable(tableText(await file.arrayBuffer()), Number(rowsMax));
@@ -73,7 +73,7 @@ async function matched(file: File): Promise<string> {
 }
 
 async function matchesOf(queries: readonly TableQuery[]): Promise<RowMatch[]> {
-  // A row without a name and number is asked about no one.
+  // A row without a name and number matches no one.
   const batch = queries.map((query, at) => [`q${at}`, query] as const);
   const answer = (await ask("queries", Object.fromEntries(batch))) as Record<
     string,
@@ -91,7 +91,7 @@ async function matchesOf(queries: readonly TableQuery[]): Promise<RowMatch[]> {
   }));
 }
 
-/** Asks the directory; where that is too often, waits as long as it says. */
+/** Asks the directory; when it refuses because of too many requests, waits as long as it says and tries again. */
 async function ask(kind: "queries" | "extend", what: object): Promise<unknown> {
   for (let tried = 1; ; tried++) {
     const body = new URLSearchParams({ [kind]: JSON.stringify(what) });
@@ -105,7 +105,7 @@ async function ask(kind: "queries" | "extend", what: object): Promise<unknown> {
 }
 
 function offer(table: Table, matches: readonly RowMatch[], name: string): void {
-  // The mark at the start tells spreadsheets that it is UTF-8.
+  // The byte order mark tells spreadsheets that it is UTF-8.
   const file = new Blob([`\uFEFF${writtenTable(table, matches)}`], { type: "text/csv" });
   const download = name.replace(/(\.\w+)?$/, (ending) => `-matched${ending || ".csv"}`);
   const link = el("a", { href: URL.createObjectURL(file), download }, [

@@ -5,7 +5,7 @@ import { pathHere } from "./texts.ts";
 const similarMax = 3;
 const lists = part(".nearby ul");
 
-/** What the nearest list is asked for: "cause=education" of /causes/education, "country=US" of /countries/us, the query of /browse. */
+/** The API's filters of a list: "cause=education" of /causes/education, "country=US" of /countries/us, or a browse query. */
 function filtersOf(href: string): URLSearchParams {
   const { pathname, search } = new URL(href);
   const [, list, id] = /\/(causes|countries)\/(.+)$/.exec(pathname) ?? [];
@@ -13,7 +13,7 @@ function filtersOf(href: string): URLSearchParams {
   return new URLSearchParams(list === "causes" ? { cause: id } : { country: id.toUpperCase() });
 }
 
-/** Names three organisations of the nearest list, and of wider ones, before the links: in the file they would go stale with any neighbour. */
+/** Adds three organisations of the nearest or wider lists before the links; in the file their names would go stale. */
 async function show(): Promise<void> {
   const others = new Map<string, string>();
   const filters = filtersOf(lists.querySelector("a")?.href ?? "");

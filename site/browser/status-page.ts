@@ -1,8 +1,8 @@
 import { offerCopying, part } from "./dom.ts";
 
-// The secret stands after # in the address and travels in a body: no log of addresses and no referrer holds it.
+// The secret is after # in the address and is sent in a body, so that no log or referrer contains it.
 
-/** Sends what a form of the page holds, and shows the page that is answered in the place of this one's status. */
+/** Sends a form's values, and replaces this page's status with that of the page in the answer. */
 async function send(form: HTMLFormElement, body: URLSearchParams): Promise<void> {
   const status = part("#status");
   const { silent = "" } = status.dataset;

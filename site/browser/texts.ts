@@ -1,16 +1,16 @@
 import { filled, type Pattern, type Values } from "#content/language/fill.ts";
 
-/** Texts of a script by their names, in the language of the page: the page hands them over in `data-texts`. */
+/** Texts of a script by name, in the page's language; the page passes them in `data-texts`. */
 export type ScriptTexts = Readonly<Record<string, Pattern>>;
 
-/** Says a text of a script with its values. */
+/** Returns a text of a script, filled with values. */
 export type Say = (name: string, values?: Values) => string;
 
-/** Says the texts that an element hands over. */
+/** Returns a `Say` for the texts that an element carries. */
 export const sayingOf = ({ dataset }: HTMLElement): Say =>
   sayIn(JSON.parse(dataset["texts"] ?? "{}") as ScriptTexts, document.documentElement.lang);
 
-/** Says texts in a language; a name without a text stands for itself. */
+/** Returns a `Say` in a language; a name without a text gives the name itself. */
 export function sayIn(texts: ScriptTexts, language: string): Say {
   const numbers = new Intl.NumberFormat(language);
   const plurals = new Intl.PluralRules(language);
@@ -21,7 +21,7 @@ export function sayIn(texts: ScriptTexts, language: string): Say {
     });
 }
 
-/** Where a page of the directory, named by its English address, is in the language of this page. */
+/** The path, in this page's language, of a page named by its English path. */
 export const pathHere = (path: string): string => {
   const { lang } = document.documentElement;
   return lang === "en" || lang === "" || !path.startsWith("/") ? path : `/${lang}${path}`;

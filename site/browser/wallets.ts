@@ -4,7 +4,7 @@ import { el } from "./dom.ts";
 type Account = { address: string };
 type Signatures = Promise<readonly { signature: Uint8Array }[]>;
 
-/** What this site uses of the features of wallets. Source: Wallet Standard, and its extensions for Solana. */
+/** The features of wallets that this site uses. Source: Wallet Standard, and its extensions for Solana. */
 type Features = {
   "standard:connect": { connect(): Promise<{ accounts: readonly Account[] }> };
   "solana:signMessage": { signMessage(of: { account: Account; message: Uint8Array }): Signatures };
@@ -17,10 +17,10 @@ type Features = {
   };
 };
 
-/** A wallet in this browser, for example an extension. Its name is its own text. */
+/** A wallet in this browser, for example an extension, which chooses its own name. */
 export type Wallet = { name: string; chains: readonly string[]; features: Features };
 
-/** Puts a button into a place for each wallet that has this feature and chain, now or later, and shows the place. */
+/** Adds a button to `place` for each wallet, present or later, that has this feature and chain, and shows `place`. */
 export function offerWallets(
   place: HTMLElement,
   {
@@ -45,7 +45,7 @@ export function offerWallets(
   dispatchEvent(new CustomEvent("wallet-standard:app-ready", { detail: api }));
 }
 
-/** The account with which the person connects the wallet. Throws when they do not. */
+/** The account with which the user connects the wallet. Throws when there is none. */
 export async function connect({ features }: Wallet): Promise<Account> {
   const { accounts } = await features["standard:connect"].connect();
   const [account] = accounts;

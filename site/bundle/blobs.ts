@@ -18,13 +18,13 @@ import { replaceFile } from "#content/runtime/files.ts";
 import type { Manifest } from "./manifest.ts";
 import { type Location, openSegments, packsFolder, readRecord, recordOf } from "./segments.ts";
 
-/** Content by its SHA-256: what releases share with each other. */
+/** Content by its SHA-256; releases share it. */
 export type Blobs = ReturnType<typeof openBlobs>;
 
-/** What was put. `at` tells where it lies until a release that names it is committed; absent: one has named it before. */
+/** Stored content. `at` is set for new content that no release refers to yet. */
 export type StoredContent = { digest: string; size: number; at?: Location };
 
-/** Writes pieces into a file; answers the SHA-256 and the size of all. */
+/** Writes pieces into a file; returns the SHA-256 and the size of the whole. Removes the file when writing fails. */
 export async function writeHashed(
   pieces: AsyncIterable<Uint8Array>,
   target: string,
@@ -47,18 +47,18 @@ export async function writeHashed(
   return { digest: hasher.digest("hex"), size };
 }
 
-/** Larger content has a file of its own, as it is, so that it is sent from the disk and never whole in memory. */
+/** Larger content gets an uncompressed file of its own, so that it is sent from the disk and never whole in memory. */
 export const inSegmentBytesMax = 4 * 1024 * 1024;
-/** What is compressed already. */
+/** Files in formats that are compressed already. */
 const packedAlready = /\.(?:gz|png|woff2|parquet|sqlite|pagefind|pf_[a-z]+)$/;
-/** With a dictionary level 3 gains a tenth for half as much time again (decision 01). */
+/** With a dictionary, level 3 would save a tenth more and take half as long again (decision 01). */
 const params = { [constants.ZSTD_c_compressionLevel]: 1 };
 const freshMax = 10_000;
 
 /**
- * Opens (and makes) the content of a bundle: segments that are only appended to, and a file of its own for what is large.
- * Where it lies is told by the manifest once a release names it, and before by what `put` answers. With `onDamaged`
- * content that is there already is looked at, and written again where it is not what its digest says.
+ * Opens (and creates) the content of a bundle: append-only segments, and a separate file for each large content. The
+ * manifest holds the location once a release refers to the content; before that, `put` returns it. With `onDamaged`,
+ * `put` verifies content that exists already, and writes it again when it does not match its digest.
  */
 export function openBlobs(
   { db, folder: bundle }: Pick<Manifest, "db" | "folder">,
@@ -73,7 +73,7 @@ export function openBlobs(
     "SELECT pack, start, length FROM blobs WHERE digest = ?",
   );
   const forgetting = db.query<null, [Uint8Array]>("DELETE FROM blobs WHERE digest = ?");
-  /** What this process has written and no release names yet. */
+  /** What this process has written and no release refers to yet. */
   const fresh = countedCache<Location>(freshMax);
   const draftPath = () => `${folder}/${process.pid}-${performance.now()}.draft`;
   const ownPath = (digest: string) => `${folder}/${digest}`;
@@ -86,7 +86,7 @@ export function openBlobs(
       ? segments.has(at)
       : statSync(ownPath(digest), { throwIfNoEntry: false })?.size === at.length;
 
-  /** Content that is what its digest says; null for any other, and for none. */
+  /** Content that matches its digest; null when it is missing or damaged. */
   const whole = (digest: string, at = find(digest)): Buffer<ArrayBuffer> | null => {
     if (at === null || !isThere(digest, at)) return null;
     if (at.pack === 0) return verified(readFileSync(ownPath(digest)), digest);
@@ -127,9 +127,9 @@ export function openBlobs(
     folder,
     segments,
     dictionaries,
-    /** Where a new draft may be written, which `adopt` then takes. */
+    /** A path for a new draft, which `adopt` then takes. */
     draftPath,
-    /** Writes content once. `path` tells what it is like, and so how it is compressed. */
+    /** Writes content once. `path` gives its kind, and so how it is compressed. */
     put: (body: Uint8Array, path = ""): StoredContent => {
       const digest = sha256Of(body);
       const named = committed(digest);
@@ -142,24 +142,24 @@ export function openBlobs(
       }
       return stored(digest, body.length, write(digest, body, path));
     },
-    /** Takes a draft as a file of its own. */
+    /** Makes a draft the separate file of its content. */
     adopt: (draft: string, { digest, size }: { digest: string; size: number }): StoredContent => {
       renameSync(draft, ownPath(digest));
       return stored(digest, size, { pack: 0, start: 0, length: size });
     },
-    /** Content that is what its digest says; null for any other, and for none. `at`: where it lies, of what no release names yet. */
+    /** Content that matches its digest, else null. `at`: the location, for content that no release refers to yet. */
     find: whole,
-    /** The same; throws where `find` gives null, with ENOENT as the code. */
+    /** As `find`, but throws with code ENOENT where `find` returns null. */
     read,
-    /** Whether content seems to be there; it is not read. */
+    /** Whether content seems to exist: its size is checked, it is not read. */
     has: (digest: string): boolean => {
       const at = find(digest);
       return at !== null && isThere(digest, at);
     },
-    /** The file of large content; null for what lies in a segment, and for none. */
+    /** The file of large content; null for content in a segment and for missing content. */
     ownFile: (digest: string): string | null => (find(digest)?.pack === 0 ? ownPath(digest) : null),
     pathOf,
-    /** The file that holds content; null for none. */
+    /** The file that holds content; null for missing content. */
     placeOf: (digest: string): string | null => {
       const at = find(digest);
       return at && pathOf(digest, at.pack);
@@ -169,7 +169,7 @@ export function openBlobs(
       if (find(digest)?.pack === 0) copyFileSync(ownPath(digest), target);
       else writeFileSync(target, read(digest));
     },
-    /** Forgets content, so that it is written again. */
+    /** Forgets content, so that `put` writes it again. */
     remove: (digest: string): void => {
       const at = find(digest);
       fresh.delete(digest);
@@ -180,7 +180,7 @@ export function openBlobs(
   };
 }
 
-/** A damaged record may claim any size. */
+/** Limits the output, because a damaged record may claim any size. */
 const unpacked = (content: Uint8Array, dictionary: Uint8Array | null): Buffer<ArrayBuffer> =>
   zstdDecompressSync(content, {
     maxOutputLength: inSegmentBytesMax,
@@ -190,7 +190,7 @@ const unpacked = (content: Uint8Array, dictionary: Uint8Array | null): Buffer<Ar
 const verified = (content: Buffer<ArrayBuffer>, digest: string) =>
   sha256Of(content) === digest ? content : null;
 
-/** Removes what a process that was killed was about to put in place. Only while no other process publishes. */
+/** Removes drafts that a killed process left. Only call it while no other process publishes. */
 export function removeDrafts(folder: string): void {
   for (const name of readdirSync(folder)) {
     if (/^\.?\d+-[^/]*\.draft$/.test(name)) {
@@ -199,20 +199,20 @@ export function removeDrafts(folder: string): void {
   }
 }
 
-/** What documents of one kind have in common. */
+/** Text that documents of one kind have in common. */
 type Dictionary = { id: number; body: Uint8Array };
 
-/** Twice as much makes documents a fifth smaller and takes a third longer (decision 01). */
+/** Twice as many bytes make documents a fifth smaller and take a third longer (decision 01). */
 const dictionaryBytes = 16_384;
-/** Fewer documents of a kind are not worth one. */
+/** A kind with fewer documents gets no dictionary. */
 const samplesLeast = 8;
 
-/** What kind of document lies there: its folder and its ending. */
+/** The kind of document at a path: its folder and its ending. */
 const kindOf = (path: string): string => path.replace(/[^/]*?(?=(?:\.[a-z0-9]+)?$)/, "*");
 
 /**
- * The dictionaries by which documents are compressed, one for each kind of document, kept in the manifest. One that is
- * replaced stays, for older documents are read by it.
+ * The dictionaries that compress documents, one per kind of document, kept in the manifest. Replaced ones stay, because
+ * older documents need them.
  */
 export function openDictionaries(db: Database) {
   const reading = db.query<Dictionary, [number]>("SELECT id, body FROM dictionaries WHERE id = ?");
@@ -222,7 +222,7 @@ export function openDictionaries(db: Database) {
   const bodies = new Map<number, Uint8Array>();
   let byKind: Map<string, Dictionary> | null = null;
   return {
-    /** Null for 0, and for one that is gone. */
+    /** Null for 0 and for an unknown dictionary. */
     byId: (id: number): Uint8Array | null => {
       const body = bodies.get(id) ?? (id === 0 ? null : (reading.get(id)?.body ?? null));
       if (body !== null) bodies.set(id, body);
@@ -232,7 +232,7 @@ export function openDictionaries(db: Database) {
       byKind ??= new Map(newest.all().map((dictionary) => [dictionary.kind, dictionary]));
       return byKind.get(kindOf(path)) ?? null;
     },
-    /** Makes new ones of documents like those that will come. */
+    /** Makes new dictionaries from sample documents. */
     learn: (samples: readonly { path: string; body: Uint8Array }[]): void => {
       const adding = db.query("INSERT INTO dictionaries (kind, body) VALUES (?, ?)");
       const learning = db.transaction(() => {

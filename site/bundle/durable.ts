@@ -2,12 +2,12 @@ import { open } from "node:fs/promises";
 import { bootId } from "#content/runtime/timing.ts";
 import type { BundleContext } from "./release.ts";
 
-/** More new files than these are brought onto the disk with everything else that is there, at once. */
+/** For this many new files or more, one sync of the whole file system is made instead. */
 const filesPerRoundMax = 2_000;
 
 /**
- * Brings the blobs of newer releases onto the disk, behind the readers' backs: a release is visible before it is
- * durable, and what a power loss takes is published again. Answers whether all is durable now.
+ * Syncs the blobs of newer releases to the disk after readers see them; what a power loss takes is published again. Returns
+ * whether all releases are durable now.
  */
 export async function makeDurable(parts: BundleContext): Promise<boolean> {
   const { manifest, blobs } = parts;
@@ -31,9 +31,9 @@ export async function makeDurable(parts: BundleContext): Promise<boolean> {
   return manifest.state().current_release === current_release;
 }
 
-/** One sync of the whole file system that holds the folder; answers whether it went well. */
+/** Syncs the whole file system that holds the folder; returns whether that succeeded. */
 export async function syncAll({ manifest, blobs }: BundleContext): Promise<boolean> {
-  // What is published while the disk works may not be part of it.
+  // Read first: a release published during the sync may not be part of it.
   const { current_release } = manifest.state();
   const { exited } = Bun.spawn(["sync", "-f", blobs.folder], {
     stdio: ["ignore", "ignore", "ignore"],
@@ -44,8 +44,8 @@ export async function syncAll({ manifest, blobs }: BundleContext): Promise<boole
 }
 
 /**
- * After the machine itself went down: whether every blob that was not durable then is whole. A blob that is not is
- * removed, so that rendering writes it again.
+ * After the machine restarted: returns whether every blob that was not durable is whole. Removes those that are not, so
+ * that rendering writes them again.
  */
 export function survivedBoot({ manifest, blobs, log }: BundleContext): boolean {
   const { boot_id, durable_release } = manifest.state();

@@ -27,16 +27,15 @@ export const compressors = {
   gzip: (whole: Uint8Array) => gzipSync(whole, { level: 6 }),
 };
 
-/** Who edits a file in place would be surprised by the next release. */
+/** Read-only, because the next release replaces a file that somebody edits. */
 const fileMode = 0o444;
 
 /**
- * The bundle as a plain folder, for any web server: each file is put in place at once. Its time of change goes up by at
- * least a second whenever its content is replaced, also when an older content comes back: nginx and others make ETags of
- * that second and the size, and two versions of one second would look the same to a reader who asks whether his is current.
- * With `precompress` each file has a `.br` and a `.gz` beside it, for servers that send them as they are. Such servers do
- * not look whether a sibling is as new as its file, so it is taken away before the file changes, also where an earlier
- * setting left one.
+ * The bundle as a plain folder for any web server; each file is replaced atomically. A replaced file's time of change
+ * rises by at least a second, even when older content returns: nginx and others make ETags of that second and the size,
+ * so two versions in one second would look the same to a client that revalidates. With `precompress` each file has a
+ * `.br` and a `.gz` sibling, for servers that send them as they are. Such servers do not check that a sibling is as new
+ * as its file, so siblings are removed before the file changes, also those of an earlier setting.
  */
 export function openExport(folder: string, { precompress = false } = {}) {
   mkdirSync(folder, { recursive: true });
@@ -52,21 +51,21 @@ export function openExport(folder: string, { precompress = false } = {}) {
   };
   return {
     folder,
-    /** Makes the path show what is written. */
+    /** Puts what `write` writes at the path. */
     put: (path: string, write: WriteTo): void => {
       const target = `${folder}/${path}`;
       removeSiblings(target);
       try {
         show(target, write);
       } catch (error) {
-        // The first file of a folder, or somebody removed folders of ours.
+        // The folder does not exist yet, or somebody removed it.
         if (codeOf(error) !== "ENOENT") throw error;
         mkdirSync(target.slice(0, target.lastIndexOf("/")), { recursive: true });
         show(target, write);
       }
       if (precompress) makeSiblings(folder, target);
     },
-    /** Whether the path shows this content and nothing else. */
+    /** Whether the file at the path has exactly this content. */
     shows: (path: string, { digest, size }: { digest: string; size: number }): boolean => {
       const target = `${folder}/${path}`;
       const sizeNow = statSync(target, { throwIfNoEntry: false })?.size;
@@ -88,7 +87,7 @@ function makeSiblings(folder: string, target: string): void {
   if (!compressible.test(target)) return;
   const content = readFileSync(target);
   if (content.length < compressFromBytes) return;
-  // Servers make a sibling's ETag of its time of change.
+  // The same time of change, because servers make a sibling's ETag of it.
   const { atimeMs, mtimeMs } = statSync(target);
   for (const [ending, compress] of [
     ["br", compressors.br],

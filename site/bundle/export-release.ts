@@ -9,10 +9,10 @@ import {
 
 type ExportContext = Pick<BundleContext, "manifest" | "exported" | "blobs">;
 
-/** Bundles whose folder is being brought in step: up to which release, and `failed` once a path could not be shown. */
+/** Exports in progress: up to which release, how many run, and whether one of them failed. */
 const showingTo = new WeakMap<Manifest, { release: number; runs: number; failed: boolean }>();
 
-/** Makes a release current, then shows it in the folder for other web servers. */
+/** Makes a release current, then exports it to the folder for other web servers. */
 export function publishRelease(
   context: BundleContext,
   draft: Omit<ReleaseDraft, "now">,
@@ -22,7 +22,7 @@ export function publishRelease(
   return outcome;
 }
 
-/** The same for a release of many files: others work in between. */
+/** As `publishRelease`, for many files: other work goes on between slices of the export. */
 export async function publishInSlices(
   context: BundleContext,
   draft: Omit<ReleaseDraft, "now">,
@@ -32,13 +32,13 @@ export async function publishInSlices(
   return outcome;
 }
 
-/** Shows in the folder for other web servers what releases changed that is not shown there yet. */
+/** Exports what releases changed since the last export to the folder for other web servers. */
 export function exportRelease(context: ExportContext): void {
   const { exported } = context;
   if (exported !== null) for (const _ of showing({ ...context, exported }));
 }
 
-/** The same bit by bit, for a release of many files; `giveWay` lets others have their turn. */
+/** As `exportRelease`, for many files: calls `giveWay` after each slice, to let other work go on. */
 export async function exportInSlices(
   context: ExportContext,
   giveWay: () => Promise<void> = () => Bun.sleep(0),
@@ -50,9 +50,9 @@ export async function exportInSlices(
 const pathsPerSlice = 8;
 
 /**
- * Shows what changed, pages before the lists that name them, deletions last, with a pause after some paths. Releases
- * that are made in a pause show theirs at once: so a path is brought to what it holds when its turn comes. What could
- * not be shown (the disk was full, say) is shown with the next release.
+ * Exports changed paths: pages before the lists that name them, deletions last; yields after every few paths. A release
+ * made during a pause is exported at once, so each path gets what the bundle holds when its turn comes. What failed (the
+ * disk was full, say) is exported with the next release.
  */
 function* showing({ manifest, exported, blobs }: ExportContext & { exported: ExportFolder }) {
   const { exported_release, current_release } = manifest.state();
@@ -68,7 +68,7 @@ function* showing({ manifest, exported, blobs }: ExportContext & { exported: Exp
       if (at > 0 && at % pathsPerSlice === 0) yield;
       const current = manifest.find(path);
       if (current === null) exported.remove(path);
-      // Content that somebody removed is made again by the full build that follows, and shown by its check.
+      // Content that somebody removed is made again by the full build that follows; `checkExport` then exports it.
       else if (blobs.has(current.digest))
         exported.put(path, (to) => blobs.copyTo(current.digest, to));
     }
@@ -81,13 +81,13 @@ function* showing({ manifest, exported, blobs }: ExportContext & { exported: Exp
   if (going.runs === 0 && !going.failed) manifest.setState({ exported_release: going.release });
 }
 
-/** Paths that releases after this one changed, in the order in which they are shown. */
+/** Paths that releases after this one changed, in the order of the export. */
 function changedPaths({ selectPaths, removedSince }: Manifest, release: number): string[] {
   const changed = selectPaths("SELECT path FROM files WHERE release > ?", [release]);
   return [...changed.sort((a, b) => exportRank(a) - exportRank(b)), ...removedSince(release)];
 }
 
-/** Assets, then profiles, then all that names them, then what tells that the rest is there. */
+/** The order of the export: assets, then profiles, then files that link to them, then indexes that say what exists. */
 export function exportRank(path: string): number {
   if (path.startsWith("_astro/") || /\.pf_[a-z]+$/.test(path)) return 0;
   if (path.startsWith("nonprofits/") || path.startsWith("api/nonprofits/")) return 1;
@@ -103,8 +103,8 @@ const lastFiles: ReadonlySet<string> = new Set([
 const filesPerSlice = 50;
 
 /**
- * Looks at every file in the folder for other web servers, and shows again what somebody changed or removed there. What
- * is not ours stays. Lets others work in between; answers the paths that were wrong.
+ * Checks every file in the folder for other web servers, and restores those that somebody changed or removed. Other files
+ * in it stay. Lets other work go on in between; returns the paths that were wrong.
  */
 export async function checkExport({ manifest, blobs, exported }: ExportContext): Promise<string[]> {
   if (exported === null) return [];

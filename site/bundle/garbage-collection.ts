@@ -3,17 +3,17 @@ import { join } from "node:path";
 import type { Location } from "./segments.ts";
 import type { BundleContext } from "./release.ts";
 
-/** How long hashed assets of older releases stay. */
+/** How long retired files, such as hashed assets of older releases, stay readable. */
 export const assetGraceMs = 24 * 60 * 60 * 1_000;
 
 type Digest = { digest: Uint8Array | null };
 
-/** Releases forgotten in one go: changes wait meanwhile. */
+/** Releases deleted in one run; changes wait meanwhile. */
 const releasesPerRun = 100;
 
 /**
- * Forgets releases beyond those that are kept (a rollback can reach no others), the oldest first and some at a time, and
- * the content that nothing names any more. Answers whether there is more to forget.
+ * Deletes releases that a rollback can no longer reach, the oldest first and at most 100 per run, and the content that
+ * nothing refers to any more. Returns whether there is more to delete.
  */
 export function prune(context: BundleContext, releasesKept: number): boolean {
   return context.manifest.db.transaction(() => forgetReleases(context, releasesKept)).immediate();
@@ -26,8 +26,8 @@ function forgetReleases(context: BundleContext, releasesKept: number): boolean {
   const first = manifest.oldestRelease();
   const firstKept = current_release - releasesKept + 1;
   const oldest = Math.min(firstKept, first + releasesPerRun);
-  // A rollback brings back pages that name the assets of their time, however long ago that was. It leaves the index for
-  // people alone, so what an older one named may go. What the signed list still tells stays until it does not.
+  // A rollback brings back pages that need the assets of their time, however long ago that was. It leaves `pagefind/`
+  // alone, so its older files may go. Files that the signed list still names stay.
   const doomed = db
     .query<{ path: string; digest: Uint8Array }, [number, number, number]>(
       `DELETE FROM files
@@ -46,7 +46,7 @@ function forgetReleases(context: BundleContext, releasesKept: number): boolean {
   return oldest < firstKept;
 }
 
-/** Forgets where content lies that neither a release names nor a reader may be about to open. */
+/** Deletes the entries, and the separate files, of content that no release refers to and no reader may be about to open. */
 function removeUnnamed({ manifest, blobs }: BundleContext, released: readonly Digest[]): void {
   const forgetting = manifest.db.query<{ pack: number }, [Uint8Array]>(
     `DELETE FROM blobs
@@ -62,22 +62,22 @@ function removeUnnamed({ manifest, blobs }: BundleContext, released: readonly Di
   }
 }
 
-/** A younger segment or file may hold what belongs to a release that is being made. */
+/** A younger segment or file may belong to a release that is being made. */
 const youngMs = 60 * 60 * 1_000;
-/** A reader that has looked up where content lies opens it long before this. */
+/** A reader opens content long before this time has passed since it looked up the location. */
 const spareForMs = 60_000;
-/** Each process that writes leaves a segment, however little it wrote. */
+/** Each process that writes leaves a segment, however small; more than `smallSegmentsMax` smaller than this are merged. */
 const smallBytes = 4 * 1024 * 1024;
 const smallSegmentsMax = 16;
-/** Of the index looked through in one step; changes wait meanwhile. */
+/** Rows of `blobs` read in one step; changes wait meanwhile. */
 const rowsPerStep = 10_000;
 
 type CompactionContext = Pick<BundleContext, "manifest" | "blobs" | "clock">;
 
 /**
- * Collects garbage in steps of some milliseconds, to be called again and again: removes segments and files that nothing
- * names, then copies what lives in mostly dead segments, or in many small ones, to the end of this process's own. A step
- * answers whether there is more to do. Content stays readable throughout, and a process that is killed has lost nothing.
+ * Returns a function that collects garbage in steps of some milliseconds; it returns whether there is more to do. It
+ * removes segments and files that nothing refers to, then copies the live content of mostly dead segments, or of many
+ * small ones, to the end of this process's own. Content stays readable throughout, and killing the process loses nothing.
  */
 export function openCompaction(context: CompactionContext): () => boolean {
   let going: { packs: ReadonlySet<number>; after: Uint8Array } | null = null;
@@ -91,7 +91,7 @@ export function openCompaction(context: CompactionContext): () => boolean {
     const next = moveRecords(context, packs, after);
     going = next === null ? null : { packs, after: next };
     if (next !== null) return true;
-    // Readers that have looked up a record may still read it for a while.
+    // Readers that have looked up a record may still read it, so the segments become old enough to delete in a minute.
     const deletable = (context.clock().getTime() - youngMs + spareForMs) / 1_000;
     for (const pack of packs) utimesSync(context.blobs.segments.pathOf(pack), deletable, deletable);
     return false;
@@ -99,8 +99,8 @@ export function openCompaction(context: CompactionContext): () => boolean {
 }
 
 /**
- * Removes segments and files of which nothing is named, once they are so old; answers which of the others are to be copied.
- * With 0 what a build that failed has left goes at once, and what another job has made and not published is made again.
+ * Removes old segments and files to which nothing refers; returns the segments to copy. With `olderThanMs` 0 the files of
+ * a failed build go at once; so do unpublished files of other jobs, which are then made again.
  */
 export function removeDead(
   { manifest: { db }, blobs, clock }: CompactionContext,
@@ -133,7 +133,7 @@ export function removeDead(
 
 type Row = Location & { digest: Uint8Array };
 
-/** Copies records of these segments; answers after which digest to go on, null at the end. */
+/** Copies records of these segments; returns the digest after which to continue, null at the end. */
 function moveRecords(
   { manifest: { db }, blobs: { segments } }: CompactionContext,
   packs: ReadonlySet<number>,
@@ -147,10 +147,10 @@ function moveRecords(
   const copies: Row[] = [];
   for (const row of rows) {
     const record = packs.has(row.pack) ? segments.read(row) : null;
-    // What is cut off is lost, and made again once a reader misses it.
+    // A truncated record is lost; it is made again once a reader misses it.
     if (record !== null) copies.push({ digest: row.digest, ...segments.append(record) });
   }
-  // What a power loss takes must not be all there is.
+  // A power loss must not take the only copy.
   if (copies.length > 0) segments.sync();
   const moving = db.query("UPDATE blobs SET pack = ?, start = ? WHERE digest = ?");
   const moveAll = db.transaction(() => {
@@ -160,7 +160,7 @@ function moveRecords(
   return rows.length < rowsPerStep ? null : (rows.at(-1)?.digest ?? null);
 }
 
-/** Removes what was set aside and is named by nothing, once no reader can be about to open it. */
+/** Deletes spare blobs to which nothing refers, once no reader can be about to open them. */
 export function deletePending(context: BundleContext): void {
   const due = context.manifest.db
     .query<Digest, [number]>("DELETE FROM spare_blobs WHERE spare_since < ? RETURNING digest")

@@ -4,9 +4,9 @@ import { join } from "node:path";
 import { isFileDamaged } from "#content/store/file-damage.ts";
 import type { Location } from "./segments.ts";
 
-/** A file that shall be in the bundle. `at`: where its content lies, of which no release has named it before. */
+/** A file to be put into the bundle. `at`: the location of content that no release refers to yet. */
 export type NewFile = { path: string; digest: string; size: number; at?: Location };
-/** What the manifest holds of one path. `as_of` is the newest change its data was known to include. */
+/** The manifest's entry for one path. `as_of`: the newest change that its data is known to include. */
 export type ManifestFile = NewFile & { release: number };
 export type HeldFile = ManifestFile & { as_of: number; doomed_at: number | null };
 export type Release = {
@@ -19,54 +19,54 @@ export type Release = {
   inputs_digest: string;
 };
 
-/** How far publishing has come, and under what rules. */
+/** The publisher's state, with the values that it has at first. */
 const initial = {
   current_release: 0,
-  /** Changes up to here are in their profiles, and in lists where nothing moved. */
+  /** Changes up to here are in their profiles, and in lists where no entry moved. */
   fast_sequence: 0,
-  /** Changes up to here are everywhere. */
+  /** Changes up to here are in all lists, counts and sitemaps. */
   slow_sequence: 0,
-  /** The `inputs_digest` of the site of whose documents the dictionaries were learnt. */
+  /** The `inputs_digest` under which the dictionaries were made. */
   learnt_inputs: "",
-  /** Digest of the compiled site and the base URL: another one makes every page stale. */
+  /** Digest of the compiled site and its settings. When it changes, every page is stale. */
   inputs_digest: "",
-  /** The release to which an operator went back, 0 for none. Publishing waits until it is resumed. */
+  /** The release to which an operator rolled back, 0 for none. Nothing is published until `--resume`. */
   held_at: 0,
   /** Releases up to here are known to be on the disk. */
   durable_release: 0,
-  /** The machine's boot in which releases were last written. */
+  /** Id of the machine's boot in which releases were last written. */
   boot_id: "",
-  /** Milliseconds of the newest full build's end. What it found is in `differing` and `repaired`. */
+  /** When the newest full build ended, in milliseconds. Its findings are in `differing` and `repaired`. */
   built_at: 0,
-  /** What an operator wants of the running publisher, as `requestText` writes it; "" for nothing. */
+  /** A request to the running publisher, as `requestText` writes it; "" for none. */
   request: "",
-  /** Releases up to here are whole in the folder for other web servers. */
+  /** Releases up to here are completely exported to the folder for other web servers. */
   exported_release: 0,
-  /** That folder, and whether its files have compressed siblings; "" before it was noted first. */
+  /** That folder, and whether its files have compressed siblings; "" until it is first noted. */
   exported_folder: "",
   /** Releases up to here are in the signed list of all files. */
   listed_release: 0,
   /** The `inputs_digest` under which that list was made. */
   listed_inputs: "",
-  /** What told the parts that the snapshot was last joined from. */
+  /** The mark (`snapshotState`) of the parts from which the snapshot was last joined. */
   snapshot_parts: "",
-  /** The same of the files of /data. */
+  /** The mark of the parts from which the files of /data were last made. */
   data_parts: "",
   /** Changes up to here are in the search indexes. */
   search_sequence: 0,
-  /** Digest of what went into the index for people beside the store; "off" without one. */
+  /** Digest of the inputs, other than the store, of the search index for people; "off" when there is none. */
   search_inputs: "",
-  /** The feed's epoch when the feed was last published: another store has another. */
+  /** The feed's epoch when the feed was last published; another store has another epoch. */
   epoch: "",
-  /** The mark of the newest change that was published, "" before it was noted first: another past has another. */
+  /** The mark of the newest published change, "" until first noted; it differs in a restored store with another past. */
   known_change: "",
-  /** The moment, of content/runtime/timing.ts, when the running publisher last said that it runs; "" for none. */
+  /** When the running publisher last sent a heartbeat (a moment of content/runtime/timing.ts); "" for none. */
   heartbeat_at: "",
-  /** Process number of the publisher that worked here last. */
+  /** Process id of the publisher that worked here last. */
   pid: 0,
 };
 export type PublisherState = typeof initial & {
-  /** Of releases up to here caches were purged, and how far they were in the folder for other web servers then. */
+  /** Caches were purged for releases up to here, and what `exported_release` was then. */
   purged_release?: number;
   purged_in_folder?: number;
 };
@@ -75,11 +75,11 @@ export type Manifest = ReturnType<typeof openManifest>;
 
 const tables = readFileSync(join(import.meta.dirname, "manifest.sql"), "utf8");
 
-/** With checkpoints made elsewhere, a log of this many pages (40 MB) is copied by the writer all the same. */
+/** With `checkpointsApart`, the writer still checkpoints once the log has this many pages (40 MB). */
 const logPagesMax = 10_000;
 
 /**
- * Opens (and makes) the manifest in a folder. A reader sees one release or the next, never a mixture.
+ * Opens (and creates) the manifest in a folder. A reader sees one release or the next, never a mixture.
  * `checkpointsApart`: another process calls `checkpoint`, so that no commit has to wait for one.
  */
 export function openManifest(folder: string, { readonly = false, checkpointsApart = false } = {}) {
@@ -88,7 +88,7 @@ export function openManifest(folder: string, { readonly = false, checkpointsApar
   try {
     db.run("PRAGMA busy_timeout = 5000");
     db.run("PRAGMA journal_mode = WAL");
-    // Power loss may take back the newest releases, never half of one; they are published again on the next start.
+    // A power loss may undo the newest releases, never half of one; the next start publishes them again.
     db.run("PRAGMA synchronous = NORMAL");
     if (checkpointsApart) db.run(`PRAGMA wal_autocheckpoint = ${logPagesMax}`);
     db.run(tables);
@@ -110,7 +110,7 @@ export function openManifest(folder: string, { readonly = false, checkpointsApar
         `SELECT path, lower(hex(digest)) AS digest, size, release, as_of, doomed_at FROM files WHERE ${where}`,
       )
       .iterate(...values);
-  /** The column `path` of each row that a query of the manifest gives. */
+  /** The column `path` of each row of a query. */
   const selectPaths = (sql: string, values: readonly (string | number)[] = []): string[] =>
     db
       .query<{ path: string }, (string | number)[]>(sql)
@@ -132,10 +132,10 @@ export function openManifest(folder: string, { readonly = false, checkpointsApar
     setState: (values: Partial<PublisherState>): void => {
       for (const [name, value] of Object.entries(values)) setting.run(name, value);
     },
-    /** The files of which this holds in SQL, read one by one. */
+    /** The files that match an SQL condition, read one by one. */
     files,
     find: (path: string): ManifestFile | null => finding.get(path),
-    /** The oldest release whose notes are kept; 0 for none. */
+    /** The oldest release that is kept; 0 for none. */
     oldestRelease: (): number => oldest.get()?.id ?? 0,
     selectPaths,
     /** Paths that releases after this one removed. */
@@ -145,20 +145,20 @@ export function openManifest(folder: string, { readonly = false, checkpointsApar
          WHERE release > ? AND NOT EXISTS (SELECT 1 FROM files WHERE files.path = history.path)`,
         [release],
       ),
-    /** The files whose paths begin so (a folder is named with its slash) and that are not about to go, by path. */
+    /** The files whose paths begin with `start` (for a folder, include its slash) and that are not retired, by path. */
     under: (start: string): HeldFile[] => {
       const after = String.fromCodePoint((start.codePointAt(start.length - 1) ?? 0) + 1);
       const among = "path > ? AND path < ? AND doomed_at IS NULL ORDER BY path";
       return [...files(among, [start, start.slice(0, -1) + after])];
     },
-    /** Copies the log into the file as far as no reader needs it: tens of milliseconds on a busy disk. */
+    /** Copies the log into the file as far as no reader needs it; takes tens of milliseconds on a busy disk. */
     checkpoint: () => db.run("PRAGMA wal_checkpoint(PASSIVE)"),
     close: () => db.close(),
     [Symbol.dispose]: () => db.close(),
   };
 }
 
-/** Where things lie in the data folder. */
+/** The publisher's folders in the data folder. */
 export const publisherFolders = (dataDir: string) => ({
   bundle: join(dataDir, "bundle"),
   compiled: join(dataDir, "site"),

@@ -6,44 +6,42 @@ import type { ExportFolder } from "./export-folder.ts";
 import type { Manifest, NewFile, PublisherState, Release } from "./manifest.ts";
 import { openSegments, packsFolder } from "./segments.ts";
 
-/** A bundle and what is needed to change it. */
 export type BundleContext = {
   readonly manifest: Manifest;
   readonly blobs: Blobs;
-  /** The bundle as a plain folder, for any web server; null where no one asked for it. */
+  /** The bundle as a plain folder for any web server; null when it is not configured. */
   readonly exported: ExportFolder | null;
   readonly clock: Clock;
   readonly log: (event: string, detail?: Record<string, unknown>) => void;
 };
 
-/** What a release changes. */
 export type ReleaseDraft = {
   reason: string;
-  /** Files as rendered; those the bundle holds already in the same bytes are left alone. */
+  /** Rendered files; those with the same bytes in the bundle are left alone. */
   files: readonly NewFile[] | GatheredFiles;
   /** Paths that leave the bundle. */
   removed?: readonly string[];
-  /** Paths that leave the bundle and can be read for another day, by pages that are open somewhere. */
+  /** Paths that leave the bundle but stay readable for another day, for pages that are still open somewhere. */
   retired?: readonly string[];
-  /** Whether the files are the whole bundle: every other path goes, except those that only other jobs write. */
+  /** Whether the files are the whole bundle: every other path goes, except those that other jobs write. */
   whole?: boolean;
-  /** Prefix of paths whose old content is not kept; a rollback does not touch them. "": all paths. */
+  /** Prefix of paths whose old content is not kept, so a rollback does not touch them. "": all paths. */
   withoutHistory?: string;
-  /** Whether this is the first build: no history is kept, and the answer leaves out what changed, a million paths. */
+  /** Whether this is the first build: no history is kept, and `changed` stays empty instead of naming a million paths. */
   first?: boolean;
   /** The newest change included in the data from which the files were rendered. */
   asOf: number;
-  /** How far publishing is with this release, which may depend on its number. */
+  /** The publisher's state with this release; it may depend on the release's number. */
   state: Partial<PublisherState> | ((release: number) => Partial<PublisherState>);
   now: Date;
 };
 
-/** What was committed: `release` is the current one, `changed` and `removed` what differs from the one before. */
+/** `release`: the current release. `changed`, `removed`: how it differs from the one before. */
 export type ReleaseOutcome = { release: number; changed: NewFile[]; removed: string[] };
 
 /**
- * Makes a new release current in one transaction. A file that was rendered from newer data meanwhile is kept: jobs
- * may finish out of order. Without any difference only the state moves on and no release is made.
+ * Makes a new release current in one transaction. Files that were meanwhile rendered from newer data are kept, since jobs
+ * may finish out of order. When nothing differs, only the state changes and no release is made.
  */
 export function commitRelease(manifest: Manifest, draft: ReleaseDraft): ReleaseOutcome {
   const commit = manifest.db.transaction((): ReleaseOutcome => {
@@ -67,12 +65,11 @@ export function commitRelease(manifest: Manifest, draft: ReleaseDraft): ReleaseO
   return commit.immediate();
 }
 
-/** Files that are to be in the next release, gathered over a while. */
 export type GatheredFiles = ReturnType<typeof gatherFiles>;
 
 let batches = 0;
 
-/** Begins to gather files, in a table of its own: a full build may have millions of them. */
+/** Begins to gather files for a release, in a temporary table because a full build may have millions. */
 export function gatherFiles({ db }: Manifest, files: readonly NewFile[] = []) {
   db.run(
     `CREATE TEMP TABLE IF NOT EXISTS next_files (
@@ -93,7 +90,7 @@ export function gatherFiles({ db }: Manifest, files: readonly NewFile[] = []) {
   const add = (more: readonly NewFile[]): void => void adding.run(batch, JSON.stringify(more));
   add(files);
   return {
-    /** Tells them from those that other jobs gather at the same time. */
+    /** Distinguishes these files from those that other jobs gather at the same time. */
     batch,
     add,
     count: (): number => counting.get(batch)?.n ?? 0,
@@ -116,7 +113,7 @@ const differing = ({ db }: Manifest, { batch, asOf }: NextRelease): NewFile[] =>
 
 /** Hashed assets of older releases stay for pages that are still open somewhere. */
 const assetsFolder = "_astro/";
-/** What a full build does not render, because other jobs of the publisher write it. */
+/** Paths that a full build does not render, because other jobs of the publisher write them. */
 const writtenByOthers = [
   "snapshot/manifest",
   feedPaths.snapshot,
@@ -143,13 +140,13 @@ const stillThere = (manifest: Manifest, { removed = [], asOf }: NextRelease): st
     [JSON.stringify(removed), asOf],
   );
 
-/** Answers how many files changed. */
+/** Returns how many files changed. */
 function replaceFiles(
   { db }: Manifest,
   { batch, release, asOf, first, withoutHistory, now }: NextRelease,
 ): number {
   if (withoutHistory !== undefined) {
-    // The old content is needed by no release; keep it a little for readers that just looked it up.
+    // No release needs the old content; keep it a little for readers that have just looked it up.
     db.query(
       `INSERT OR REPLACE INTO spare_blobs (digest, spare_since)
        SELECT files.digest, ?3
@@ -177,7 +174,7 @@ function replaceFiles(
   return replaced.changes;
 }
 
-/** Notes where new content lies. Throws when it is not there any more: then it has to be made again. */
+/** Notes where new content lies. Throws when it no longer exists: it must then be made again. */
 function placeContent({ db, folder }: Manifest, { batch, release, first }: NextRelease): void {
   const ends = db
     .query<{ pack: number; end: number }, [number]>(
@@ -214,7 +211,7 @@ function removeFiles({ db }: Manifest, release: number, removed: readonly string
   db.query("DELETE FROM files WHERE path IN (SELECT value FROM json_each(?))").run(paths);
 }
 
-/** Marks what leaves the bundle but can still be read; garbage collection removes it a day later. */
+/** Marks files that leave the bundle but can still be read; garbage collection removes them a day later at the earliest. */
 function retireFiles(
   { db }: Manifest,
   { batch, whole, retired = [], now }: NextRelease,
@@ -244,7 +241,7 @@ function markNamed({ db }: Manifest, { batch, asOf }: NextRelease): void {
   ).run(batch, asOf);
 }
 
-/** Notes a release and how far publishing had come with it. */
+/** Notes a release and the publisher's progress. */
 function recordRelease(manifest: Manifest, next: NextRelease, changed: number): void {
   const { fast_sequence, slow_sequence, inputs_digest } = manifest.state();
   const progress = [fast_sequence, slow_sequence, inputs_digest];
@@ -280,14 +277,14 @@ export function storeFiles(
   return { files, removed };
 }
 
-/** Notes which documents could not be rendered, and forgets those that could. */
+/** Notes the documents that could not be rendered, and deletes the notes of those that could. */
 export function noteFailures(
   { manifest, clock, log }: Pick<BundleContext, "manifest" | "clock" | "log">,
   keys: Iterable<DocumentKey>,
   failed: readonly { key: DocumentKey; error: string }[],
 ): void {
   const { db } = manifest;
-  // Most releases find nothing to forget, and need no write for it.
+  // Most releases find no note to delete, and need no write for it.
   if (db.query("SELECT 1 FROM failures LIMIT 1").get() !== null) {
     db.query("DELETE FROM failures WHERE key IN (SELECT value FROM json_each(?))").run(
       JSON.stringify([...keys]),

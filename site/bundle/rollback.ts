@@ -2,10 +2,10 @@ import type { Manifest, Release } from "./manifest.ts";
 import { type ReleaseOutcome, commitRelease } from "./release.ts";
 
 /**
- * The newest release that shows what was published before the newest changes of profiles, or before another version of
- * the site: `publications` such steps back from what readers see now, which after a rollback is the release gone back
- * to. Lists, search indexes and feed follow a profile in releases of their own, and numbers of the directory change
- * by themselves: none of these is a step. Null when none so old is kept.
+ * Finds the release to roll back to: `publications` steps back from what readers see now (during a rollback, the release
+ * gone back to). A step is a release that changed profiles, or a new version of the site. Lists, search indexes and feed
+ * follow a profile in releases of their own, and totals change by themselves, so these are no steps. Null when no such
+ * release is kept.
  */
 export function releaseBefore(manifest: Manifest, publications: number): number | null {
   const { db } = manifest;
@@ -35,15 +35,15 @@ export function releaseBefore(manifest: Manifest, publications: number): number 
 }
 
 /**
- * Goes back to what an older release showed, as a new release, and holds publishing there until it is resumed.
- * Answers null when that release is not kept any more.
+ * Publishes the files of an older release as a new release, and holds publishing until `--resume`. Returns null when that
+ * release is not kept or is not older than the current one.
  */
 export function rollBack(manifest: Manifest, target: number, now: Date): ReleaseOutcome | null {
   const { db } = manifest;
   const aim = db.query<Release, [number]>("SELECT * FROM releases WHERE id = ?").get(target);
   if (aim === null || target >= manifest.state().current_release) return null;
   const { fast_sequence, slow_sequence, inputs_digest } = aim;
-  // The oldest note after the target tells what the path held at the target.
+  // The oldest history row after the target gives what the path held at the target.
   const notes = db
     .query<{ path: string; digest: string; size: number | null }, [number]>(
       `SELECT path, lower(hex(digest)) AS digest, size FROM history AS note
@@ -51,7 +51,7 @@ export function rollBack(manifest: Manifest, target: number, now: Date): Release
          AND release = (SELECT min(release) FROM history WHERE path = note.path AND release > ?1)`,
     )
     .all(target);
-  // All at once: a process that is killed in between must not leave files that no change can replace.
+  // One transaction: a process killed in between would leave files that no change can replace.
   const committing = db.transaction((): ReleaseOutcome => {
     const outcome = commitRelease(manifest, {
       reason: `rollback to ${target}`,
@@ -63,11 +63,11 @@ export function rollBack(manifest: Manifest, target: number, now: Date): Release
       state: { held_at: target, fast_sequence, slow_sequence, inputs_digest },
       now,
     });
-    // Pages of that release name its assets, which a newer site may have given up since.
+    // Pages of that release need its assets, which a newer site may have retired.
     db.query(
       "UPDATE files SET doomed_at = NULL WHERE release <= ? AND path NOT LIKE 'pagefind/%'",
     ).run(target);
-    // What was gone back to is old: the changes that are taken again after it must win.
+    // The restored files are old, so changes that are published again later must replace them.
     db.query("UPDATE files SET as_of = 0 WHERE as_of = ?").run(Number.MAX_SAFE_INTEGER);
     return outcome;
   });

@@ -12,17 +12,16 @@ import { join } from "node:path";
 import { countedCache } from "#content/runtime/cache.ts";
 import { codeOf } from "#content/store/busy.ts";
 
-/** Where content lies: from which byte of which segment. Segment 0: in a file of its own. */
+/** Where content lies: the segment, the first byte and the length. Segment 0: a separate file. */
 export type Location = { pack: number; start: number; length: number };
 
-/** What a record says of its content, which follows. `dictionary` 0: none. */
+/** The header of a record; the content follows. `dictionary` 0: none. */
 type RecordHeader = { isPacked: boolean; dictionary: number };
 
 const headerBytes = 12;
-/** Where the segments of a bundle lie. */
 export const packsFolder = (bundle: string): string => join(bundle, "packs");
 
-/** A segment is a unit of garbage collection, and a file in a folder that should not have many. */
+/** A segment is the unit of garbage collection, and its folder should not have many files. */
 const segmentBytesMax = 64 * 1024 * 1024;
 const openMax = 64;
 const magic = 0x41_4c_4d_00;
@@ -37,7 +36,7 @@ export function recordOf({ isPacked, dictionary }: RecordHeader, content: Uint8A
   return record;
 }
 
-/** What a record holds; null for other bytes. */
+/** Reads a record; null for other bytes. */
 export function readRecord(
   record: Buffer<ArrayBuffer>,
 ): (RecordHeader & { content: Buffer<ArrayBuffer> }) | null {
@@ -49,9 +48,9 @@ export function readRecord(
 }
 
 /**
- * The segments of a folder: files NNNNNN.pack that are only appended to. Each process that writes has one of its own, so
- * none waits for another. `newest` answers a number that was used; none is used twice, for a reader may have the older
- * file open.
+ * The segments of a folder: append-only files NNNNNN.pack. Each process writes to its own, so none waits for another.
+ * `newest` returns the highest number known to be used: no number is used twice, since a reader may have the older file
+ * open.
  */
 export function openSegments(folder: string, newest: () => number = () => 0) {
   const pathOf = (pack: number) => `${folder}/${String(pack).padStart(6, "0")}.pack`;
@@ -69,7 +68,7 @@ export function openSegments(folder: string, newest: () => number = () => 0) {
     writing = null;
   };
   const begin = () => {
-    // Nobody can bring the full one onto the disk afterwards.
+    // Sync the full segment now: nothing can do so once it is closed.
     sync();
     stop();
     for (let pack = Math.max(newest(), ...packs()) + 1; ; pack++) {
@@ -89,7 +88,7 @@ export function openSegments(folder: string, newest: () => number = () => 0) {
   };
   return {
     pathOf,
-    /** Writes a record at the end of this process's segment; throws on a full disk and has written nothing then. */
+    /** Appends a record to this process's segment. Throws on a full disk; nothing counts as written then. */
     append: (record: Uint8Array): Location => {
       const isUsable =
         writing !== null && writing.end < segmentBytesMax && existsSync(pathOf(writing.pack));
@@ -101,9 +100,9 @@ export function openSegments(folder: string, newest: () => number = () => 0) {
       into.end += record.length;
       return { pack: into.pack, start, length: record.length };
     },
-    /** Brings what this process has written onto the disk. */
+    /** Syncs what this process has written to the disk. */
     sync,
-    /** At most so many bytes of a segment; null when it is gone. */
+    /** Reads up to `length` bytes of a segment; null when the segment is gone. */
     read: ({ pack, start, length }: Location): Buffer<ArrayBuffer> | null => {
       try {
         const bytes = Buffer.allocUnsafe(length);
@@ -113,7 +112,7 @@ export function openSegments(folder: string, newest: () => number = () => 0) {
         throw error;
       }
     },
-    /** Whether a segment is there and long enough. */
+    /** Whether a segment exists and is long enough. */
     has: ({ pack, start, length }: Location): boolean =>
       (statSync(pathOf(pack), { throwIfNoEntry: false })?.size ?? 0) >= start + length,
     isWriting: (pack: number): boolean => writing?.pack === pack,

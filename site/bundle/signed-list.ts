@@ -13,22 +13,22 @@ import {
 import type { BundleContext } from "./release.ts";
 import type { Manifest, NewFile } from "./manifest.ts";
 
-/** What paths hold now that may differ from what the shards say; null: it is gone. */
+/** The current files at paths that may differ from the shards; null: the file is gone. */
 type Overlay = Map<string, { digest: string; size: number } | null>;
 
-/** The list of all files before it is issued. */
+/** The list of all files before it is issued and signed. */
 export type UnissuedList = Omit<BundleManifest, "version" | "issue">;
 
 type ManifestParts = Pick<BundleContext, "manifest" | "blobs">;
 
-/** Files in one shard on average, at most: a change of one rewrites its whole shard. */
+/** The most files per shard on average: a change of one file rewrites its whole shard. */
 const filesPerShardMax = 1_000;
 
-/** How many digits of its path's SHA-256 tell in which shard a file is listed: 2 to 4, more where there are more files. */
+/** How many hex digits of a path's SHA-256 name its shard: 2 to 4, more for more files. */
 const shardDigits = (files: number, perShard = filesPerShardMax): number =>
   [2, 3].find((digits) => files <= 16 ** digits * perShard) ?? 4;
 
-/** The names of the lists below one, in its order: 256 in the root, named "", and 16 in each that has lists. */
+/** The names of the lists below a list, in order: 256 below the root, which is named "", and 16 below each other list. */
 export const namesBelow = (name: string): string[] => {
   const own = name === "" ? 2 : 1;
   return Array.from({ length: 16 ** own }, (_, at) => name + at.toString(16).padStart(own, "0"));
@@ -40,9 +40,9 @@ const encoder = new TextEncoder();
 type FileChange = { path: string; hash: string; file: { digest: string; size: number } | null };
 
 type DraftOptions = {
-  /** Everything again. */
+  /** Whether to write every shard again. */
   full: boolean;
-  /** Files that will be committed together with the manifest, and paths that leave with it. */
+  /** Files that will be committed together with the list (`own`), and paths that leave with it (`gone`). */
   own: readonly NewFile[];
   gone?: readonly string[];
   perShard?: number;
@@ -50,10 +50,10 @@ type DraftOptions = {
 };
 
 /**
- * Lists every file of the bundle with its SHA-256, in shards and a list of these; those of many files in up to four levels, so
- * that what a change costs does not grow with the bundle. Only shards with changed paths are written, unless `full` or when the
- * older ones are not at hand. The outcome depends on the files alone, not on the way that led to them. Answers the shards to
- * write, those that are no more, the list, and the release of whose files it tells.
+ * Lists every file of the bundle with its SHA-256, in shards and a root that lists these; for many files in up to four
+ * levels, so that the cost of a change does not grow with the bundle. Writes only shards with changed paths, unless
+ * `full` is set or the older shards cannot be used. The result depends on the files alone. Returns the shards to write,
+ * those to remove, the root, and the release that it lists.
  */
 export function draftManifest(
   parts: ManifestParts,
@@ -63,7 +63,7 @@ export function draftManifest(
   const { full, perShard } = options;
   const current = full ? [] : knownShards(parts);
   const { current_release, listed_release } = manifest.state();
-  // From scratch every file is read, which takes a while; what is published meanwhile comes by the overlay.
+  // From scratch every file is read, which takes a while; the overlay adds what is published meanwhile.
   const spool = current.length === 0 ? spoolShards(parts) : null;
   const since = spool === null ? listed_release : current_release;
   const { current_release: release } = manifest.state();
@@ -85,7 +85,7 @@ export function draftManifest(
   return { files, removed: currentPaths.filter((path) => !newPaths.has(path)), root, release };
 }
 
-/** Writes the shards that changes are in. `readAll`: where entries come from when nothing older counts. */
+/** Writes the shards that contain changes. `readAll` reads the entries when no older shard can be used. */
 function shardWriter(
   blobs: ManifestParts["blobs"],
   digits: number,
@@ -98,7 +98,7 @@ function shardWriter(
     const isThere = blobs.has(before.sha256);
     const text = isThere ? blobs.read(before.sha256).toString() : "{}";
     const list: Partial<ManifestShard> = JSON.parse(text);
-    // It is gone, or was split by another rule.
+    // The shard is gone, or was split by another number of digits.
     if (list[kind] === undefined) isLost = true;
     return list;
   };
@@ -123,7 +123,7 @@ function shardWriter(
     const each = entries.map(({ size }) => ({ files: 1, bytes: size }));
     return written({ shard, files: entries }, totalsOf(each));
   };
-  /** The lists below one, those without changes as they were. */
+  /** The lists below a list; those without changes stay as they were. */
   const listsBelow = (
     name: string,
     held: readonly ShardReference[],
@@ -146,12 +146,12 @@ const totalsOf = (lists: readonly { files: number; bytes: number }[]) => ({
   bytes: lists.reduce((sum, { bytes }) => sum + bytes, 0),
 });
 
-/** What the current shards are; none when they cannot be built upon. */
+/** The published shards; empty when they cannot be built upon. */
 function knownShards({ manifest, blobs }: ManifestParts): ShardReference[] {
   const { listed_release, listed_inputs, inputs_digest } = manifest.state();
-  // Assets of an older site leave the list without leaving the bundle: no release tells.
+  // Assets of an older site leave the list but not the bundle, and no release records that.
   if (listed_release === 0 || listed_inputs !== inputs_digest) return [];
-  // What was removed in a release that is not kept any more is not known.
+  // Removals in a release that is no longer kept are unknown.
   if (manifest.oldestRelease() > listed_release + 1) return [];
   const root = manifest.find(feedPaths.manifest);
   if (root === null || !blobs.has(root.digest)) return [];
@@ -190,7 +190,7 @@ function withChanges(
   return [...files.values()].sort((a, b) => (a.path < b.path ? -1 : 1));
 }
 
-/** All files of the bundle, sorted into shards on the disk: a million of them are too many for memory. */
+/** All files of the bundle, sorted by hash in a file on disk: a million of them are too many for memory. */
 function spoolShards({ manifest }: ManifestParts) {
   const path = join(manifest.folder, "manifest-spool");
   rmSync(path, { recursive: true, force: true });

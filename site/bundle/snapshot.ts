@@ -8,10 +8,10 @@ const compress = promisify(gzip);
 
 const partsFolder = feedPaths.snapshotPart("{n}").split("{n}")[0] ?? "";
 
-/** A snapshot of more parts (50,000 profiles, 15 MB) is published in parts alone: joining costs what the directory weighs. */
+/** With more parts than this (50,000 profiles, 15 MB), the snapshot is not joined: the cost grows with the directory. */
 export const joinedPartsMax = 500;
 
-/** How many parts of the snapshot are published, and what tells whether any has changed. */
+/** How many parts of the snapshot are published, and a mark that changes when one of them changes. */
 export function snapshotState({ db }: Manifest): { parts: number; mark: string } {
   const row = db
     .query<{ parts: number; newest: number | null }, [string, string]>(
@@ -22,7 +22,7 @@ export function snapshotState({ db }: Manifest): { parts: number; mark: string }
   return { parts, mark: `${parts} ${row?.newest ?? 0}` };
 }
 
-/** The parts of the snapshot as they are published, in order. */
+/** The published parts of the snapshot, in order. */
 export const snapshotParts = (manifest: Manifest): NewFile[] =>
   manifest
     .under(partsFolder)
@@ -30,9 +30,9 @@ export const snapshotParts = (manifest: Manifest): NewFile[] =>
     .sort((a, b) => a.number - b.number)
     .map(({ file }) => file);
 
-/** The parts one after the other, so that memory stays flat: gzip files in a row are a gzip file (RFC 1952, section 2.2). */
+/** The parts one by one, so that memory stays flat: gzip files in a row are a gzip file (RFC 1952, section 2.2). */
 export async function* snapshotPieces(blobs: Blobs, parts: readonly NewFile[]) {
-  // A file without any gzip member would be no gzip file.
+  // A file without any gzip member is no valid gzip file.
   if (parts.length === 0) yield compress("");
   for (const { digest } of parts) yield blobs.read(digest);
 }
@@ -44,7 +44,7 @@ export async function joinSnapshot(blobs: Blobs, parts: readonly NewFile[]): Pro
   return { path: feedPaths.snapshot, ...blobs.adopt(draft, content) };
 }
 
-/** Reads what the bundle's files of /data are; null before they are made first. */
+/** Returns a function that reads the list of the files of /data; null before they are first made. */
 export const dataPackageIn = (manifest: Manifest, blobs: Blobs) => (): DataPackage | null => {
   const file = manifest.find(feedPaths.dataPackage);
   const content = file && blobs.find(file.digest);

@@ -4,7 +4,7 @@ import { csvLine } from "#content/contract/base/csv.ts";
 import { NonprofitDetail } from "#content/contract/nonprofit.ts";
 
 /**
- * A field of the detail. Its kind is string, integer, number, boolean, any (text or a number), list (of texts), items (objects
+ * A field of the detail. `kind`: string, integer, number, boolean, any (text or a number), list (of texts), items (objects
  * with `fields`), record (such objects by name) or object.
  */
 export type Field = {
@@ -13,7 +13,7 @@ export type Field = {
   description?: string | undefined;
   fields?: Field[];
 };
-/** The detail, or a part of it, as who reads its JSON has it. */
+/** The detail, or a part of it, as parsed from its JSON. */
 export type Row = Readonly<Record<string, unknown>>;
 
 type Shape = z.core.JSONSchema.BaseSchema;
@@ -38,9 +38,9 @@ function kindOf({ type, properties, anyOf }: Shape, hasFields: boolean): string 
   return other === undefined ? only : "any";
 }
 
-/** The fields of the detail in its order: what it gains, every file of /data gains. */
+/** The fields of the detail, in its order; every file of /data has all of them. */
 export const detailFields: readonly Field[] = fieldOf("", document).fields ?? [];
-/** CSV has no place for objects. */
+/** The fields except objects and records, which CSV cannot hold. */
 export const csvFields = detailFields.filter(({ kind }) => kind !== "object" && kind !== "record");
 
 /** The value of a column: lists and objects are JSON text, flags booleans. */
@@ -52,7 +52,7 @@ export function flatValue({ kind }: Field, value: unknown): string | number | bo
 
 const itemNames: Readonly<Record<string, string>> = about.item_names;
 
-/** The line of a detail. Lists are joined, items by what names them; those that nothing names are JSON. */
+/** The CSV line of a detail. Lists are joined, items by their naming field; items without one are JSON. */
 export const csvRow = (detail: Row): string =>
   csvLine(
     csvFields.map((field) => {
@@ -66,7 +66,7 @@ export const csvRow = (detail: Row): string =>
 
 const jsonTypes: Readonly<Record<string, string>> = about.types.json;
 
-/** The columns as a Table Schema of datapackage.org; what is nested is text unless in JSON. */
+/** The columns as a Table Schema of datapackage.org; nested values are text, except in JSON. */
 export const schemaOf = (fields: readonly Field[], { json = false, primaryKey = ["id"] } = {}) => ({
   schema: {
     fields: fields.map(({ name, kind, description }) => {

@@ -28,23 +28,23 @@ import {
   csvRow,
 } from "./detail-fields.ts";
 
-/** What lies among the blobs and waits for a release; `parts` is the mark of the snapshot that it is made of. */
+/** Files of /data in the blobs, not published yet; `parts` is the mark of the snapshot from which they were made. */
 export type DataFileSet = { parts: string; files: NewFile[]; dataPackage: DataPackage };
 
-/** A larger directory has files by country and register, too: of each that has a twentieth of this. */
+/** A larger directory also has files for each country and register with at least a twentieth of this many profiles. */
 const splitAboveDefault = 20_000;
 
-/** Each writes a file from details, and answers what the data package says of its content. */
+/** Each writes a file from details, and returns what the data package says about its content. */
 const writers = { csv: writeCsv, ndjson: writeLines, parquet: writeParquet, sqlite: writeSqlite };
 const allFormats = Object.keys(writers) as (keyof typeof writers)[];
 
-/** The lines come first: the other files of a slice are made of them. */
+/** NDJSON comes first: the other files of a slice are made from it. */
 const sliceFormats = ["ndjson", "csv", "parquet"] as const;
 type Format = keyof typeof writers;
 
-/** Asks for files, beginning with `to`, of the details that are in a slice; `from` holds all, as packed lines of JSON. */
+/** A task to write files, named from `to`, of the details in a slice; `from` holds all details as packed NDJSON. */
 export type DataTask = { from: string; slice: string; formats: readonly Format[]; to: string };
-/** `content` is what the data package says of it. */
+/** `content`: what the data package says about it. */
 export type DataFile = StoredContent & {
   slice: string;
   format: Format;
@@ -52,7 +52,7 @@ export type DataFile = StoredContent & {
   content: object;
 };
 
-/** Writes files of /data. Some thousand details are in memory at most. */
+/** Writes files of /data, with at most some thousand details in memory. */
 export async function writeDataFiles({ from, slice, formats, to }: DataTask): Promise<DataFile[]> {
   const files: DataFile[] = [];
   let details = () => (slice === whole ? detailsIn(from) : within(slice, from));
@@ -74,11 +74,11 @@ async function writeHere(tasks: readonly DataTask[]): Promise<DataFile[]> {
 
 type DataOptions = {
   splitAbove?: number;
-  /** Writes the files of a directory that is split, for example in other processes. */
+  /** Writes the files of a directory above `splitAbove`, for example in other processes. */
   writeLarge?: typeof writeHere;
 };
 
-/** Makes the files of /data from the parts of the snapshot, so that they hold what details hold. */
+/** Makes the files of /data from the parts of the snapshot, so they contain all details. */
 export async function makeData(
   { manifest, blobs, baseUrl }: { manifest: Manifest; blobs: Blobs; baseUrl: string },
   { splitAbove = splitAboveDefault, writeLarge = writeHere }: DataOptions = {},
@@ -113,7 +113,7 @@ export async function makeData(
   return { parts: mark, files, dataPackage };
 }
 
-/** What the data package says of a file. */
+/** The data package's entry for a file. */
 function resourceOf(
   { slice, format, digest, size, content }: DataFile,
   { title, rows, sources: tally }: Slice,
@@ -125,7 +125,7 @@ function resourceOf(
     name: `${slice.replace("/", "-")}-${format}`,
     path: slice + ending,
     ...{ title, format, ...kind, rows, sources, ...content },
-    // An empty list is none that a Data Package may have.
+    // A Data Package may not have an empty list.
     ...(licenses.length > 0 && { licenses }),
     bytes: size,
     hash: `sha256:${digest}`,
@@ -140,12 +140,12 @@ async function writeLines(details: AsyncIterable<Line>, to: string) {
   return schemaOf(detailFields, { json: true });
 }
 
-/** What has files of its own: the directory, or a country or register of it. */
+/** A part of the directory with files of its own: the whole, a country or a register. */
 type Slice = { title: string; rows: number; sources: Map<string, DataSource> };
 const emptySlice = (title = ""): Slice => ({ title, rows: 0, sources: new Map() });
 const whole = "nonprofits";
 
-/** The slices that a nonprofit is in: where their files lie, and what they are of. The whole is the first. */
+/** The slices that contain a nonprofit: the path of their files, and their title. The whole is the first. */
 function slicesOf({ country, register_facts }: NonprofitDetail): Map<string, string> {
   const code = countryCode(country ?? "")?.toLowerCase();
   return new Map([
@@ -188,17 +188,17 @@ const sourceOf = (fact: RegisterFacts, rows: number): DataSource => ({
   licence: { title: fact.licence.name, path: fact.licence.url },
 });
 
-/** Goes up when a query of today would fail. */
+/** Raise it when a query for today's tables would fail. */
 const version = 1;
 const sqliteTypes: Readonly<Record<string, string>> = about.types.sqlite;
 
-/** `fields` are without those of the primary key. */
+/** `fields` excludes those of the primary key. */
 type Table = { name: string; keys: Field[]; fields: Field[]; rows: number };
 type AddRow = (key: readonly (number | string)[], row: Row) => void;
 
 /**
- * Writes details as a packed SQLite file: items stand in tables of their own, other lists and objects
- * are JSON. Leaves `${to}-plain` behind. Equal details give equal bytes from one version of SQLite. Answers the schemas.
+ * Writes details as a packed SQLite file: items get tables of their own, other lists and objects are JSON. Leaves
+ * `${to}-plain` behind. Equal details give equal bytes with one version of SQLite. Returns the schemas.
  */
 export async function writeSqlite(from: AsyncIterable<Line>, to: string) {
   const tables = await fillDatabase(from, `${to}-plain`);
@@ -213,7 +213,7 @@ export async function writeSqlite(from: AsyncIterable<Line>, to: string) {
 
 async function fillDatabase(from: AsyncIterable<Line>, file: string): Promise<Table[]> {
   using db = new Database(file, { create: true, strict: true });
-  // Half of a file is thrown away: nothing is kept to go back to. Bun's SQLite refuses OFF.
+  // An unfinished file is thrown away, so no journal is needed on disk. Bun's SQLite refuses OFF.
   db.run(
     `PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF; PRAGMA user_version = ${version}`,
   );
@@ -230,7 +230,7 @@ async function fillDatabase(from: AsyncIterable<Line>, file: string): Promise<Ta
 const keyOf = (name: string, kind = "integer"): Field => ({ name, kind });
 const isTable = ({ kind }: Field) => kind === "items" || kind === "record";
 
-/** Makes a table and those of the items in it; answers what adds a row with its items. */
+/** Makes a table and the tables of its items; returns a function that adds a row with its items. */
 function openTable(db: Database, tables: Table[], of: Omit<Table, "rows">): AddRow {
   const { name, keys } = of;
   const fields = of.fields.filter((field) => !isTable(field));
@@ -267,10 +267,10 @@ function openTable(db: Database, tables: Table[], of: Omit<Table, "rows">): AddR
   };
 }
 
-/** The lines of a gzip file of text. Only a line feed ends one: JSON may hold other separators. */
+/** The lines of a gzip file of text. Only a line feed ends a line, because JSON may contain other separators. */
 export async function* linesIn(file: string): AsyncGenerator<string> {
   const text = createGunzip();
-  pipeline(createReadStream(file), text).catch(() => {}); // Reading `text` throws it, too.
+  pipeline(createReadStream(file), text).catch(() => {}); // Reading `text` throws the same error.
   const decoder = new TextDecoder();
   let rest = "";
   for await (const piece of text) {
@@ -280,18 +280,18 @@ export async function* linesIn(file: string): AsyncGenerator<string> {
   }
 }
 
-/** A detail, as who reads its JSON has it, and that JSON. */
+/** A detail as parsed from its JSON, and that JSON. */
 export type Line<Detail = Row> = { line: string; detail: Detail };
 
 export async function* detailsIn<Detail = Row>(file: string): AsyncGenerator<Line<Detail>> {
   for await (const line of linesIn(file)) yield { line, detail: JSON.parse(line) as Detail };
 }
 
-/** Packs what is read. Node's gzip header holds no time: equal content gives equal bytes. */
+/** Compresses to a gzip file. Node's gzip header has no time, so equal content gives equal bytes. */
 export const pack = (from: AsyncIterable<string | Uint8Array>, to: string): Promise<void> =>
   pipeline(from, createGzip({ level: 6 }), createWriteStream(to));
 
-/** Writes details as packed CSV, one line each. Answers the schema. */
+/** Writes details as packed CSV, one line each. Returns the schema. */
 export async function writeCsv(from: AsyncIterable<Line>, to: string) {
   async function* text() {
     yield csvLine(csvFields.map(({ name }) => name));
@@ -301,11 +301,11 @@ export async function writeCsv(from: AsyncIterable<Line>, to: string) {
   return schemaOf(csvFields);
 }
 
-/** Rows and characters of JSON in a row group at most: these are in memory. */
+/** The most rows and characters of JSON in a row group, which is held in memory. */
 const groupMax = { rows: 5_000, characters: 6_000_000 };
 const { text: asText, ...parquetTypes } = about.types.parquet;
 
-/** Writes details as Parquet. Answers the schema. */
+/** Writes details as Parquet. Returns the schema. */
 export async function writeParquet(from: AsyncIterable<Line>, to: string) {
   const columns = detailFields.map(({ name, kind }) => ({
     name,

@@ -20,9 +20,7 @@ export type FirstPages = (request: Request) => Promise<Response | null>;
 
 const retryAfterSeconds = "5";
 
-/**
- * Renders what is asked for: profiles, causes, countries and pages of their own. Null for what only a release holds.
- */
+/** Renders the requested profile, list page or single page. Null for files that only a release contains. */
 export function createFirstPages(source: Source): FirstPages {
   return async (request) => {
     if (request.method !== "GET" && request.method !== "HEAD") return null;
@@ -66,7 +64,7 @@ const unavailable = (): Response =>
     headers: { "retry-after": retryAfterSeconds, "content-type": "text/plain; charset=utf-8" },
   });
 
-/** The documents of the pages that are there before the first release, by their shortest path. */
+/** The documents of the pages that exist before the first release, by their shortest path. */
 const pageKeys = new Map(
   Object.entries({ ...pagesOfOne.documents, ...discovery.documents })
     .filter(([key]) => key !== pageKey("not-found"))
@@ -99,7 +97,7 @@ async function keyOfProfile({ store }: Source, name: string): Promise<DocumentKe
   return record === null ? null : profileKey(record.id);
 }
 
-/** Lists by the section of the site where their pages stand. */
+/** Lists by the section of the site that holds their pages. */
 const listsOf = new Map<string, (name: string) => string>([
   ["nonprofits", () => "all"],
   ["causes", (name) => `cause:${name}`],

@@ -8,15 +8,16 @@ import { filePathsFor } from "./http-headers.ts";
 
 export type BundleReader = ReturnType<typeof openBundleReader>;
 
-/** How often a reader looks whether the manifest is still the file that it opened. */
+/** How often a reader checks whether the manifest is still the file that it opened. */
 const lookAtFileEveryMs = 1_000;
-/** Above any number of commits: what was looked up in another file is old. */
+/** Larger than any number of commits, so that a new manifest file changes the version. */
 const versionsPerFile = 2 ** 40;
 
 /**
- * Reads the bundle that a publisher keeps in a data folder, in any number of processes: a look-up in the manifest, then
- * bytes of a segment, so that a reader sees one release or the next. A damaged manifest reads like that of an
- * empty bundle until the publisher has made another; `onDamaged` is called for each, so that someone has it do so.
+ * Reads the bundle that a publisher keeps in a data folder; any number of processes may do so. It looks a path up in the
+ * manifest and then reads the bytes from a segment, so a reader sees one release or the next. A damaged manifest reads as
+ * an empty bundle until the publisher has made another; `onDamaged` is called each time, so that the caller can have it
+ * made.
  */
 export function openBundleReader(bundleFolder: string, onDamaged: () => void = () => {}) {
   const file = openManifestFile(bundleFolder, onDamaged);
@@ -30,16 +31,15 @@ export function openBundleReader(bundleFolder: string, onDamaged: () => void = (
         }
         return null;
       }, null),
-    /** The file of large content, null for other; it may go a minute after a newer release replaced it. */
+    /** The file of large content, null for other content. It may disappear a minute after a newer release replaced it. */
     ownFile: ({ digest }: ManifestFile): string | null =>
       file.ask(({ blobs }) => blobs.ownFile(digest), null),
     /**
-     * Content of a file. Null when it went between the look-up and this, or is not what its digest says; any other
-     * trouble with the disk is thrown.
+     * The content of a file. Null when it is gone since the look-up or does not match its digest; other disk errors throw.
      */
     read: ({ digest }: ManifestFile): Buffer<ArrayBuffer> | null =>
       file.ask(({ blobs }) => blobs.find(digest), null),
-    /** The current release and how far it goes; release 0 for none. `held`: nothing is published until an operator says so. */
+    /** The current release and its progress; release 0 for none. `held`: nothing is published until an operator resumes. */
     current: () =>
       file.ask(({ manifest }) => {
         const { current_release, fast_sequence, slow_sequence, held_at, heartbeat_at, pid } =
@@ -53,10 +53,10 @@ export function openBundleReader(bundleFolder: string, onDamaged: () => void = (
           pid,
         };
       }, nothingPublished),
-    /** Whether there is a release to read. Cheap, for it is asked again and again. */
+    /** Whether there is a release to read. Cheap enough to call for every request. */
     hasRelease: (): boolean =>
       file.ask((open) => (open.hasRelease ||= open.manifest.state().current_release > 0), false),
-    /** Changes with every commit to the bundle: whatever was looked up before it may be old. */
+    /** A number that changes with every commit to the bundle; earlier look-ups may then be out of date. */
     version: (): number => {
       file.look();
       return file.ask(
@@ -65,7 +65,7 @@ export function openBundleReader(bundleFolder: string, onDamaged: () => void = (
         0,
       );
     },
-    /** Keys of the documents that could not be rendered. */
+    /** Keys of documents that could not be rendered. */
     failures: (): Set<string> =>
       file.ask(({ failing }) => new Set(failing.all().map(({ key }) => key)), new Set()),
     close: () => file.close(),
@@ -88,7 +88,7 @@ function openToRead(folder: string, number: number) {
   return {
     manifest,
     blobs: openBlobs(manifest),
-    /** Which file this is, counted from the first that the reader opened. */
+    /** The number of this file, counted from 0 for the first that the reader opened. */
     number,
     hasRelease: false,
     inode: statSync(manifestPath(folder)).ino,
@@ -97,7 +97,7 @@ function openToRead(folder: string, number: number) {
   };
 }
 
-/** The manifest as long as it can be read, and the one that is put in its place. */
+/** Keeps the manifest open: closes a damaged one, and opens the file that replaces it. */
 function openManifestFile(folder: string, onDamaged: () => void) {
   let opened = 0;
   let open: OpenManifest | null = null;
@@ -128,7 +128,7 @@ function openManifestFile(folder: string, onDamaged: () => void) {
   look();
   return {
     look,
-    /** What the manifest answers; `otherwise` while it is damaged. */
+    /** The answer of `question`; `otherwise` while the manifest is damaged. */
     ask: <Answer>(question: (manifest: OpenManifest) => Answer, otherwise: Answer): Answer => {
       if (open === null) look();
       try {
@@ -144,21 +144,21 @@ function openManifestFile(folder: string, onDamaged: () => void) {
 
 const lookEveryMs = 2;
 
-/** Read your writes: waits until a change is published, and tells in which release a reader finds it. */
+/** Waits until a change is published; returns the release that shows it. */
 export type WaitForPublication = (sequence: number) => Promise<{ release: string } | null>;
 
 type Place = Pick<ReturnType<BundleReader["current"]>, "release" | "profilesTo" | "held">;
 
 /**
- * Waits at most `waitMs` for the publisher to pass the change. Null when the wait ended first, when a rollback holds
- * publishing, or when the page that shows the change could not be rendered. `profileOf` gives the id of the nonprofit that a change is about.
+ * Returns a function that waits up to `waitMs` until a change is published. It returns null when time runs out, a rollback
+ * holds publishing or the page failed to render. `profileOf` returns the id of the nonprofit that a change is about.
  */
 export function waitForPublication(
   reader: Pick<BundleReader, "failures"> & { current: () => Place },
   profileOf: (sequence: number) => Promise<number | null>,
   waitMs: number,
 ): WaitForPublication {
-  // One look for all who wait: hundreds of them while nothing is published must not keep the service from answering.
+  // One read of the state for all who wait: hundreds of reads every 2 ms would keep the service from answering.
   const nextPlace = () =>
     singleFlight(reader, "current", () => Bun.sleep(lookEveryMs).then(() => reader.current()));
   return async (sequence) => {
@@ -174,7 +174,7 @@ export function waitForPublication(
   };
 }
 
-/** How far publishing is, for anyone who watches over it. */
+/** The state of publishing, for monitoring. */
 export function publicationOf(reader: Pick<BundleReader, "current" | "failures">) {
   const { seenAt, ...current } = reader.current();
   return { ...current, silentMs: msSinceMoment(seenAt), failures: reader.failures().size };

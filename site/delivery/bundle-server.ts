@@ -18,36 +18,36 @@ export type BundleServer = ReturnType<typeof createBundleServer>;
 type OnServed = (urlPath: string, request: Request) => void;
 
 const queried = addressesWhere(({ from }) => from === "queried");
-/** With a query, or as a file that a program takes away, these are asked of the service; else the bundle holds the answer. */
+/** Whether the request has a query, or prefers a file format to JSON, at an address where the service answers these. */
 export function asksService(request: Request): boolean {
   const { path, hasQuery } = addressOf(request);
   const isAsked = hasQuery || fileAccepted(request.headers.get("accept")) !== null;
   return isAsked && queried.test(path.replace(/(?<=.)\/$/, ""));
 }
-/** Live counters, second opinions, credit and gifts stand only in the service's answer; the bundle has those of a while ago. */
+/** Live counters, second opinions, credit, donations: the service answers these; the bundle has an older copy. */
 const alwaysLive = addressesWhere(({ from }) => from === "live");
-/** What the service answers where the bundle has no file, profiles and lists in other languages among it; elsewhere a person who is lost sees a page. */
+/** Addresses that the service may answer without a file, also translated ones; at others a browser gets the 404 page. */
 const ofService = addressesWhere(({ from }) => from !== "file");
 
-/** What has a slug. In other letters, or with an id or a register number in its place, the service may know where it leads. */
+/** If a slug has capitals, or is an id or a register number, the service may redirect to the right slug. */
 const ofNonprofit = addressesWhere(({ path }) => path.includes("{slug}"));
 const otherName = /\/(?:[^/]*[A-Z][^/]*|[\d-]+)$/;
 
-/** The language in front of an address: /es of /es/about. */
+/** The language prefix of a path: /es of /es/about, else "". */
 const languageOf = (path: string): string => languagePrefix.exec(path)?.[0] ?? "";
 const languagePrefix = new RegExp(`^/(?:${translationCodes})(?=/)`);
 
 const cachedBytesMax = 64 * 1024 * 1024;
 const headersBytes = 1_024;
 
-/** The content of a file, the compressed forms that may join it (about a third each), and its headers. */
+/** The size of a cached file: its content, its compressed forms (about a third each), and its headers. */
 const cachedBytes = ({ file }: EncodedFile): number =>
   headersBytes + (file.size <= inSegmentBytesMax ? Math.ceil(file.size * 1.7) : 0);
 
 /**
- * A file server over the current release: strong ETags, 304, brotli, and no more than one look-up per request. `onServed`
- * is called for each file that is served, for counting hits on discovery files and follow-throughs; `onLost` for each
- * whose content is gone or damaged: what the service cannot answer in its place is answered 503 until it is there again.
+ * A file server for the current release: strong ETags, 304, brotli, at most one look-up per request. `onServed` is called
+ * for each file served, to count hits on discovery files and follow-ups; `onLost` for each file whose content is gone or
+ * damaged. Where the service cannot answer instead, such a file is answered 503 until it is restored.
  */
 export function createBundleServer(
   reader: BundleReader,
@@ -65,14 +65,14 @@ export function createBundleServer(
   const redirected = (path: string): Response | null => {
     const bare = redirectOf(path);
     if (bare === null || lookUp(bare) === null) return null;
-    // For a script of another site, too: without its leave it may not follow.
+    // For scripts of other sites too: without this header they may not follow the redirect.
     const headers = { location: bare, "access-control-allow-origin": "*" };
     return new Response(null, { status: 308, headers });
   };
   const givenAtProfile = (path: string): Response | null => {
     const giving = givingProfileOf(path);
     if (giving === null || lookUp(giving.profile) === null) return null;
-    // Kept and purged like the page that may come to stand here.
+    // Cached and purged like the page that may be published at this address later.
     const { cacheControl, others } = headersOf(giving.page);
     const headers = { location: giving.location, "cache-control": cacheControl, ...others };
     return new Response(null, { status: 302, headers });
@@ -94,7 +94,7 @@ export function createBundleServer(
     const page = lookUp(`${languageOf(path)}/404`) ?? lookUp("/404");
     return page === null ? null : answerWith(page, request, 404);
   };
-  /** The markdown of a page for a reader who prefers it; a file that was asked for by its name is what it is. */
+  /** The markdown of a page for a client that prefers it; null when the path names the .html file itself. */
   const inMarkdown = (page: EncodedFile, path: string, request: Request): CachedAnswer | null => {
     if (path.endsWith(".html") || !prefersMarkdown(request.headers.get("accept"))) return null;
     const markdown = markdownPathOf(page.file.path);
@@ -102,7 +102,7 @@ export function createBundleServer(
     return encoded === null ? null : inPlaceOfPage(encoded.shownTo(request), encoded.file.path);
   };
   return {
-    /** Answers from the bundle at once, or gives null: then the service is asked. */
+    /** Answers from the bundle; null when the service is to be asked. */
     answer: (request: Request): Response | null => {
       if (request.method !== "GET" && request.method !== "HEAD") return null;
       const { path, hasQuery, query } = addressOf(request);
@@ -116,7 +116,7 @@ export function createBundleServer(
   };
 }
 
-/** Finds what a path shows now, as it is cached or else in the bundle. */
+/** Returns a function that finds the file at a path in the current release, in the cache or else in the bundle. */
 function openLookUp(
   reader: BundleReader,
   onLost: (path: string) => void,
@@ -139,7 +139,7 @@ function openLookUp(
     if (file === null) return null;
     const own = reader.ownFile(file);
     const body = own === null ? bodyOf(reader, file) : largeBody(own, file);
-    // The content went between two looks: a newer release replaced the file.
+    // The content is gone: either a newer release replaced the file, or it is lost.
     if (body === null) {
       const newest = reader.version();
       if (newest !== version) return lookUp(urlPath, newest);
@@ -147,14 +147,14 @@ function openLookUp(
       return null;
     }
     const fresh = encodeFile(file, body, { version, read: reader.read });
-    // The path was cut from an address, whose query may be long.
+    // Detached, because the path is a slice of a URL whose query may be long.
     cached.set(detached(urlPath), fresh);
     if (own !== null) void compare(urlPath, file, own);
     return fresh;
   };
-  /** What is too large for memory is compared with its digest while it is sent for the first time. */
+  /** Compares a file too large for memory with its digest while it is first sent. */
   const compare = async (urlPath: string, file: ManifestFile, own: string): Promise<void> => {
-    // One that went meanwhile is missed at the next look.
+    // If the file is gone, the next look-up notices.
     const digest = await sha256OfFile(own).catch(() => file.digest);
     if (digest === file.digest) return;
     cached.delete(urlPath);
@@ -171,7 +171,7 @@ function bodyOf(reader: BundleReader, file: ManifestFile): Blob | null {
   return bytes === null ? null : new Blob([bytes]);
 }
 
-/** Asks once for all requests that one turn of the event loop finds at the sockets: asking costs as much as answering. */
+/** Calls `ask` once for all requests of one turn of the event loop: a call costs as much as an answer. */
 function oncePerTurn(ask: () => number): () => number {
   let answer: number | null = null;
   return () => {
@@ -202,7 +202,7 @@ function answerWith(
   return new Response(null, { status, headers: withLength });
 }
 
-/** Whether an If-None-Match names this ETag. Weak forms count: a CDN may have made one of ours. */
+/** Whether an If-None-Match names this ETag. Weak forms match too, because a CDN may have weakened one of ours. */
 const matches = (wanted: string, etag: string): boolean =>
   wanted === etag ||
   wanted === "*" ||
@@ -213,8 +213,8 @@ const markdownPreferences = weighedCache<boolean>(100_000, undefined, {
 });
 
 /**
- * Whether a client wants markdown where a page is to be had in both forms: it names text/markdown, and ranks it no lower
- * than text/html. What browsers send never does. Source: RFC 9110, "Accept"; site/delivery/edge/nginx/http.conf says the same.
+ * Whether a client prefers markdown to HTML: it names text/markdown, and ranks it no lower than text/html. Browsers never
+ * do. Source: RFC 9110, "Accept"; site/delivery/edge/nginx/http.conf has the same rule.
  */
 export const prefersMarkdown = (accept: string | null): boolean =>
   accept !== null && markdownPreferences.memo(accept);

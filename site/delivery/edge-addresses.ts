@@ -2,10 +2,10 @@ import { type AddressForm, addressForms, patternOf } from "#content/language/add
 import { staticPagesMax } from "#content/contract/browse.ts";
 import { cacheControls, pageParameters } from "./http-headers.ts";
 
-/** The lines of a server's configuration that follow from the table of addresses, by the name of their part. */
+/** The lines of a server's configuration that are made from the table of addresses, by the name of their part. */
 export type EdgeParts = Readonly<Record<string, readonly string[]>>;
 
-/** A language is two letters, or two and a part after a hyphen: docs/decisions/39. */
+/** A language code is two letters, or two letters, a hyphen and two to four more: docs/decisions/39. */
 const anyLanguage = "[a-z]{2}(?:-[a-z]{2,4})?";
 
 type IsMeant = (form: AddressForm) => boolean;
@@ -13,14 +13,14 @@ type IsMeant = (form: AddressForm) => boolean;
 const formsWhere = (isMeant: IsMeant): AddressForm[] =>
   addressForms.filter((form) => form.local !== true && !isInArea(form) && isMeant(form));
 
-/** Addresses all of whose neighbours the service answers too need no rule of their own. */
+/** True for an address inside an area that the service answers as a whole: it needs no rule of its own. */
 const isInArea = ({ path }: AddressForm): boolean =>
   areas.some((area) => path !== area && path.startsWith(area.slice(0, -1)));
 const areas = addressForms
   .filter(({ from, path }) => from === "service" && path.endsWith("/*") && path !== "/api/*")
   .map(({ path }) => path);
 
-/** One pattern for all of them, those in other languages behind one prefix. */
+/** One pattern for all matching addresses, with the translated ones behind one language prefix. */
 function anyOf(isMeant: IsMeant): string {
   const [inEnglish = [], translated = []] = [false, true].map((wanted) =>
     formsWhere((form) => form.translated === wanted && isMeant(form)).map((form) =>
@@ -37,13 +37,13 @@ const isEnglish: IsMeant = ({ translated }) => !translated;
 const isOfService: IsMeant = (form) =>
   form.from === "service" && !isMoved(form) && !form.translated;
 const isLive: IsMeant = ({ from }) => from === "live";
-/** A file each for many names: a host that sees no query gives the whole of one, rather than ask the service for all. */
+/** One file for each of many names. A host that cannot see the query serves the file rather than ask the service for all. */
 const isFileByName: IsMeant = ({ from, path }) =>
   from === "file" || (from === "queried" && path.includes("{"));
 const isQueried: IsMeant = ({ from, translated }) => from === "queried" && !translated;
-/** What has no file in other languages, or none for a query. */
+/** Translated addresses without a file, or without one for a query. */
 const isTranslated: IsMeant = ({ from, translated }) => translated && from !== "file";
-/** What has no file in any language. */
+/** Addresses without a file in any language. */
 const isServiceInAll: IsMeant = ({ path, from }) =>
   from === "service" &&
   formsWhere(isEnglish).some((form) => form.path === path && form.from === "service");
@@ -61,7 +61,7 @@ const not =
 const toService = "{ try_files /.none @service; }";
 const toFileUnlessQueried = "{ include nginx/headers.conf; try_files $almoner_unasked @service; }";
 
-/** A part of a path as it may stand in a header: what nginx compares is decoded, and may have line breaks. */
+/** A path segment that is safe in a header: nginx matches the decoded path, which may contain line breaks. */
 const part = String.raw`([\w.~-]+)`;
 const movedForms = formsWhere(allOf(isMoved, isEnglish)).map((form) => {
   const names = [...form.path.matchAll(/\{\w+\}/g)].map(([name]) => name);
@@ -72,7 +72,7 @@ const movedForms = formsWhere(allOf(isMoved, isEnglish)).map((form) => {
   };
 });
 
-/** Parameters that ask for a part of the list of a cause or a country. */
+/** Query parameters that ask for a part of a cause's or country's list. */
 const narrowing = `(?:${[...pageParameters].join("|")})=`;
 
 const nginxMaps: EdgeParts = {
@@ -124,7 +124,7 @@ const cloudFront: EdgeParts = {
 
 const service = "https://service.almoner.example";
 
-/** A pattern as static hosts write it: ":slug" for one part of a path, "*" at its end for the rest. */
+/** A pattern as static hosts write it: ":slug" for one path segment, "*" at the end for the rest. */
 const hostPattern = ({ path, translated }: AddressForm): string =>
   (translated ? "/:language" : "") + path.replaceAll(/\{(\w+)\}/g, ":$1");
 
@@ -135,7 +135,7 @@ const proxied = (form: AddressForm, status: string): string =>
 
 const redirects: EdgeParts = {
   addresses: [
-    // An exclamation mark goes before files.
+    // An exclamation mark makes the rule win over files.
     ...formsWhere((form) => isLive(form) || (form.from === "queried" && !isFileByName(form))).map(
       (form) => proxied(form, "200!"),
     ),
@@ -153,7 +153,7 @@ const redirects: EdgeParts = {
   ],
 };
 
-/** The configurations of servers in front, by their paths from this folder. */
+/** The configurations of servers in front, by path relative to this folder. */
 export const edgeParts: Readonly<Record<string, EdgeParts>> = {
   "edge/nginx/http.conf": nginxMaps,
   "edge/nginx/server.conf": nginxLocations,
@@ -162,7 +162,7 @@ export const edgeParts: Readonly<Record<string, EdgeParts>> = {
   "edge/_redirects": redirects,
 };
 
-/** A configuration with each of its parts as the table has it: what stands between "From the table of addresses: name" and "End of it". */
+/** Replaces each generated part of a configuration: the lines from "From the table of addresses: name" to "End of it". */
 export function withParts(text: string, parts: EdgeParts): string {
   return Object.entries(parts).reduce(
     (whole, [name, lines]) =>

@@ -9,8 +9,8 @@ type Encoding = keyof typeof compressors;
 type Bytes = Uint8Array<ArrayBuffer>;
 
 /**
- * What is sent, made once: from bytes Bun would copy the content and from a plain object make the headers again for every
- * answer, at half the rate.
+ * Body and headers of an answer, made once: with bytes and plain objects Bun would copy the content and build the headers
+ * for every answer, at half the rate.
  */
 export type CachedAnswer = {
   body: Blob;
@@ -18,21 +18,21 @@ export type CachedAnswer = {
   init: { readonly status: 200; readonly headers: Headers };
 };
 
-/** A file with its headers, ready to be sent again and again. */
+/** A file with its headers, ready to be sent repeatedly. */
 export type EncodedFile = {
   file: ManifestFile;
-  /** The bundle's version at which the look-up was right. */
+  /** The version of the bundle for which the look-up is valid. */
   version: number;
-  /** What to send to this request: compressed where it is understood and helps. */
+  /** What to send for this request: compressed if the client accepts that and the file shrinks. */
   shownTo(request: Request): CachedAnswer;
 };
 
-/** What is larger is sent as it is: compressing it would hold up others. */
+/** Larger files are sent uncompressed: compressing them would delay other requests. */
 const compressedBytesMax = 512 * 1024;
 const compressible =
   /^(text\/|application\/(json|linkset\+json|ld\+json|(?:atom\+)?xml|yaml|javascript))|svg/;
 
-/** `read` gives the content again for compressing it, null when it is gone. */
+/** `read` returns the content again, to compress it; null when it is gone. */
 export function encodeFile(
   file: ManifestFile,
   body: Blob,
@@ -65,7 +65,7 @@ export function encodeFile(
   return { file, version, shownTo };
 }
 
-/** A page is to be had in markdown, too, the list as a file, and what shrinks compressed. */
+/** The Vary header: pages vary by `accept` (markdown), the list too (as a file), and what shrinks by `accept-encoding`. */
 const varying = (isNegotiated: boolean, shrinks: boolean): { vary?: string } => {
   const vary = [...(isNegotiated ? ["accept"] : []), ...(shrinks ? ["accept-encoding"] : [])];
   return vary.length === 0 ? {} : { vary: vary.join(", ") };
@@ -73,9 +73,7 @@ const varying = (isNegotiated: boolean, shrinks: boolean): { vary?: string } => 
 
 const negotiated = new WeakMap<CachedAnswer, CachedAnswer>();
 
-/**
- * A file of markdown in the place of a page. Caches that heed no Vary must not keep it: they would show it to browsers.
- */
+/** A markdown file sent at a page's address. Caches that ignore Vary must not store it: they would show it to browsers. */
 export function inPlaceOfPage(page: CachedAnswer, path: string): CachedAnswer {
   const answer = negotiated.get(page);
   if (answer !== undefined) return answer;
@@ -99,13 +97,13 @@ function compress({ init, etag }: CachedAnswer, whole: Bytes, encoding: Encoding
   return { body, etag: own, init: { status: 200, headers } };
 }
 
-/** Clients send the same few headers again and again. */
+/** A cache, because clients send the same few headers repeatedly. */
 const encodings = weighedCache<Encoding | "identity">(100_000, undefined, {
   memoMethod: (accepted) =>
     (["br", "gzip"] as const).find((name) => acceptsEncoding(accepted, name)) ?? "identity",
 });
 
-/** The smaller form that a client understands; null for none. */
+/** The encoding that a client accepts, brotli before gzip; null for none. */
 function encodingFor(accepted: string | null): Encoding | null {
   const encoding = accepted === null ? "identity" : encodings.memo(accepted);
   return encoding === "identity" ? null : encoding;

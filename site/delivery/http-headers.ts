@@ -8,23 +8,23 @@ import { translationCodes } from "#content/language/languages.ts";
 
 const typesByExtension: Readonly<Record<string, string>> = mediaTypes;
 
-/** Files whose name does not tell what they are. Source: RFC 9727; x402scan. */
+/** Media types of files whose name does not tell it. Source: RFC 9727; x402scan. */
 const typesByPath: Readonly<Record<string, string>> = fileHeaders.types_by_path;
 
 /**
- * `week`: Pagefind names its parts by a short digest of their content. `asks`: a snapshot and its manifest must not come from
- * two releases, so a cache has to ask each time.
+ * `week`: Pagefind names its files by a short digest of their content. `asks`: a cache must revalidate each time, because a
+ * snapshot and its manifest must not come from two releases.
  */
 export const cacheControls: Readonly<Record<CacheClass, string>> = fileHeaders.cache_controls;
 
-/** The first that fits counts. */
+/** The first rule that matches applies. */
 const cacheRules = addressForms.flatMap((form) =>
   form.cache === undefined
     ? []
     : [{ fits: new RegExp(`^${patternOf(form)}$`), cacheControl: cacheControls[form.cache] }],
 );
 
-/** The rules as text: an uploaded file is sent again when they are not those it was sent with. */
+/** The rules as text: a file is uploaded again when they have changed since it was uploaded. */
 export const headerRulesText: string = JSON.stringify([
   typesByExtension,
   typesByPath,
@@ -33,19 +33,19 @@ export const headerRulesText: string = JSON.stringify([
   "cache-tag",
 ]);
 
-/** Pagefind runs WebAssembly, and its worker obeys the policy of its own file. */
+/** Sent with scripts too, because Pagefind's worker, which runs WebAssembly, obeys the policy of its own file. */
 const contentSecurityPolicy = fileHeaders.content_security_policy.join("; ");
 
-/** Sent with every file: the directory is public, for any origin. */
+/** Headers of every file: the directory is public, for any origin. */
 const { always } = fileHeaders;
 
-/** What programs read links to the descriptions of all that they can ask. Source: RFC 8288. */
+/** Files that programs read: their Link header points to the descriptions of the API. Source: RFC 8288. */
 const linked =
   /^(?:index\.html|\.well-known\/api-catalog|(?:api|changes|search)\/.*|nonprofits\/[^/]+\.md)$/;
 
 /**
- * The headers of a file of the bundle, by its path without a leading slash. site/delivery/edge gives other servers the same
- * rules; test/site/delivery/edge-nginx.test.ts holds them together.
+ * The headers of a file of the bundle, by its path without a leading slash. site/delivery/edge has the same rules for other
+ * servers; test/site/delivery/edge-nginx.test.ts compares both.
  */
 export function headersOf(path: string) {
   const surrogateKeys = surrogateKeysOf(path);
@@ -60,7 +60,7 @@ export function headersOf(path: string) {
     contentType: contentTypeOf(path),
     cacheControl:
       cacheRules.find(({ fits }) => fits.test(`/${path}`))?.cacheControl ?? cacheControls.page,
-    /** What a cache files the answer under, the narrowest first. */
+    /** The keys by which a cache can purge the answer, the narrowest first. */
     surrogateKeys,
     /** The other headers, by lower-case name: CORS, security, links, and the surrogate keys as `cache-tag`. */
     others,
@@ -76,7 +76,7 @@ const profilePath = /^(?:api\/)?(?:nonprofits|donate)\/([^/]+)\.[a-z]+$/;
 const listPath = /^(causes|countries)\/([^/]+?)(?:-(\d+))?\.(?:html|md)$/;
 const wholeListPath = /^api\/nonprofits(?:\/pages\/(\d+))?\.json$/;
 
-/** Answers that say that nothing is there: a release that adds a page makes them wrong. */
+/** The key of 404 answers: a release that adds a page makes them wrong. */
 export const missingKey = "missing";
 
 /** For example profile:water-for-all, or list:cause:education/2 and list:cause:education. The last is always `all`. */
@@ -93,8 +93,8 @@ function surrogateKeysOf(path: string): string[] {
 }
 
 /**
- * The files that can answer a URL path, the likeliest first. Empty for a path that no file may answer: one that is
- * not valid, or that tries to leave the bundle. Country codes may be written in any letter case.
+ * The files that may answer a URL path, the likeliest first. Empty for an invalid path or one that tries to leave the
+ * bundle. Country codes match in any letter case.
  */
 export function filePathsFor(urlPath: string): string[] {
   const path = decoded(urlPath);
@@ -121,7 +121,7 @@ function decoded(urlPath: string): string | null {
 
 const urlPathMax = 1_024;
 
-/** Where a URL path with a slash at its end is found, or null when it needs no redirect. Never another host. */
+/** The address to which a URL path with a trailing slash redirects; null when it needs no redirect. Never another host. */
 export const redirectOf = (urlPath: string): string | null => {
   if (!urlPath.endsWith("/") || urlPath.includes("\\")) return null;
   const bare = urlPath.replace(/\/+$/, "").replace(/^\/{2,}/, "/");
@@ -129,9 +129,9 @@ export const redirectOf = (urlPath: string): string | null => {
 };
 
 /**
- * The profile that stands in for a page /donate/{slug} that is not there, because the nonprofit has no wallet: it names
- * other ways to give; `page` is the file that may come to stand here. Null for any other path. A CDN whose function made
- * a key of the address asks with the key. See docs/decisions/25.
+ * The profile to which /donate/{slug} redirects when the nonprofit has no wallet and thus no such page: it names other ways
+ * to give. `page` is the file that may be published there later. Null for any other path. The path may end in .html,
+ * because a CDN's function may turn an address into a key. See docs/decisions/25.
  */
 export function givingProfileOf(
   urlPath: string,
@@ -148,9 +148,9 @@ const listAddress = new RegExp(
 export const pageParameters: ReadonlySet<string> = new Set([...filterNames, "sort", "page"]);
 
 /**
- * Where the service shows a part of a list that the address of a cause or a country asks for: narrowed, sorted, or a page
- * that is no file. `list` is the path of the list's first page
- * in English; the page is in the language that was asked for. Null for any other URL.
+ * The address at which the service shows the part of a cause's or country's list that a URL asks for: filtered, sorted, or
+ * a page that is no file. `list` is the path of the list's first page in English; `location` is in the requested language.
+ * Null for any other URL.
  */
 export function browseAddressOf(
   path: string,
@@ -167,7 +167,7 @@ export function browseAddressOf(
   return { list, location: `${language}/browse?${params.toString()}` };
 }
 
-/** The URL paths at which a file of the bundle is found, the canonical one first. */
+/** The URL paths of a file of the bundle, the canonical one first. */
 export function urlPathsOf(path: string): string[] {
   if (path === "index.html") return ["/", "/index.html"];
   const bare = /^(api\/.+)\.json$|^(.+)\.html$/.exec(path);

@@ -8,19 +8,19 @@ import { headersOf, missingKey, urlPathsOf } from "./http-headers.ts";
 
 export type PurgeMode = "url" | keyof typeof dialects;
 
-/** The caches that have to forget what changed. */
+/** The caches to purge when files change. */
 export type PurgeConfig = {
-  /** Where each cache, zone (`cloudflare`) or distribution takes requests, without a trailing slash. Empty: nothing is purged. */
+  /** The base URL of each cache, zone (`cloudflare`) or distribution, without a trailing slash. Empty: no purges. */
   urls: readonly string[];
-  /** `url`: one PURGE per address. The others purge by surrogate key; `xkey-soft` serves the old once more meanwhile. */
+  /** `url`: one PURGE per address. The others purge by surrogate key; `xkey-soft` may serve the old file once more. */
   mode: PurgeMode;
-  /** Host that readers ask for, for caches that tell sites apart. */
+  /** The host of the site, for caches that serve several sites. */
   host?: string;
-  /** Sent with each request, for example a token of the cache's operator. */
+  /** Headers of each request, for example with a token. */
   headers?: Readonly<Record<string, string>>;
   /** Signs each request, for CloudFront. */
   sign?: (url: string, init: RequestInit) => Promise<Request>;
-  /** Least time between two purges that follow releases; default what its mode asks for. */
+  /** Least time between two purges after releases; the default depends on the mode. */
   gatherMs?: number;
   retry?: RetryOptions;
   log: BundleContext["log"];
@@ -29,22 +29,22 @@ export type PurgeConfig = {
 export type PurgeOutcome = { requests: number; failed: number; leftToExpire: number };
 
 const urlsMax = 5_000;
-/** Varnish takes headers up to 8 kB. */
+/** Varnish accepts headers up to 8 kB. */
 const keyHeaderMax = 4_000;
 const concurrencyMax = 8;
 const timeoutMs = 5_000;
 const retryDefault: RetryOptions = { triesMax: 3, firstMs: 100, factor: 5 };
 
 /**
- * Tells every cache which paths a release changed. Never throws and never takes long to give up: what a cache did not hear of
- * expires by its max-age, and is logged. Beyond the dialect's `keysMax` all is purged; beyond `urlsMax` URLs the rest expires.
+ * Purges the paths that a release changed from every cache. Never throws, and gives up soon: what is not purged expires by
+ * its max-age, which is logged. Beyond the dialect's `keysMax` everything is purged; URLs beyond `urlsMax` expire.
  */
 export async function purgeRelease(
   changed: readonly string[],
   config: PurgeConfig,
 ): Promise<PurgeOutcome> {
   const outcome: PurgeOutcome = { requests: 0, failed: 0, leftToExpire: 0 };
-  // Of the others a cache asks each time whether they are new.
+  // Caches revalidate `no-cache` files on each request, so those need no purge.
   const paths = changed.filter((path) => !headersOf(path).cacheControl.includes("no-cache"));
   if (paths.length === 0 || config.urls.length === 0) return outcome;
   const { mode } = config;
@@ -79,7 +79,7 @@ function byUrl(paths: readonly string[], outcome: PurgeOutcome): PurgeRequest[] 
   return urls.slice(0, urlsMax).map((path) => ({ path: encodeURI(path), method, headers: {} }));
 }
 
-/** Beyond `keysMax` keys all is purged; `gatherMs` is the least time between two purges that follow releases. */
+/** With more than `keysMax` keys everything is purged; `gatherMs` is the least time between two purges after releases. */
 type Dialect = { keysMax: number; gatherMs: number; requests: (keys: string[]) => PurgeRequest[] };
 
 const dialects = {
@@ -95,7 +95,7 @@ const dialects = {
     gatherMs: 12_000,
     requests: (keys) => [post("/purge_cache", JSON.stringify({ tags: keys }))],
   },
-  // It charges for each key.
+  // CloudFront charges for each key.
   cloudfront: {
     keysMax: 30,
     gatherMs: 60_000,
@@ -123,18 +123,18 @@ function byHeader(header: string, keys: readonly string[]): PurgeRequest[] {
   return texts.map((text) => ({ path: "/", method: "PURGE", headers: { [header]: text } }));
 }
 
-/** The body of CreateInvalidation; "#" makes a path a tag. The same reference, in a second try, is no second invalidation. */
+/** The body of CreateInvalidation; "#" makes a path a tag. A retry sends the same reference: no second invalidation. */
 function invalidationOf(keys: readonly string[]): string {
   const items = keys.map((key) => `<Path>#${key}</Path>`).join("");
   return `<InvalidationBatch xmlns="http://cloudfront.amazonaws.com/doc/2020-05-31/"><Paths><Quantity>${keys.length}</Quantity><Items>${items}</Items></Paths><CallerReference>${randomUUID()}</CallerReference></InvalidationBatch>`;
 }
 
-/** Answers what went wrong, null when the cache took it. */
+/** Returns an error message, null when the cache accepted the purge. */
 async function send(
   { cache, path, method, headers, body }: PurgeRequest & { cache: string },
   { host, headers: own, sign, retry: waits = retryDefault }: PurgeConfig,
 ): Promise<string | null> {
-  // The API of a CDN has a host of its own.
+  // A CDN's API has its own host, so only PURGE requests carry the site's.
   const site = host !== undefined && method === "PURGE" ? { host } : {};
   const init = { method, headers: { ...own, ...headers, ...site }, body: body ?? null };
   const attempt = async () => {
@@ -146,7 +146,7 @@ async function send(
       });
       await response.body?.cancel();
       const { ok, status } = response;
-      // Some caches answer 404 when they did not hold it.
+      // Some caches answer 404 when they did not have the file.
       if (ok || (status === 404 && method === "PURGE")) return { error: null, passing: false };
       return { error: `it answered ${status}`, passing: status >= 500 || status === 429 };
     } catch (error) {
@@ -158,8 +158,8 @@ async function send(
 }
 
 /**
- * Keeps caches in step with the releases, one after the other in the background. How far it came is remembered in the
- * manifest, so that releases made just before a crash are purged on the next start.
+ * Purges caches after each release, in the background. The manifest records the progress, so releases made just before a
+ * crash are purged at the next start.
  */
 export function startPurger(manifest: Manifest, config: PurgeConfig): FollowingWork {
   const work = inBackground(
@@ -170,19 +170,19 @@ export function startPurger(manifest: Manifest, config: PurgeConfig): FollowingW
   return { ...work, notice: () => void (config.urls.length > 0 && work.notice()) };
 }
 
-/** How long what follows releases gathers them for these caches. */
+/** How long to gather releases before one purge of these caches. */
 export const gatherMsOf = ({ mode, gatherMs }: PurgeConfig): number =>
   gatherMs ?? (mode === "url" ? 0 : dialects[mode].gatherMs);
 
 /**
- * A release of many files comes into the folder for other web servers bit by bit, after it is current. A cache before
- * such a server may fetch an old file again meanwhile: so what was purged too early is purged once more.
+ * Purges what changed since the last purge. The export of a large release lags behind, and a cache before that folder may
+ * fetch an old file meanwhile, so paths purged before their export are purged again.
  */
 async function purgeNew(manifest: Manifest, config: PurgeConfig): Promise<void> {
   const state = manifest.state();
   const { current_release, exported_release } = state;
   const { purged_release: purged = 0, purged_in_folder: inFolder = 0 } = state;
-  // Every path that a release touched has a note of what it held before.
+  // `history` has a row for every path that a release changed.
   const changed = manifest.selectPaths(
     `SELECT DISTINCT path FROM history
      WHERE (release > ?1 AND release <= ?2) OR (release > ?3 AND release <= ?4)`,

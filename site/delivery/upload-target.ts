@@ -4,14 +4,14 @@ import { retry, type RetryOptions } from "#content/runtime/concurrency.ts";
 import { fail, ok, type Result } from "#content/contract/base/result.ts";
 
 export type UploadFailure = {
-  /** `denied` will not get better by trying again, with this or another file. `missing`: there is no such key. */
+  /** `denied`: trying again, with this or another file, does not help. `missing`: there is no such key. */
   kind: "denied" | "unreachable" | "missing";
   message: string;
 };
 
-/** Where files are brought. A put or remove that answers null is stored; all try again by themselves. */
+/** A place to which files are uploaded. `put` and `remove` return null on success; all methods retry by themselves. */
 export type UploadTarget = {
-  /** Tells this target from others, also in the next process. */
+  /** Identifies this target, in later processes too. */
   readonly name: string;
   put(
     key: string,
@@ -21,14 +21,14 @@ export type UploadTarget = {
   remove(key: string): Promise<UploadFailure | null>;
 };
 
-/** One that also gives back what lies there. */
+/** A target that can also be read. */
 export type ObjectStore = UploadTarget & {
   get(key: string): Promise<Result<Uint8Array<ArrayBuffer>, UploadFailure>>;
 };
 
-/** How a store is reached: what the settings of a directory say. */
+/** How a store is reached, from the settings of a directory. */
 export type S3Access = {
-  /** Of a store that is not Amazon's. */
+  /** The origin of a store that is not Amazon's. */
   endpoint: string | undefined;
   region: string;
   accessKeyId: string | undefined;
@@ -38,21 +38,21 @@ export type S3Access = {
 
 export type S3Options = {
   retry?: RetryOptions;
-  /** How long a store may take to begin its answer. */
+  /** How long a store may take to begin its answer, in milliseconds. */
   waitMs?: number;
   signal?: AbortSignal | undefined;
 };
 
 const retryDefault: RetryOptions = { triesMax: 5, firstMs: 200, factor: 3 };
-/** Ends a try, or one that is not answered: there is time for 140 kB of it in a second, and this. */
+/** Limits of one try, and until its answer begins; the latter grows by a second for each 140 kB sent. */
 const [timeoutMs, waitMsDefault, slowestBytesPerMs] = [120_000, 20_000, 140];
-/** Parts of a backup are the largest objects that are read, of 16 MB and a little more. */
+/** The largest objects that are read are parts of a backup, of a little more than 16 MB. */
 const answerBytesMax = 64 * 2 ** 20;
 const never = new AbortController().signal;
 
 /**
- * Opens the place that "s3://bucket/prefix" names in any S3-compatible store. Nothing is asked of it yet; the failure
- * says in words what is missing to write there.
+ * Opens "s3://bucket/prefix" in any S3-compatible store, without sending a request. The failure says in words which setting
+ * is missing or wrong.
  */
 export function openS3Target(
   text: string,
@@ -74,7 +74,7 @@ export function openS3Target(
   const prefix = inner === "" ? "" : `${inner}/`;
   const ask = (key: string, init: RequestInit, bytes = 0) => {
     const url = `${origin}/${(prefix + key).split("/").map(encodeURIComponent).join("/")}`;
-    // Signed again for each try, because a signature holds for minutes only.
+    // Each try is signed again, because a signature is valid for minutes only.
     const attempt = async () => {
       const silent = new AbortController();
       const late = new Error(`no answer within ${waitMs / 1_000} s`);
@@ -101,7 +101,7 @@ export function openS3Target(
   });
 }
 
-/** Signs requests to a service of Amazon's, or one like it; null without keys. CloudFront has one region, us-east-1. */
+/** Makes a client that signs requests to Amazon or the like; null without keys. CloudFront has one region, us-east-1. */
 export function awsClient(
   { region, accessKeyId, secretAccessKey, sessionToken }: Omit<S3Access, "endpoint">,
   service: "s3" | "cloudfront",
@@ -111,11 +111,11 @@ export function awsClient(
   return new AwsClient({ ...keys, region: service === "s3" ? region : "us-east-1", service });
 }
 
-/** Amazon wants the bucket in the host name; other stores are sure to understand it only in the path. */
+/** Amazon wants the bucket in the host name; other stores certainly accept it only in the path. */
 function originOf(bucket: string, region: string, endpoint: string | undefined): string {
   if (endpoint !== undefined) return `${endpoint.replace(/\/$/, "")}/${bucket}`;
   const amazon = `s3.${region}.amazonaws.com`;
-  // A dot in a bucket's name does not fit Amazon's certificate.
+  // Amazon's certificate does not cover a bucket name with a dot.
   return bucket.includes(".") ? `https://${amazon}/${bucket}` : `https://${bucket}.${amazon}`;
 }
 
@@ -128,7 +128,7 @@ async function answerOf(send: () => Promise<Response>): Promise<Answer> {
     if (response.ok) return ok(body);
     const code = /<Code>(\w{1,60})<\/Code>/.exec(new TextDecoder().decode(body))?.[1] ?? "";
     const passing = response.status >= 500 || response.status === 429 || response.status === 408;
-    // These come with status 400, and go away.
+    // These errors come with status 400, but are temporary.
     const again = passing || code === "RequestTimeout" || code === "SlowDown";
     return fail({
       kind: again ? "unreachable" : code === "NoSuchKey" ? "missing" : "denied",

@@ -14,20 +14,19 @@ export type UploadOptions = {
   manifest: Manifest;
   blobs: Pick<Blobs, "find">;
   target: UploadTarget;
-  /** Files on their way at once. */
+  /** The number of files uploaded at once. */
   concurrency?: number;
-  /** Store pages also under a key without extension, for buckets that no server maps. */
+  /** Whether pages are also stored under a key without extension, for buckets without a server that maps addresses. */
   extensionless?: boolean;
-  /** A release that the target is known to show, as the outcome before said; what came later is looked at. */
+  /** A release that the target is known to show, from an earlier outcome; only later changes are compared. */
   since?: number | undefined;
   onProgress?: (done: number, total: number) => void;
   signal?: AbortSignal | undefined;
-  /** Whether no other publisher fills the target; default always. */
+  /** Whether this publisher may fill the target, and no other does; default: always. */
   isMine?: () => boolean;
   now: Date;
 };
 
-/** What an upload has done so far. */
 export type UploadOutcome = ReturnType<typeof nothingYet>;
 
 const nothingYet = () => ({
@@ -36,7 +35,7 @@ const nothingYet = () => ({
   uploaded: 0,
   uploadedBytes: 0,
   removed: 0,
-  /** Paths that changed at the target: what a CDN in front of it has to forget. At most `touchedMax`. */
+  /** Paths that changed at the target and must be purged from a CDN in front of it. At most `touchedMax`. */
   touched: [] as string[],
   failed: [] as { path: string; error: string }[],
 });
@@ -44,13 +43,13 @@ const nothingYet = () => ({
 const concurrencyDefault = 16;
 const failuresMax = 20;
 const touchedMax = 20_000;
-/** Publishing goes on meanwhile: what became new is brought in another pass, this many times. */
+/** Publishing goes on during an upload: new changes are uploaded in another pass, up to this many passes. */
 const passesMax = 3;
 
 /**
- * Brings a target in step with the current release: only what changed since the last upload there, assets first,
- * pages before the lists that name them, the feed's state last, then deletions. Each success is remembered at once, so
- * that an upload that was cut off goes on where it stopped. A file that cannot be brought stops what would name it.
+ * Uploads the current release to a target: only what changed since the last upload, assets first, pages before the lists
+ * that name them, the feed's state last, then deletions. Each success is recorded at once, so an interrupted upload
+ * continues where it stopped. When a file fails, the files that would name it are not uploaded.
  */
 export async function uploadRelease(options: UploadOptions): Promise<UploadOutcome> {
   const outcome = nothingYet();
@@ -65,11 +64,11 @@ export async function uploadRelease(options: UploadOptions): Promise<UploadOutco
   return outcome;
 }
 
-/** What a target is called in the manifest: with keys of both kinds it is another one. */
+/** The target's name in the manifest; with extensionless keys it counts as another target. */
 const nameOf = ({ name }: UploadTarget, extensionless: boolean) =>
   extensionless ? `${name}#extensionless` : name;
 
-/** Brings one stage after the other; answers whether all of them came through. */
+/** Uploads one stage after the other; returns whether all of them succeeded. */
 async function bringAll(
   options: UploadOptions,
   plan: UploadPlan,
@@ -104,7 +103,7 @@ async function bring(
   const { target, extensionless = false, now } = options;
   const { path, digest } = planned;
   const file = digest === null ? null : contentOf(options, path, digest);
-  // It left the bundle while this ran; the next pass removes it.
+  // It left the bundle during the upload; the next pass removes it.
   if (digest !== null && file === null) return null;
   for (const key of extensionless ? keysOf(path) : [path]) {
     const failure =
@@ -125,7 +124,7 @@ async function bring(
   return null;
 }
 
-/** Publishing may have replaced the planned content, which may be gone: then the newer content serves. */
+/** The planned content, or the newer content if publishing has replaced it. Null when the file left the bundle. */
 function contentOf(
   { blobs, manifest }: UploadOptions,
   path: string,
@@ -139,7 +138,7 @@ function contentOf(
   throw new Error(`the content of ${path} is gone or damaged`);
 }
 
-/** Our digests are SHA-256, so the store can check what it received against the signature. */
+/** With our SHA-256 digest the store can check what it received against the signature. */
 function objectHeaders(path: string, digest: string): Record<string, string> {
   const { contentType, cacheControl, surrogateKeys } = headersOf(path);
   const keys = surrogateKeys.join(",");
@@ -157,13 +156,13 @@ const keysOf = (path: string): string[] =>
 
 export type UploaderOptions = {
   target: ObjectStore;
-  /** Whether no other publisher fills the target. A change of it is to be noticed. */
+  /** Whether this publisher may fill the target, and no other does. Call `notice` when it changes. */
   isMine: () => boolean;
   extensionless?: boolean;
-  /** Caches in front of the target: they are told what changed there once it did. */
+  /** Caches in front of the target; they are purged after each upload. */
   purge: PurgeConfig;
   signal?: AbortSignal;
-  /** Wait before what failed is tried again, doubled each time; default 5 s. */
+  /** Wait before a retry, doubled each time up to five minutes; default 5 s. */
   retryAfterMs?: number;
 };
 
@@ -171,9 +170,9 @@ const retryFirstMs = 5_000;
 const retryLastMs = 300_000;
 
 /**
- * Keeps a target in step with the releases of a running publisher, in the background, as long as it is this one's. The first run then compares
- * everything with what the target's own list names, where another publisher filled it; later ones look only at what came since. What failed is tried again with the next release, and without
- * one less and less often, at last every five minutes.
+ * Uploads the releases of a running publisher in the background while `isMine` holds. The first run compares everything,
+ * and first reads the target's own list if another publisher filled it; later runs look only at newer changes. A failed
+ * upload is retried with the next release, else at growing intervals of up to five minutes.
  */
 export function startUploader(
   { manifest, blobs, clock, log }: Pick<BundleContext, "manifest" | "blobs" | "clock" | "log">,
@@ -219,10 +218,9 @@ export function startUploader(
   return work;
 }
 
-/** A file that differs at the target; a digest of null says that it has to go. */
+/** A file that differs at the target; `digest` null: it must be removed. */
 export type PlannedFile = { path: string; digest: string | null };
 
-/** What has to be brought to a target for it to show one release. */
 export type UploadPlan = ReturnType<typeof openUploadPlan>;
 
 const currentRules = sha256Of(headerRulesText).slice(0, 16);
@@ -230,10 +228,9 @@ const batchMax = 1_000;
 const deletions = 100;
 
 /**
- * Compares the current release with what was uploaded to `target` before, as of one instant: the plan stays the same
- * while publishing goes on. It is kept on the disk, because a first upload may have millions of files. A file that was
- * sent under other header rules is sent again. `since` is a release that the target is known to show: only what came
- * after it is looked at; 0: everything is.
+ * Compares the current release with earlier uploads to `target`, as of one instant: publishing does not change the plan.
+ * The plan is kept on disk, because a first upload may have millions of files. Files sent under other header rules are sent
+ * again. `since`: a release that the target is known to show, so only later changes are compared; 0: compare everything.
  */
 export function openUploadPlan(manifest: Manifest, target: string, since = 0) {
   const { db } = manifest;
@@ -242,7 +239,7 @@ export function openUploadPlan(manifest: Manifest, target: string, since = 0) {
     "INSERT INTO temp.upload_plan (stage, path, digest) VALUES (?, ?, ?)",
   );
   const release = db.transaction(() => {
-    // What was removed in a release that is not kept any more is not known.
+    // Removals in a release that is no longer kept are unknown.
     const from = manifest.oldestRelease() <= since + 1 ? since : 0;
     const changed = db.query<PlannedFile, [string, string, number]>(changedFiles);
     for (const { path, digest } of changed.iterate(target, currentRules, from)) {
@@ -283,8 +280,8 @@ export function openUploadPlan(manifest: Manifest, target: string, since = 0) {
 }
 
 /**
- * Takes from a bucket's own list what it holds, unless that list was uploaded from here: another publisher may have filled
- * it. Throws when the bucket cannot be read.
+ * Reads from a bucket's own signed list which files it has, unless this publisher uploaded that list: another publisher may
+ * have filled it. Throws when the bucket cannot be read.
  */
 export async function adoptUploads(
   { db }: Manifest,
@@ -313,7 +310,10 @@ export async function adoptUploads(
   }
 }
 
-/** What a signed list says is in a bucket, shard by shard; one of a newer list, which never came, vouches for nothing. */
+/**
+ * The files that a signed list names in a bucket, shard by shard. Skips shards that do not match the list: they were never
+ * completely uploaded.
+ */
 async function* listedAt(target: Pick<ObjectStore, "get">, list: Uint8Array) {
   const { shards } = JSON.parse(Buffer.from(list).toString()) as BundleManifest;
   for (let next = shards.pop(); next !== undefined; next = shards.pop()) {
@@ -327,8 +327,8 @@ async function* listedAt(target: Pick<ObjectStore, "get">, list: Uint8Array) {
 }
 
 /**
- * The order of the export, drawn apart where an upload takes long: lists after all profiles, Pagefind's entry after what
- * it names, the signed list after the files it vouches for.
+ * The stage of a path: as in the export, with finer steps because an upload takes long. Lists come after all profiles,
+ * Pagefind's entry after its files, the signed list after the files it vouches for.
  */
 function stageOf(path: string): number {
   if (/\.pf_[a-z]+$/.test(path)) return 0;
@@ -358,7 +358,7 @@ const goneSince = `
     AND EXISTS (SELECT 1 FROM uploads WHERE target = ?1 AND path = history.path)`;
 
 const tables = [
-  // What each target is known to hold.
+  // The files that each target is known to have.
   `CREATE TABLE IF NOT EXISTS uploads (
      target TEXT NOT NULL, path TEXT NOT NULL, digest TEXT NOT NULL, rules TEXT NOT NULL,
      uploaded_at INTEGER NOT NULL, PRIMARY KEY (target, path)

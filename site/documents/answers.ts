@@ -13,20 +13,20 @@ import { type DocumentKind, kindOfOne, single, type Source, type StaleAfter } fr
 import type { PageLocals } from "./page-locals.ts";
 import { changesNumbers, movesLists, needsFields, touches } from "./staleness.ts";
 
-/** The day of a directory that was never published on a schedule: the day's rotation has to begin somewhere. */
+/** The day of a directory that was never published on a schedule; the daily rotation needs a first day. */
 const firstDay = "2026-01-01";
 
-/** The day that documents are of, "YYYY-MM-DD": a fact of the store, so that the bundle is a function of it. */
+/** The day of the documents, "YYYY-MM-DD". The store holds it, so that the bundle depends on the store alone. */
 export const publicationDay = async (store: Queryable): Promise<string> =>
   (await directoryFact(store, "publication_day")) ?? firstDay;
 
-/** The counters are those of the last checkpoint: live ones would make the bundle depend on more than the store. */
+/** With the counters of the last checkpoint: live ones would make the bundle depend on more than the store. */
 export const statsOf = async ({ store }: Source) =>
   directoryStats(store, await storedCounters(store));
 
 const withNumbers = { staleAfter: changesNumbers };
 
-/** An answer of a kind of its own, made again with the numbers of the directory unless said. */
+/** An answer that is its own kind of document; by default it is stale when numbers of the directory change. */
 const answering = <Page extends keyof PageLocals>(
   kind: string,
   page: Page,
@@ -34,7 +34,7 @@ const answering = <Page extends keyof PageLocals>(
   when: { staleAfter: StaleAfter } = withNumbers,
 ) => kindOfOne(kind, single(page, load, when));
 
-/** Each head is signed and stored as its day begins, so that the file is a function of the store. */
+/** Each head is signed and stored as its day begins, so the file depends on the store alone. */
 const auditHeads = kindOfOne("audit-heads", {
   paths: [feedPaths.audit],
   ...withNumbers,
@@ -44,7 +44,7 @@ const auditHeads = kindOfOne("audit-heads", {
   },
 });
 
-/** The numbers of each chart, for those who draw their own. */
+/** The numbers of each chart, for readers who draw their own. */
 const chartFiles = kindOfOne("chart-files", {
   paths: chartIds.map((id) => `statistics/${id}.csv`),
   ...withNumbers,
@@ -57,7 +57,7 @@ const chartFiles = kindOfOne("chart-files", {
 
 const needsKey = "help-wanted";
 
-/** Fields that may move a nonprofit in the list of those that want help, though it keeps its place elsewhere. */
+/** Fields that may move a nonprofit in the list of those that need help while it keeps its place in others. */
 const needsOrder: ReadonlySet<string> = new Set([
   "verified",
   "status",
@@ -69,8 +69,8 @@ const mayMoveInNeeds = (change: Change): boolean =>
   change.moved_lists.includes("thin") || touches(change, needsOrder);
 
 /**
- * GET /api/needs-enrichment without parameters, for readers of the bundle alone. The day that turns the rotation and
- * the totals are facts of the store; second opinions are left to the service, which knows them to the second.
+ * GET /api/needs-enrichment without parameters, for readers that have only the bundle. The day of the rotation and the
+ * totals come from the store; second opinions are left to the service, which knows them to the second.
  */
 const needs: DocumentKind = {
   ...answering(needsKey, "/api/needs-enrichment.json", async ({ store, baseUrl }) => {
@@ -89,7 +89,7 @@ const kept =
   <Name extends Parameters<typeof keptAnswer>[1]>(name: Name) =>
   async ({ store }: Source) => ({ answer: await keptAnswer(store, name) });
 
-/** Answers of the API that are the same for all who ask, each a kind of its own. */
+/** Answers of the API that are the same for every client, each its own kind of document. */
 export const answers: readonly DocumentKind[] = [
   answering(
     "causes-json",

@@ -11,7 +11,7 @@ import { type HistoryView, historyView } from "#site/profile/history-view.ts";
 import { type DocumentKey, type DocumentKind, oneByOne, type Source } from "./document.ts";
 import { profileIn } from "./staleness.ts";
 
-/** Entries of a feed at most; the numbered files of the change feed hold all. */
+/** The most entries of a feed; the numbered files of the change feed have all changes. */
 const entriesMax = 50;
 
 const keyOf = (list: string): DocumentKey => `atom ${list}`;
@@ -19,8 +19,8 @@ const keysOf = (lists: Iterable<string>): DocumentKey[] =>
   [...new Set(lists)].filter((list) => list !== "thin").map(keyOf);
 
 /**
- * What is new in the directory, a cause and a country, for feed readers: changes of the public history. /causes/{id}.atom and
- * /countries/{code}.atom have those of the nonprofits that stand in the list now, /feed.atom those of withdrawn ones, too.
+ * New public changes in the directory, a cause or a country, for feed readers. /causes/{id}.atom and /countries/{code}.atom
+ * cover the nonprofits that are in the list now; /feed.atom covers withdrawn ones too.
  */
 export const atom: DocumentKind = {
   ...oneByOne(
@@ -53,7 +53,7 @@ export const atom: DocumentKind = {
     profileIn(change) === null ? [] : keysOf(["all", ...places.keys(), ...change.moved_lists]),
 };
 
-/** The feed of one profile: its newest changes, a withdrawal too. */
+/** The feed of one profile: its newest changes, including a withdrawal. */
 export function profileFeed(baseUrl: string, history: FoundHistory): string {
   const view = historyView(history, t);
   const of = { path: `${view.profile}.atom`, page: view.profile, title: view.title };
@@ -61,8 +61,8 @@ export function profileFeed(baseUrl: string, history: FoundHistory): string {
 }
 
 /**
- * A feed in Atom (RFC 4287) of these histories, newest first. Ids are tag URIs (RFC 4151) of the day and number of the change,
- * so that they outlive names. Text is escaped before the library puts it into CDATA sections, which end at a second "]]>".
+ * An Atom feed (RFC 4287) of these histories, newest first. Ids are tag URIs (RFC 4151) of a change's day and number, so
+ * they outlive names. Text is escaped before the library puts it into CDATA sections, which a second "]]>" would end.
  */
 function atomXml(
   baseUrl: string,
@@ -75,7 +75,7 @@ function atomXml(
     title: xmlText(title),
     link: baseUrl + page,
     feedLinks: { atom: baseUrl + path },
-    // A feed without entries has no day of its own.
+    // A feed without entries has no date.
     updated: new Date(views[0]?.changes[0]?.at ?? 0),
     generator: "Almoner",
     author: { name: "Almoner", link: baseUrl },
@@ -101,6 +101,6 @@ function atomXml(
   return feed.atom1();
 }
 
-/** A text without what XML 1.0 has no place for: control characters, and halves of surrogate pairs. */
+/** A text without characters that XML 1.0 forbids: control characters, and halves of surrogate pairs. */
 const xmlText = (text: string): string =>
   text.toWellFormed().replaceAll(/[^\t\n\r\u0020-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/gu, "");

@@ -15,14 +15,14 @@ import { changesNeeds, changesNumbers, touches } from "./staleness.ts";
 const nothing = () => ({});
 let last: { baseUrl: string; answer: ReturnType<typeof openApiDocument> } | undefined;
 
-/** The description of the API, of which two files and a page are made: it takes as long to make as a dozen of them. */
+/** The description of the API, cached: two files and a page are made from it, and it takes as long as a dozen of these. */
 export const described = ({ baseUrl }: Pick<Source, "baseUrl">) =>
   (last = last?.baseUrl === baseUrl ? last : { baseUrl, answer: openApiDocument(baseUrl) });
 
-/** The setting, as the publisher found it: a fact of the store, so that a change of it renders security.txt again. */
+/** The publisher stores this setting as a fact, so that a change renders security.txt again. */
 export const securityContactFact = "security_contact";
 
-/** The foremost of those that want help, of which the guide shows other ten each day. */
+/** The first nonprofits in the list of those that need help; the guide shows ten others of them each day. */
 const needsPool = 200;
 const needsShown = 10;
 
@@ -43,7 +43,7 @@ async function wantedToday({ store }: Source) {
 
 const walletFields: ReadonlySet<string> = new Set(["usdc_wallet", "status"]);
 
-/** The foremost nonprofits that have a wallet: they stand at the beginning of the list. */
+/** The first nonprofits with a wallet: those with one are at the beginning of the list. */
 async function payable({ store, baseUrl, network }: Source) {
   const ids = await idsInList(store, "all", { limit: 5 * payablesMax, offset: 0 });
   const foremost = await recordsById(store, ids, { summaries: true });
@@ -51,10 +51,10 @@ async function payable({ store, baseUrl, network }: Source) {
   return { answer: payables(baseUrl, network, slugs.slice(0, payablesMax)) };
 }
 
-/** The files by which programs find out about the directory. */
+/** The files by which programs discover the directory. */
 export const discoveryFiles = {
   llms: single("/llms.txt", ({ store }) => directoryNumbers(store), { staleAfter: changesNumbers }),
-  // Some look for the name in capitals; it is the same guide, so that a folder that ignores letter case can hold it.
+  // Some programs look for the name in capitals. The content is equal, so a folder that ignores letter case can hold it.
   agents: single("/agents.md", wantedToday, {
     paths: ["agents.md", "AGENTS.md"],
     staleAfter: (change: Change) => changesNumbers(change) || changesNeeds(change),

@@ -11,51 +11,47 @@ import type { BuildInputs } from "#site/parts/page-head.ts";
 import type { Renderer } from "#site/renderer/renderer.ts";
 
 /**
- * A document is what is rendered and goes stale as a whole: its key is its kind and what tells it from its like, for
- * example "profile 12", "list-page cause:education 3", "page home". It has one or more files.
+ * A document is rendered and goes stale as a whole, and has one or more files. Its key is its kind and its name within the
+ * kind, for example "profile 12", "list-page cause:education 3", "page home".
  */
 export type DocumentKey = string;
 
-/** One file of the bundle; its path has no leading slash. A body of null says that the path must not exist. */
+/** One file of the bundle; its path has no leading slash. `body` null: the path must not exist. */
 export type BundleFile = { path: string; body: string | Uint8Array | null };
 
-/** What a page is drawn with. */
 export type Drawing = BuildInputs & { readonly renderer: Renderer };
 
-/**
- * What a document is made of: a pure function of the store and the code, of the origin in absolute URLs, and of the
- * network of donations.
- */
+/** The inputs of documents: a document depends only on the store, the code, the base URL and the network of donations. */
 export type Source = Drawing & {
   readonly store: Store;
-  /** Where nonprofits stand in lists. */
+  /** The places of nonprofits in lists. */
   readonly lists: ListIndex;
-  /** What the bundle has to take away; absent: nothing yet. */
+  /** The files of /data in the bundle; absent: none yet. */
   readonly dataPackage?: () => DataPackage | null;
 };
 
-/** How one kind of document is found and rendered. */
+/** A kind of document: how its documents are found and rendered. */
 export type DocumentKind<Needs = Source> = {
   readonly kind: string;
   /** The keys of the whole directory, in batches that are rendered with one query per table. */
   all(source: Needs): AsyncIterable<DocumentKey[]> | Iterable<DocumentKey[]>;
-  /** Renders a batch. A failure of one key is thrown by `render` of that key alone, so that it stops only itself. */
+  /** Renders a batch. Throws when one key fails; `renderKeys` then renders each key alone, so that only that one fails. */
   render(keys: readonly DocumentKey[], source: Needs): Promise<BundleFile[]>;
-  /** What a change makes stale, for the release that makes the changed profile live. Pure; absent for nothing. */
+  /** The keys that a change makes stale in the release that shows the changed profile. Pure; absent: none. */
   staleAtOnce?(change: Change, context: KnownPlaces): DocumentKey[];
-  /** What a change makes stale, for the list job: all that may shift many pages, or that many changes make stale together. */
+  /** The keys that a change makes stale for the list job: documents that shift many pages or that many changes share. */
   staleLater?(change: Change, context: KnownPlaces): DocumentKey[];
 };
 
-/** What is known of a changed nonprofit. */
+/** What `staleAtOnce` and `staleLater` know about a changed nonprofit. */
 export type KnownPlaces = {
-  /** Its place, from 0, in each list where it stands; Infinity where it is on no page of the bundle. */
+  /** Its place, from 0, in each list that contains it; Infinity where it is on no page of the bundle. */
   places: ReadonlyMap<string, number>;
-  /** The slugs in the published list of those that want help; null when no one knows. */
+  /** The slugs in the published list of nonprofits that need help; null when unknown. */
   needs: ReadonlySet<string> | null;
 };
 
-/** The file that a page or an endpoint of the site makes of what was loaded; it lies where the page does, unless `path` says otherwise. */
+/** Renders the file of a page or an endpoint of the site from its loaded data, by default at the page's own path. */
 export async function fileOf<Page extends keyof PageLocals>(
   source: Source,
   page: Page,
@@ -65,11 +61,11 @@ export async function fileOf<Page extends keyof PageLocals>(
   return { path, body: await drawn(source, page, loaded) };
 }
 
-/** The languages that a page, named by its file under site/pages, is there in, English first; what is no page is English. */
+/** The languages of a page, named by its file under site/pages, English first; other files are in English only. */
 const languagesOf = (page: string): readonly Texts[] =>
   page.includes(".") ? [english] : [...languages.values()];
 
-/** A page as HTML in the language of `t`, named by its file under site/pages; `own` is what it shows. */
+/** Renders a page, named by its file under site/pages, in the language of `t`; `extra` is its data. */
 export async function drawn(
   { renderer, baseUrl, network, isSample = false, t = english }: Drawing,
   page: string,
@@ -81,8 +77,8 @@ export async function drawn(
 }
 
 /**
- * Links and forms of a page lead to pages of its language; a link that names a language stays. What is sent to the service
- * says in which language its sender reads.
+ * Makes links and forms of a page lead to pages of its language; links with a `lang` stay. Forms to the service get the
+ * reader's language as a parameter.
  */
 const withLinksIn = (t: Texts, html: string): string => {
   const links = new HTMLRewriter();
@@ -100,7 +96,7 @@ const withLinksIn = (t: Texts, html: string): string => {
   return links.transform(html);
 };
 
-/** Addresses of programs and operators. */
+/** Addresses for programs and operators, which have no language. */
 const notForReaders = addressesWhere((form) => form.for !== "people" && form.from !== "file");
 
 /** "/causes" → "causes.html", "/llms.txt" → "llms.txt". */
@@ -109,20 +105,17 @@ function pathOf(page: string): string {
   return path.slice(path.lastIndexOf("/") + 1).includes(".") ? path : `${path}.html`;
 }
 
-/** A document of which there is one, in one file or in several of the same content. */
+/** A document that is the only one of its name, in one file or in several with the same content. */
 export type SingleDocument = {
   readonly paths: readonly string[];
-  /** Whether a change makes it stale; absent when only other code does. */
+  /** Whether a change makes it stale; absent when only new code does. */
   readonly staleAfter?: StaleAfter | undefined;
   render(source: Source): Promise<BundleFile[]>;
 };
 
 export type StaleAfter = (change: Change) => boolean;
 
-/**
- * The document that a page or an endpoint makes of what `load` reads for it: a page in each language, and in markdown, which
- * is English.
- */
+/** The document of a page or an endpoint, from what `load` reads: a page in each language and, in English, as markdown. */
 export function single<Page extends keyof PageLocals>(
   page: Page,
   load: (source: Source) => PageLocals[Page] | Promise<PageLocals[Page]>,
@@ -158,16 +151,16 @@ const bothFormsOf = (path: string): string[] => {
   return markdown === null ? [path] : [path, markdown];
 };
 
-/** The text of a file; none for a path that must not exist. */
+/** The text of a file; "" for a path that must not exist. */
 export const textOf = (body: BundleFile["body"]): string =>
   body instanceof Uint8Array ? new TextDecoder().decode(body) : (body ?? "");
 
-/** A kind of which all documents are known. */
+/** A kind whose documents are all known in advance. */
 type NamedDocuments = DocumentKind & {
   readonly documents: Readonly<Record<DocumentKey, SingleDocument>>;
 };
 
-/** The kind of these documents, by their names. */
+/** The kind of these documents, each under its name. */
 export const singles = (
   kind: string,
   documents: Readonly<Record<string, SingleDocument>>,
@@ -179,7 +172,7 @@ export const singles = (
     ),
   );
 
-/** A kind of which there is one document; its key is the name of the kind. */
+/** A kind with one document; its key is the name of the kind. */
 export const kindOfOne = (kind: string, document: SingleDocument): NamedDocuments =>
   ofKeys(kind, { [kind]: document });
 
@@ -204,7 +197,7 @@ const ofKeys = (
     ),
 });
 
-/** A kind whose documents are rendered one after the other, each from the words of its key after the kind. */
+/** A kind whose documents are rendered one after the other, each from the words that follow the kind in its key. */
 export const oneByOne = <Needs>(
   kind: string,
   all: DocumentKind<Needs>["all"],
@@ -241,8 +234,8 @@ export type RenderOutcome = {
 };
 
 /**
- * Renders documents of any kinds. Those of one kind are rendered together; when that fails, each is tried alone, so
- * that a page that cannot be rendered stops only itself.
+ * Renders documents of any kinds, those of one kind together. When that fails, each is rendered alone, so that one that
+ * cannot be rendered does not stop others.
  */
 export async function renderKeys(
   keys: Iterable<DocumentKey>,

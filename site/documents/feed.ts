@@ -18,7 +18,7 @@ const filesPerBatch = 20;
 
 export const feedKey = (number: number): DocumentKey => `feed ${number}`;
 
-/** The numbered files of the change feed. Which changes a file holds is fixed in the store, so it never changes. */
+/** The numbered files of the change feed. The store fixes which changes a file holds, so it never changes. */
 export const feed: DocumentKind = oneByOne(
   "feed",
   async function* ({ store }) {
@@ -30,7 +30,7 @@ export const feed: DocumentKind = oneByOne(
     const number = Number(word);
     const path = feedPaths.file(number);
     const range = await feedFile(store, number);
-    // Numbers are left out where a new epoch began.
+    // A new epoch skips numbers.
     if (range === null) return { path, body: null };
     const file: FeedFile = {
       epoch: await feedEpoch(store),
@@ -43,7 +43,7 @@ export const feed: DocumentKind = oneByOne(
   },
 );
 
-/** Nonprofits, by id, in one part of the snapshot. */
+/** The number of ids in one part of the snapshot. */
 const snapshotPartSize = 100;
 export const snapshotPartOf = (nonprofitId: number): number =>
   Math.floor((nonprofitId - 1) / snapshotPartSize) + 1;
@@ -54,9 +54,8 @@ const compress = promisify(gzip);
 const expand = promisify(gunzip);
 
 /**
- * The snapshot in parts: the profiles of 100 ids each, withdrawn ones too, one JSON object per line. Each part is a
- * whole gzip file, and gzip files one after the other are a gzip file: so a change costs one part, and the snapshot
- * is the parts joined together.
+ * The snapshot in parts: the profiles of 100 ids each, withdrawn ones too, one JSON object per line. Each part is a whole
+ * gzip file, and gzip files in a row are a gzip file: a change rewrites one part, and the joined parts are the snapshot.
  */
 export const snapshotPart: DocumentKind = {
   ...oneByOne(
@@ -79,7 +78,7 @@ export const snapshotPart: DocumentKind = {
   },
 };
 
-/** The line of each of these nonprofits. Ask for about 1,000 at a time. */
+/** The line of each of these nonprofits, by id. Pass about 1,000 ids at a time. */
 export async function snapshotLines(
   { store, baseUrl, givingLinks }: Pick<Source, "store" | "baseUrl" | "givingLinks">,
   ids: Iterable<number>,
@@ -94,8 +93,7 @@ export async function snapshotLines(
 }
 
 /**
- * A part with some of its lines written again: the same bytes as rendering all of it, when its other lines are up to
- * date, for a quarter of the time.
+ * A part with some lines replaced, in a quarter of the time: if other lines are current, the same bytes as a new rendering.
  */
 export async function patchedPart(
   held: Uint8Array,
@@ -109,7 +107,7 @@ export async function patchedPart(
   return packed(lines);
 }
 
-/** The compressor runs on another thread. Node's gzip header holds no time, so equal text gives equal bytes. */
+/** Compresses lines by ascending id, on another thread. Node's gzip header has no time, so equal text gives equal bytes. */
 function packed(lines: ReadonlyMap<number, string>): Promise<Buffer> {
   const sorted = [...lines].sort(([id], [other]) => id - other);
   return compress(sorted.map(([, line]) => line).join(""), { level: 6 });

@@ -10,13 +10,13 @@ import {
 import type { BuildInputs } from "#site/parts/page-head.ts";
 import { type Drawing, drawn } from "./document.ts";
 
-/** A page of a form, of what became of it, or of a refusal, as HTML. */
+/** Renders the page of a form, of a request's status, or of a refusal. */
 export const drawnForm = (drawing: Drawing, page: FormPage): Promise<string | Uint8Array> =>
   drawn(drawing, page.page, { view: viewOf(page, drawing.t ?? english) });
 
 const unasked = { step: "find", q: null, total: 0, found: [] } as const;
 
-/** The forms as they stand in the bundle: nothing is known of their readers. */
+/** The forms in the bundle: they know nothing about their reader. */
 export const emptyForms = {
   onboard: ({ t = english }: BuildInputs) => ({
     view: onboardView({ page: "/onboard", ...unasked }, t),

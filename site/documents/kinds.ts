@@ -16,7 +16,7 @@ import { standing } from "./standing.ts";
 
 export const assetsKey: DocumentKey = "assets";
 
-/** Style sheets, the icon and what else pages refer to. Those under _astro/ carry a digest in their name. */
+/** Style sheets, the icon and other files that pages use. Those under _astro/ have a digest in their name. */
 export const assets: DocumentKind = {
   kind: "assets",
   all: () => [[assetsKey]],
@@ -32,7 +32,7 @@ const ofSite = {
   line: "Every value says where it came from, and gifts go straight to the organisation.",
 };
 
-/** The pictures that other sites show of a page: one of the site and one of each cause. No change makes them stale. */
+/** The pictures that other sites show for a page: one of the site and one of each cause. No change makes them stale. */
 export const picture = oneByOne<Pick<Source, "isSample">>(
   "picture",
   () => [["picture", ...causes.map(({ id }) => `picture ${id}`)]],
@@ -46,7 +46,7 @@ export const picture = oneByOne<Pick<Source, "isSample">>(
   },
 );
 
-/** All that the bundle consists of, in the order in which a full build renders it: what pages refer to comes first. */
+/** All kinds of documents in the bundle, in the order of a full build: files that pages use come first. */
 export const documentKinds: readonly DocumentKind[] = [
   assets,
   picture,

@@ -32,7 +32,7 @@ export const listPageKey = (list: string, page: number): DocumentKey => `list-pa
 
 const itemsPerBatch = 1_000;
 
-/** A page of a list: causes and countries as HTML, the whole directory as JSON. */
+/** A page of a list as HTML and markdown; the whole directory as JSON, and only its first page as HTML and markdown. */
 export const listPage: DocumentKind = {
   kind: "list-page",
   async *all({ store }) {
@@ -65,13 +65,13 @@ export const listPage: DocumentKind = {
   ],
 };
 
-/** Fields that are counted on the first page of each list. */
+/** Fields whose values the first page of each list counts. */
 const countedFields: ReadonlySet<string> = new Set([
   ...["causes", "country_code", "region", "city", "verified", "status"],
   ...["usdc_wallet", "website", "register_records"],
 ]);
 
-/** The pages that show what changed, of the lists where the nonprofit keeps its place. */
+/** The pages that show a changed nonprofit, in the lists where it keeps its place. */
 const keptPages = (
   change: Change,
   { places }: KnownPlaces,
@@ -83,7 +83,7 @@ const keptPages = (
     .filter(({ page }) => page <= staticPagesMax)
     .map(({ list, page }) => listPageKey(list, page));
 
-/** One page that was asked for, with the ids that stand on it, and how many stand in its list. Counts stand on the first page. */
+/** One requested page: its ids, and the total of its list. `facets` only on the first page. */
 type Place = {
   list: string;
   page: number;
@@ -112,7 +112,7 @@ async function filesOf(places: readonly Place[], source: Source): Promise<Bundle
   const files = await Promise.all(
     pages.map(async ({ json, ...place }) => {
       const path = pathOf(place);
-      // A list that shrank has fewer pages; its first page stays, but for a country without any nonprofit.
+      // Pages beyond the end of a list go; its first page stays, except for a country without nonprofits.
       const empty = place.ids.length === 0 && (place.page > 1 || place.list.startsWith("country:"));
       const gone = empty || place.page > staticPagesMax;
       const markdown = markdownPathOf(path);
@@ -126,7 +126,7 @@ async function filesOf(places: readonly Place[], source: Source): Promise<Bundle
   return files.flat();
 }
 
-/** Of the whole directory people find the first page in the bundle. */
+/** Of the whole directory, only the first page is in the bundle for people. */
 const isForPeople = ({ list, page }: Place): boolean => list !== "all" || page === 1;
 
 function jsonPage(
@@ -144,7 +144,7 @@ function jsonPage(
   return fileOf(source, file, { answer }, pathOf({ page, ...place }));
 }
 
-/** The page of a list for people, and for models. */
+/** The page of a list as HTML and as markdown. */
 async function shownPage(
   place: Place,
   summaries: ReadonlyMap<number, NonprofitSummary>,
@@ -164,7 +164,7 @@ async function shownPage(
   const html = await fileOf(source, "/browse", { view }, path);
   const markdown = { path: markdownPathOf(path) ?? "", body: listMarkdown(view, source.baseUrl) };
   if (list !== "all") return [html, markdown];
-  // The address that people guess.
+  // /nonprofits is the address that people guess.
   const guessed = [html, markdown].map((file) => ({
     ...file,
     path: file.path.replace("browse", "nonprofits"),
@@ -180,10 +180,9 @@ function pathOf({ list, page }: Pick<Place, "list" | "page">): string {
 }
 
 type DrawnPage = string | Uint8Array;
-/** A page is had as HTML or as markdown. */
 type PageFormat = { markdown: boolean };
 
-/** A page of entries, or its entries as markdown. */
+/** Renders a page of entries, or the entries as markdown. */
 export const drawnList = async (
   drawing: Drawing,
   page: string,
@@ -192,7 +191,7 @@ export const drawnList = async (
 ): Promise<DrawnPage> =>
   markdown ? listMarkdown(input.view, drawing.baseUrl) : drawn(drawing, page, input);
 
-/** A page as it is, or read into markdown. */
+/** Renders a page as HTML, or that HTML as markdown. */
 export async function drawnView(
   drawing: Drawing,
   page: string,
@@ -207,11 +206,11 @@ type ListForModels = Pick<
   ListPageView,
   "name" | "page" | "intro" | "total" | "order" | "entries" | "next" | "json"
 > & {
-  /** Entries under headings, where they have some. */
+  /** Entries grouped under headings, where there are any. */
   lists?: readonly { heading: string | null; entries: readonly Entry[] }[];
 };
 
-/** The page of a list for models; its links lead to markdown. `baseUrl` has no trailing slash. */
+/** The page of a list as markdown; its links lead to markdown. `baseUrl` has no trailing slash. */
 function listMarkdown(view: ListForModels, baseUrl: string): string {
   const lineOf = ({ path, name, verified, warning, note, text }: Entry) => {
     const marks = [verified ? "claimed" : "", warning ?? ""];

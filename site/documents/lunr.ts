@@ -9,12 +9,12 @@ import { idsInPart, type PartOfList } from "#content/find/browse-store.ts";
 import type { Queryable } from "#content/store/open.ts";
 import { type DocumentKey, numbered, oneByOne, type Source } from "./document.ts";
 
-/** One part of a cause's search index; parts count from 1. */
+/** The key of one part of a cause's search index; parts count from 1. */
 export const lunrKey = (cause: string, part: number): DocumentKey => `lunr ${cause} ${part}`;
 
 /**
- * The search index of one part of a cause, with its documents: what an agent or an edge function loads to search
- * without the service. A part costs up to a second, so no job of the publisher renders it: full builds do, and
+ * The search index of one part of a cause, with its documents: an agent or an edge function loads it to search without the
+ * service. A part takes up to a second, so the profile and list jobs do not render it: full builds do, and
  * site/search/search-job.ts in a process of its own.
  */
 export const lunr = oneByOne<Pick<Source, "store">>(
@@ -36,14 +36,14 @@ export const lunr = oneByOne<Pick<Source, "store">>(
 );
 
 /**
- * With more nonprofits there are no indexes of words, but names by their beginnings (standing.ts): Pagefind is made for tens of
- * thousands of pages (pagefind.app), and makes one index of all; a cause in lunr would be a hundred files.
+ * With more nonprofits there are no word indexes, only names by their beginnings (standing.ts). Pagefind is made for tens
+ * of thousands of pages (pagefind.app) and makes one index of all; a cause in lunr would be a hundred files.
  */
 const indexedMax = 50_000;
 export const hasManyProfiles = async (store: Queryable): Promise<boolean> =>
   (await countInList(store, "all")) > indexedMax;
 
-/** How many nonprofits each cause with an index has. */
+/** The number of nonprofits in each cause with an index; empty when there are too many for indexes. */
 export const indexedCauses = async (store: Queryable): Promise<Map<string, number>> =>
   (await hasManyProfiles(store))
     ? new Map()
@@ -52,14 +52,14 @@ export const indexedCauses = async (store: Queryable): Promise<Map<string, numbe
         causes.map(({ id }) => `cause:${id}`),
       );
 
-/** Nonprofits in one file: with the longest texts that are indexed it stays well below 2 MB in brotli. */
+/** The most nonprofits in one file: even with the longest indexed texts it stays well below 2 MB in brotli. */
 export const lunrDocumentsMax = 3_000;
-/** More parts than this no cause has; a change is looked up by the id's residue of it. */
+/** The most parts of a cause; a change is looked up by its id's residue modulo this. */
 export const lunrPartsMax = 1_024;
 
 /**
- * In how many parts a cause is split: a power of two, so that parts stay the same while a cause grows, and doubling
- * cuts each part in two. A nonprofit is in the part given by its id alone.
+ * The number of parts of a cause: a power of two, so that parts stay the same while a cause grows, and doubling cuts each
+ * part in two. The id alone determines a nonprofit's part.
  */
 export function lunrPartsFor(count: number): number {
   let parts = 1;
@@ -67,21 +67,21 @@ export function lunrPartsFor(count: number): number {
   return parts;
 }
 
-/** Where a part lies, without a leading slash. Parts count from 1. */
+/** The path of a part, without a leading slash. Parts count from 1. */
 export const lunrPath = (cause: string, part: number, parts: number): string =>
   parts === 1 ? `search/${cause}.lunr.json` : `search/${cause}-${part}.lunr.json`;
 
-/** What an agent finds first in a file, before the documents and the index. */
+/** The beginning of a file, before the documents and the index. */
 export type LunrHead = { cause: string; part: number; parts: number; count: number };
 
-/** What is longer is not indexed beyond this: files must stay small. */
+/** Longer texts are indexed up to here only, because files must stay small. */
 const nameCharactersMax = 200;
 const taglineCharactersMax = 160;
 const missionCharactersMax = 300;
 
 /**
- * One file: its head, the documents, and a lunr 2 index whose refs are places in the list of documents. Depends on
- * nothing but the documents, so that it may be made by any process. About 0.2 ms for each document.
+ * Makes one file: its head, the documents, and a lunr 2 index whose refs are positions in the list of documents. Depends on
+ * the documents alone, so any process may make it. Takes about 0.2 ms per document.
  */
 export function lunrShard(
   head: Omit<LunrHead, "count">,
@@ -112,8 +112,8 @@ const entryOf = ({ slug, name, tagline, country }: SearchDocument) => ({
 });
 
 /**
- * Words without accents and punctuation, in any script: lunr by itself knows neither. What is searched for has to be
- * made plain in the same way; docs/search-offline.md shows how.
+ * Removes accents and punctuation, in any script, which lunr does not do. Queries must be treated in the same way;
+ * docs/search-offline.md shows how.
  */
 const plainWords = (text: string): string =>
   text
@@ -121,7 +121,7 @@ const plainWords = (text: string): string =>
     .replaceAll(/[\p{M}'’]/gu, "")
     .replaceAll(/[^\p{L}\p{N}]+/gu, " ");
 
-/** Reads the head of a file from its first bytes; null when they are not those of such a file. */
+/** Reads the head of a file from its first bytes; null for other bytes. */
 export function lunrHead(start: string): LunrHead | null {
   const header = /^\{"cause":"([a-z-]+)","part":(\d+),"parts":(\d+),"count":(\d+),/.exec(start);
   if (header === null) return null;
@@ -129,7 +129,7 @@ export function lunrHead(start: string): LunrHead | null {
   return { cause, part: Number(part), parts: Number(parts), count: Number(count) };
 }
 
-/** What a search index is made of: one per listed nonprofit, whatever the index. Names are in English. */
+/** The document of a listed nonprofit in every search index. Names are in English. */
 export type SearchDocument = ReturnType<typeof searchDocument>;
 
 const searchDocument = (summary: NonprofitSummary) => ({
@@ -144,7 +144,7 @@ const searchDocument = (summary: NonprofitSummary) => ({
   city: summary.city,
   /** Names, the primary one first. */
   causes: summary.causes.map(causeName),
-  /** What people narrow a search by, as its address has it. */
+  /** The values of a search's filters, as in its URL. */
   filters: {
     cause: summary.causes,
     country: [summary.country === null ? null : countryCode(summary.country)].filter(
@@ -153,7 +153,7 @@ const searchDocument = (summary: NonprofitSummary) => ({
   },
 });
 
-/** Documents loaded in one go: one query. */
+/** Documents loaded with one query. */
 const documentsPerQuery = 1_000;
 
 /** The documents of a part of a list by ascending id, so that the same store gives the same index. */
@@ -164,7 +164,7 @@ export async function searchDocuments(
   const ids = await idsInPart(store, part);
   const documents: SearchDocument[] = [];
   for (let at = 0; at < ids.length; at += documentsPerQuery) {
-    // The indexes hold no address of the service: mirrors search by them, too.
+    // Without a base URL, because mirrors use the indexes too.
     const summaries = await summariesById(store, ids.slice(at, at + documentsPerQuery), "");
     documents.push(...summaries.map(searchDocument));
   }

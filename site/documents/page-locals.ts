@@ -27,7 +27,7 @@ type Nothing = object;
 
 type Answer<Shape> = { answer: Shape };
 
-/** What pages say of who runs the directory, and of how long it keeps what. */
+/** Settings that pages show: who runs the directory, and how long it keeps logs. */
 export type PublicSettings = {
   contact: string | null;
   operator: string | null;
@@ -35,7 +35,7 @@ export type PublicSettings = {
   recommendationLogDays: number;
 };
 
-/** What only this page, named by its file under site/pages, is handed by its document. */
+/** What a page's document passes to it, by the page's file under site/pages. */
 type PagesOnly = {
   "/": {
     stats: Stats;
@@ -70,11 +70,11 @@ type PagesOnly = {
   "/refusal": { view: ReturnType<typeof refusalView> };
 } & Record<"/methodology" | "/match" | "/receipt" | "/widget" | "/404", Nothing>;
 
-/** What only this file is handed by its document; all of them are made by site/pages/[...file].ts. */
+/** What a file's document passes to it; site/pages/[...file].ts renders all of these. */
 export type FileLocals = {
   "/llms.txt": { nonprofits: number; countries: number };
   "/agents.md": {
-    /** Some of the profiles that want help, and the fields that they lack. */
+    /** Some of the profiles that need help, and the fields that they lack. */
     wanted: { slug: string; name: string; needs: string[] }[];
     /** The first profile of all; null in an empty directory. */
     firstSlug: string | null;
@@ -114,8 +114,7 @@ export type FileLocals = {
   Nothing
 >;
 
-/** What each page and each other file is handed. */
 export type PageLocals = PagesOnly & FileLocals;
 
-/** All that a page or a file is handed. */
+/** All locals of a page or a file, with those that every page gets. */
 export type LocalsOf<Page extends keyof PageLocals> = PageContext & PageLocals[Page];

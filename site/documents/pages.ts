@@ -24,7 +24,7 @@ const withNumbersAndPicks = {
   staleAfter: (change: Change) => changesNumbers(change) || changesRecommended(change),
 };
 
-/** Settings that pages name, as the publisher found them: a fact of the store, so that a change renders pages again. */
+/** Settings that pages show. The publisher stores them as a fact, so that a change renders the pages again. */
 export const publicSettingsFact = "public_settings";
 const publicSettingsDefault: PublicSettings = {
   contact: null,
@@ -40,7 +40,7 @@ const publicSettings = async ({ store }: Source): Promise<PublicSettings> => ({
 const recommendedOnHome = 3;
 const recommendedMax = 500;
 
-/** The profiles that the operator picked or approved, those that were picked first before others. */
+/** The profiles that the operator picked or approved, the earliest picks first. */
 async function recommended({ store }: Source, most: number): Promise<RecommendedCard[]> {
   const picks = (await curatedPicks(store, { phase: 2 })).slice(0, most);
   const records = await recordsById(
@@ -63,7 +63,7 @@ const saidBy = {
   consensus: null,
 } as const;
 
-/** Pages of which there is one: each reads what it shows, and nothing else. */
+/** Single pages; each loads only the data that it shows. */
 export const pages = {
   home: single(
     "/",

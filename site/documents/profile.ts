@@ -30,8 +30,8 @@ import { profileIn } from "./staleness.ts";
 const batchSize = 1_000;
 
 /**
- * A kind of which a nonprofit has one document. `rowsOf` reads what those with these ids are made of; `changedIn` is the
- * nonprofit whose document a change makes stale.
+ * A kind with one document per nonprofit. `rowsOf` reads the data of these ids; `changedIn` returns the nonprofit whose
+ * document a change makes stale.
  */
 const byNonprofit = <Row>(of: {
   kind: string;
@@ -66,8 +66,8 @@ const byNonprofit = <Row>(of: {
 export const profileKey = (id: number): DocumentKey => `profile ${id}`;
 
 /**
- * The profile of one nonprofit, as a page, as JSON and as markdown, and the page by which it is paid: one release changes
- * them all. A withdrawn one keeps its profile.
+ * The profile of a nonprofit as a page, JSON and markdown, and its donation page: one release changes them all. A withdrawn
+ * nonprofit keeps its profile.
  */
 export const profile = byNonprofit({
   kind: "profile",
@@ -93,17 +93,17 @@ export const profile = byNonprofit({
 const viewIn = (drawing: Drawing, record: NonprofitRecord) =>
   profileView(record, toDetail(record, drawing.baseUrl, drawing.givingLinks), drawing);
 
-/** The page of a profile, for a language in which it is in no bundle. */
+/** Renders the page of a profile, in a language that the bundle does not have. */
 export const drawnProfile = (drawing: Drawing, record: NonprofitRecord) =>
   drawn(drawing, "/nonprofits/[slug]", { view: viewIn(drawing, record) });
 
-/** The page by which a nonprofit is paid; its profile where it has no wallet. */
+/** Renders the donation page of a nonprofit; its profile if it has no wallet. */
 export function drawnDonatePage(drawing: Drawing, record: NonprofitRecord) {
   const view = donateView(viewIn(drawing, record), drawing.t);
   return view === null ? drawnProfile(drawing, record) : drawn(drawing, "/donate/[slug]", { view });
 }
 
-/** None without a wallet: /donate/{slug} then leads to the profile. See docs/decisions/25. */
+/** No file without a wallet: /donate/{slug} then redirects to the profile. See docs/decisions/25. */
 async function donatePage(ofProfile: ProfileView, source: Source): Promise<BundleFile> {
   const view = donateView(ofProfile);
   const path = `donate/${ofProfile.slug}.html`;
@@ -113,8 +113,8 @@ async function donatePage(ofProfile: ProfileView, source: Source): Promise<Bundl
 export const historyKey = (id: number): DocumentKey => `profile-history ${id}`;
 
 /**
- * What was changed in a profile, by whom and when, as GET /api/history/{slug}. A profile that is as it was
- * added has no such file: the service says so. It follows a change in the list job. See docs/decisions/03.
+ * The changes of a profile, by whom and when, as GET /api/history/{slug}. A profile unchanged since it was added has no
+ * such file: the service says so. The list job renders it. See docs/decisions/03.
  */
 export const profileHistory = byNonprofit({
   kind: "profile-history",
@@ -132,13 +132,13 @@ export const profileHistory = byNonprofit({
 export const donationsKey = (id: number): DocumentKey => `donations ${id}`;
 
 /**
- * What was given to a nonprofit and is final, as GET /api/donations/{slug}; the service answers with what is not final yet,
- * too. None where nothing was given. It follows in the list job. See docs/decisions/38.
+ * The final donations to a nonprofit, as GET /api/donations/{slug}; the service also has those not final yet. No file
+ * without a donation. The list job renders it. See docs/decisions/38.
  */
 export const donations = byNonprofit({
   kind: "donations",
   keyFor: donationsKey,
-  // The answer names the nonprofit.
+  // A new name counts, because the answer contains it.
   changedIn: (change) =>
     isOfDonations(change) || change.fields.includes("name") ? change.nonprofit_id : null,
   idsAfter: givenToAfter,

@@ -19,7 +19,7 @@ import { movesLists, profileIn } from "./staleness.ts";
 
 const keyOf = (chunk: number): DocumentKey => `sitemap ${chunk}`;
 
-/** The profiles of one run of ids: a chunk is smaller than it may be, so that a change rewrites less. */
+/** The sitemap of the profiles of one range of ids. A chunk is smaller than allowed, so that a change rewrites less. */
 export const sitemap: DocumentKind = {
   ...oneByOne(
     "sitemap",
@@ -48,7 +48,7 @@ export const sitemapIndex = kindOfOne(
   }),
 );
 
-/** The sitemap of the pages that are no profiles. */
+/** The sitemap of the pages of lists and of single pages. */
 export const sitemapPages = kindOfOne(
   "sitemap-pages",
   single(

@@ -26,18 +26,18 @@ import { placesInLine } from "#site/parts/words.ts";
 import { hasManyProfiles } from "./lunr.ts";
 import { type BundleFile, type DocumentKey, oneByOne, type Source } from "./document.ts";
 
-/** Rows of registers and profiles in one shard: it stays below 70 kB, before compression. */
+/** The most rows of registers and profiles in one shard: it stays below 70 kB, before compression. */
 export const shardRowsMax = 600;
-/** No number is shorter than this and one more: a prefix that is split is never a whole number. */
+/** The longest number prefix that is split. Every number is longer than this, so a split prefix is never a whole number. */
 const splitLengthMax = 5;
 
 export const standingFolder = "standing/";
 const indexPath = `${standingFolder}index.json`;
 const indexKey: DocumentKey = "standing index";
-/** The organisations whose org-ids begin so. */
+/** The key of the shard of org-ids that begin with `prefix`. */
 const leafKey = (prefix: string): DocumentKey => `standing ${prefix}`;
 
-/** What a row of a shard holds, in its order. */
+/** The columns of a shard's rows. */
 const columns = [
   "number",
   "slug",
@@ -53,9 +53,9 @@ const nameColumns = ["slug", "name", "place"] as const;
 const nameLengthMax = 80;
 
 /**
- * The standing of every organisation by its number, for readers of the bundle alone: an index, and shards by the beginning
- * of the number, as long as it takes to make them small. Where there are too many profiles for indexes of words, names are
- * found in the same way, by their slugs. A pure function of the store; see docs/standing.md and docs/search-offline.md.
+ * The standing of every organisation by its number, for readers that have only the bundle: an index, and shards by the
+ * beginning of the number, long enough to keep them small. When there are too many profiles for word indexes, shards of
+ * names (by slug) work the same way. Depends on the store alone; see docs/standing.md and docs/search-offline.md.
  */
 export const standing = oneByOne<Pick<Source, "store">>(
   "standing",
@@ -67,7 +67,7 @@ export const standing = oneByOne<Pick<Source, "store">>(
   ({ store }, prefix = "") => (prefix === "index" ? indexFile(store) : shardFile(store, prefix)),
 );
 
-/** The beginnings of org-ids that have a shard each, and by scheme the beginnings of numbers that are split. */
+/** `leaves`: the org-id prefixes that have a shard. `split`: by scheme, the number prefixes that are split further. */
 type Shards = { leaves: string[]; split: Map<string, string[]> };
 
 async function shardsOf(store: Queryable): Promise<Shards> {
@@ -80,7 +80,7 @@ async function shardsOf(store: Queryable): Promise<Shards> {
       if (isLeaf(prefix, rows)) return void shards.leaves.push(prefix);
       split.push(numberIn(prefix));
       for (const [next, below] of await branchesUnder(store, prefix)) {
-        // A whole slug that others begin with, too, has a file of its own.
+        // A slug that is the beginning of other slugs has a shard of its own.
         if (next === "") shards.leaves.push(prefix);
         else await visit(prefix + next, below);
       }
@@ -100,7 +100,7 @@ const isName = (prefix: string): boolean => schemeOf(prefix) === nameScheme;
 const isLeaf = (prefix: string, rows: number): boolean =>
   rows <= shardRowsMax || (!isName(prefix) && numberIn(prefix).length > splitLengthMax);
 
-/** The shard in which a number stands. Some counts in an index, each of at most `shardRowsMax` rows. */
+/** The shard that contains a number. Counts a few ranges of an index, of at most `shardRowsMax` rows each. */
 async function leafOf(store: Queryable, orgId: string): Promise<string> {
   for (let length = schemeOf(orgId).length + 1; ; length++) {
     const prefix = orgId.slice(0, length);
@@ -135,7 +135,7 @@ async function indexFile(store: Queryable): Promise<BundleFile> {
   return { path: indexPath, body: `${JSON.stringify(index)}\n` };
 }
 
-/** What is said of a number that is in no shard. */
+/** The standing of a number that is in no shard. */
 function unlistedOf(scheme: string, scopes: ScopesRead) {
   const judged = standingOf([], scopes, scheme);
   const meaning = standingInWords(judged, scheme);
@@ -206,12 +206,12 @@ const shownFields: ReadonlySet<string> = new Set([
   "register_records",
 ]);
 
-/** More than these are looked up faster by looking at all shards. */
+/** For more changed profiles than this, looking at all shards is faster. */
 const changedMax = 500;
 
 /**
- * The shards that changes make stale: those of the numbers of the changed profiles; all of them when registers were read,
- * for that changes what is said of organisations without a profile. Where shards were split or joined, what came and went too.
+ * The shards that changes make stale: those of the changed profiles' numbers, or all of them after an import of registers,
+ * which affects organisations without a profile. Includes shards that were created or removed by splitting and merging.
  */
 export async function staleStanding(
   store: Queryable,

@@ -25,7 +25,7 @@ export type Option = { value: string; text: string; selected: boolean };
 
 export type FormLine = ReturnType<typeof lineOf>;
 
-/** What content/editorial/forms.json says of a question, in English; by these words other languages have theirs. */
+/** A question in content/editorial/forms.json, in English; translations are found by the English words. */
 type Question = Partial<
   Record<"label" | "hint" | "kind" | "autocomplete" | "missing" | "wrong", string>
 >;
@@ -36,11 +36,11 @@ type FormContext = {
   lengthMax: Readonly<Record<string, number>>;
   now: Readonly<Record<string, string>>;
   required: readonly string[];
-  /** What a form asks otherwise than its table says. */
+  /** Parts of questions that differ from the table. */
   besides?: Readonly<Record<string, Question>>;
 };
 
-/** The questions of a form by their names, with what was sent and what is wrong with it. */
+/** The questions of a form, with the sent values and what is wrong with them. */
 export function formLines(
   form: "onboard" | "correct",
   names: readonly string[],
@@ -64,7 +64,7 @@ function lineOf(name: string, question: Question, context: FormContext) {
     autocomplete,
     optional,
     value,
-    /** What the profile says now; null where that is nothing, or not known. */
+    /** The profile's present value; null for none or unknown. */
     now,
     label: t.word(label),
     hint: hint === undefined ? null : t.word(hint),
@@ -72,7 +72,7 @@ function lineOf(name: string, question: Question, context: FormContext) {
     lengthMax: lengthMax[name] ?? 200,
     /** What is wrong with the value, and what to enter instead. */
     wrong: faultIn(sent?.wrongs ?? [], { name, value, optional }, { question, t }),
-    /** Of a list to choose from; empty for others. */
+    /** The options of a list to choose from; empty for other kinds. */
     options: kind === "country" ? countryOptions(value, now, t) : [],
   };
 }
@@ -84,17 +84,17 @@ function faultIn(
 ): string | null {
   const { missing, wrong, label = "" } = question;
   const fault = wrongs.find(({ path }) => path === name);
-  // All that is missing is said at once, whatever was looked at first.
+  // Once a form is refused, every missing answer is reported, not only the first one found.
   const isMissing = value === "" && (fault !== undefined || (wrongs.length > 0 && !optional));
   if (isMissing && missing !== undefined) return t.word(missing);
   if (fault === undefined) return null;
   if (wrong !== undefined) return t.word(wrong);
-  // The service names a field as programs do.
+  // The service uses the field's name in the API.
   const message = fault.message.replace(/^[a-z]+(?:_[a-z]+)+\b/, label);
   return inEnglish(t, message) ?? t.text("form.wrong", { label: t.word(label) });
 }
 
-/** What the service says in its own words, which are the most exact; null in other languages: the page has words of its own. */
+/** The service's own message, which is the most exact; null in other languages, where the page has its own words. */
 export const inEnglish = (t: Texts, message: string | null | undefined): string | null =>
   t.language === "en" ? (message ?? null) : null;
 
@@ -110,7 +110,7 @@ function countryOptions(value: string, now: string | null, t: Texts): Option[] {
   }));
 }
 
-/** What is wrong with a whole form: each fault leads to its field. Empty for a form that is not refused. */
+/** The faults of a whole form, each linked to its field. Empty for a form that was not refused. */
 export function faultsOf(
   sent: SentForm | null,
   lines: readonly FormLine[],
@@ -122,14 +122,14 @@ export function faultsOf(
   if (faults.length > 0 || sent === null) return faults;
   const words: Readonly<Record<string, string>> = forms.refusals;
   if (sent.refusal === null && sent.wrongs.length === 0) return [];
-  // What is wrong with a field that no one sees means nothing to its sender.
+  // A fault in a hidden field would mean nothing to the sender.
   const word = words[sent.refusal?.code ?? ""];
   return [{ href: null, text: word === undefined ? t.text("form.refused") : t.word(word) }];
 }
 
 type Matches = { q: string | null; total: number; found: readonly NonprofitSummary[] };
 
-/** The search for the profile that a form is about; `choose` makes the link to the next step. */
+/** The search for the profile of a form; `choose` makes the link to the next step. */
 export function findView({ q, total, found }: Matches, choose: (slug: string) => string, t: Texts) {
   const nonprofits = t.text("count.nonprofits", { count: total });
   return {
@@ -156,7 +156,7 @@ const placeOf = (
   t: Texts,
 ): string => placesInLine([city, region, t.country(country)]);
 
-/** What tells a reader which organisation a form is about. */
+/** What shows a reader which organisation a form is about. */
 export const aboutOf = (profile: NonprofitDetail, t: Texts) => ({
   slug: profile.slug,
   name: profile.name,
@@ -164,7 +164,7 @@ export const aboutOf = (profile: NonprofitDetail, t: Texts) => ({
   place: placeOf(profile, t),
 });
 
-/** What a profile says now and where it comes from, in the order of the contract; fields without a value are left out. */
+/** A profile's present values and their sources, in the order of the contract; fields without a value are left out. */
 export function valuesOf(detail: NonprofitDetail, t: Texts) {
   const facts = new Map(factsOf(detail, t).map(({ field, text }) => [field, text]));
   const lists: Partial<Record<CorrectionField, readonly string[]>> = {
@@ -192,7 +192,7 @@ const correctionsStart = "/corrections";
 const addressOf = (profile: string, field?: string) =>
   `${correctionsStart}?${new URLSearchParams({ profile, ...(field === undefined ? {} : { field }) })}`;
 
-/** Saying that a value is wrong: the profile, then the value, then what would be right. */
+/** The form for a correction, in three steps: the profile, the value, what is wrong with it. */
 export function correctionView(page: FormPageOf<"/corrections">, t: Texts) {
   if (page.step === "find") {
     const title = t.text("correct.title");
@@ -253,19 +253,19 @@ export function correctionView(page: FormPageOf<"/corrections">, t: Texts) {
   } as const;
 }
 
-/** The register of a sample is no public one. */
+/** A sample's register is no public register. */
 const isOfRegister = (source: string): boolean =>
   source.startsWith("register:") && source !== "register:sample";
 
 const linesOf = (field: CorrectionField): string[] => [
   "what_is_wrong",
-  // A wallet is changed by the organisation alone, which claims its profile for that.
+  // Only the organisation may change a wallet, by claiming its profile.
   ...(field === "usdc_wallet" ? [] : ["suggested_value"]),
   "source_url",
   "contact_email",
 ];
 
-/** What tells a reader whether a profile is theirs. */
+/** Fields by which readers recognise whether a profile is theirs. */
 const telling: ReadonlySet<string> = new Set([
   "city",
   "country",
@@ -279,7 +279,7 @@ const nowLengthMax = 60;
 const onboardStart = "/onboard";
 const claimAddress = (slug: string) => `${onboardStart}?claim=${encodeURIComponent(slug)}`;
 
-/** Claiming or registering an organisation: found first, then the form about it. */
+/** The form to claim or register an organisation: first a search, then the form. */
 export function onboardView(page: FormPageOf<"/onboard">, t: Texts) {
   if (page.step === "find") {
     const name = page.q === null || /^[\d\s-]*$/.test(page.q) ? {} : { q: page.q };
@@ -340,7 +340,7 @@ const registering = (t: Texts) => ({
 
 function claiming(detail: NonprofitDetail, t: Texts) {
   const values = valuesOf(detail, t);
-  // A long text stands above the form already.
+  // Long texts are shown above the form already.
   const short = values.filter(({ text }) => text.length <= nowLengthMax);
   const isClaimed = detail.status === "claimed" || detail.verified === 1;
   const numbered = detail.registrations.length > 0 ? [] : ["registration_number"];
@@ -355,7 +355,7 @@ function claiming(detail: NonprofitDetail, t: Texts) {
     required: always,
     named: [
       { name: "claim_slug", value: detail.slug },
-      // What is written differs from the profile because the profile is wrong.
+      // Values that differ from the profile are meant as corrections.
       { name: "corrects", value: correctable.join(",") },
     ],
   };

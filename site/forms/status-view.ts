@@ -11,7 +11,7 @@ type Fact = { label: string; text: string; href?: string };
 const moment = (instant: string, t: Texts): string =>
   `${t.date(instant.slice(0, 10))}, ${instant.slice(11, 16)} UTC`;
 
-/** How long others waited for a decision; where too few were decided no one can say. */
+/** How long others waited for a decision; unknown when too few were decided. */
 const usually = (days: number | null, t: Texts): string =>
   days === null
     ? t.text("status.usually_unknown")
@@ -20,7 +20,7 @@ const usually = (days: number | null, t: Texts): string =>
 const saidIn = (statement: Statement | null, t: Texts): string | null =>
   statement === null ? null : (inEnglish(t, statement.detail) ?? t.text(`told.${statement.kind}`));
 
-/** What became of a claim, a registration or a change, and what happens next. */
+/** The status of a claim, a registration or a change, and what happens next. */
 export function onboardingStatusView(
   { status, secret, code, said, usualDays, mails }: FormPageOf<"/onboard/status">,
   t: Texts,
@@ -88,7 +88,7 @@ function nextOf(
   return [t.text("status.shown"), ...walletNext(wallet, t), ...stop];
 }
 
-/** A reason is the reviewer's own words, or one of those that the service gives itself. */
+/** The reason of a decision: the reviewer's own words, or a standard one of the service. */
 function because(reason: string | null, t: Texts): string[] {
   if (reason === null) return [];
   const words = reason === "expired" ? t.text("status.expired") : t.word(reason);
@@ -145,7 +145,7 @@ function factsOf(status: OnboardingStatus, t: Texts): Fact[] {
   ];
 }
 
-/** How control of the website is proven; null where there is nothing to say of it. */
+/** How to prove control of the website; null when that does not apply. */
 function proofOf(proof: HostProof | null, t: Texts) {
   if (proof === null) return null;
   const { token, file_url, dns_name, state, message } = proof;
@@ -160,7 +160,7 @@ function proofOf(proof: HostProof | null, t: Texts) {
   };
 }
 
-/** What became of a correction, and what happens next. */
+/** The status of a correction, and what happens next. */
 export function correctionStatusView(
   { status, name, secret, said, usualDays }: FormPageOf<"/corrections/status">,
   t: Texts,
@@ -212,12 +212,12 @@ export function correctionStatusView(
 export type StatusView = ReturnType<typeof onboardingStatusView | typeof correctionStatusView>;
 const byKind: Readonly<Record<string, { title: string; text: string }>> = refusals;
 
-/** What a person reads whose request was refused; the words of the API are shown where only they say what is wrong. */
+/** The page about a refused request. The API's own words are shown only where they alone say what is wrong. */
 export function refusalView(
   { status, code, detail, waitS, sent }: FormPageOf<"/refusal">,
   t: Texts,
 ) {
-  // The address of what was sent is the form's, and right.
+  // For a form, a 400 is shown as a 409: its address is right.
   const page = sent && status === 400 ? 409 : status;
   const unnamed = status < 500 ? refusals["409"] : refusals.other;
   const { title, text } = byKind[code] ?? byKind[String(page)] ?? unnamed;
@@ -232,7 +232,7 @@ export function refusalView(
 }
 const exact: ReadonlySet<number> = new Set([400, 409, 422]);
 
-/** Whether it may have been stored all the same: what is busy or full says so before it stores. */
+/** Whether the request may have been stored: a busy or full service (503, 507) refuses before it stores. */
 const isUnclear = (status: number): boolean => status >= 500 && status !== 503 && status !== 507;
 
 const waited = (seconds: number, t: Texts): string =>

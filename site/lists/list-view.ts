@@ -25,7 +25,6 @@ import { pictureOf } from "#site/parts/page-head.ts";
 import { clipped, placesInLine, rowNames } from "#site/parts/words.ts";
 import { type RowItem, rowNote, type RowWords, warningOf } from "#site/browser/search/row.ts";
 
-/** One page of a list: of a cause, of a country, or of whatever filters leave of the directory. */
 export type ListPageView = ReturnType<typeof listPageView>;
 
 const causeIntros = new Map(causes.map(({ id, description }) => [id, description]));
@@ -36,10 +35,7 @@ export type ListPage = {
   page: number;
   total: number;
   items: readonly NonprofitSummary[];
-  /**
-   * Counts of values. Null on the further pages of the bundle, which tell no numbers of the whole list, so that a new
-   * entry far down leaves them as they are.
-   */
+  /** Counts of values. Null on later pages in the bundle: without totals a new entry elsewhere leaves them unchanged. */
   facets: FacetCounts | null;
 };
 
@@ -57,7 +53,7 @@ export function listPageView(list: ListPage, t: Texts = english) {
     root: pathOf(1),
     name,
     kicker,
-    /** Path of the same entries as JSON; those of the first page begin the list. */
+    /** Path of the same entries as JSON; for the first page, of the JSON list that begins with them. */
     json: jsonPath(list),
     feed: narrowed ? undefined : `${pathOf(1).replace("/browse", "/feed")}.atom`,
     title: t.text(first ? "list.title" : "list.title_of_page", { name, page }),
@@ -68,7 +64,7 @@ export function listPageView(list: ListPage, t: Texts = english) {
     ),
     intro: first ? intro : null,
     picture: pictureOf(filters.cause),
-    /** Narrowed lists are without number: search engines know the whole ones. */
+    /** There is no end of filtered lists; search engines index the whole ones. */
     noindex: narrowed,
     /** "101–200": the places of this page. */
     span: items.length === 0 ? "" : `${t.number(from + 1)}–${t.number(to)}`,
@@ -85,7 +81,7 @@ export function listPageView(list: ListPage, t: Texts = english) {
   };
 }
 
-/** What to say where nothing matches, with links to values that may be meant. */
+/** The message when nothing matches, with links to values that may be meant. */
 function nothingIn({ filters, sort, total }: ListPage, narrowed: boolean, t: Texts) {
   const hrefWith = (value: FilterParameters) =>
     listPath({ filters: filtersOf({ ...filters, ...value }), sort }, 1);
@@ -94,7 +90,6 @@ function nothingIn({ filters, sort, total }: ListPage, narrowed: boolean, t: Tex
   return { meant, none: meant.length > 0 ? "list.meant" : none } as const;
 }
 
-/** By what the list can be narrowed and sorted; the states of the United States stand on a map. */
 type NarrowingContext = { isFile: boolean; t: Texts };
 
 function waysToNarrow(list: ListPage, counts: FacetCounts, { isFile, t }: NarrowingContext) {
@@ -112,7 +107,7 @@ function waysToNarrow(list: ListPage, counts: FacetCounts, { isFile, t }: Narrow
 }
 const notNarrowed = { groups: [], sorts: [], states: [], form: null };
 
-/** Links to the other pages of a list, or of a search; none has a number where no one counts how many there are. */
+/** Links to the other pages of a list or a search; without page numbers when the total is not counted. */
 export function pagerOf(
   page: number,
   pageCount: number,
@@ -128,7 +123,7 @@ export function pagerOf(
   };
 }
 
-/** What a list is about: its cause, else its country, else the whole directory. */
+/** The subject of a list: its cause, else its state or country, else the whole directory. */
 function subjectOf({ cause, country, region }: Filters, t: Texts) {
   const code = countryCode(country ?? "");
   const state = region === null ? null : valueName("region", region, t);
@@ -163,7 +158,7 @@ function jsonPath(list: Pick<ListPage, "filters" | "sort" | "page">): string {
 
 const linksMax = 9;
 
-/** At most nine page numbers: the first, the last, and those around this one. */
+/** At most nine page numbers: the first, the last, and those around `page`. */
 export function pageNumbers(page: number, pageCount: number): number[] {
   if (pageCount === 1) return [];
   const around = linksMax - 2;
@@ -183,7 +178,7 @@ export function filterText(filter: FilterName, value: string, t: Texts): string 
   return clipped(filter === "income" ? t.text("facet.income_chip", { value: name }) : name, 60);
 }
 
-/** How many match with each value, with the names of values in the language of `t`. */
+/** The number of matches of each value, with the values' names in the language of `t`. */
 export function namedFacets(counts: FacetCounts, t: Texts): Facets {
   const facets = facetsAnswer(counts);
   if (t === english) return facets;
@@ -194,30 +189,27 @@ export function namedFacets(counts: FacetCounts, t: Texts): Facets {
   return Object.fromEntries(named) as Facets;
 }
 
-/** One value by which a list can be narrowed: how many it would leave, and where that list is. `chosen` leads back. */
+/** A value by which a list can be filtered, its number of matches, and a link; if `chosen`, the link removes the filter. */
 export type FacetLink = { text: string; count: number; href: string; chosen: boolean };
 
-/** Values of one kind, the most frequent first. */
+/** Values of one facet, the chosen ones first, then the most frequent. */
 export type FacetGroup = { label: string; links: readonly FacetLink[] };
 
-/** Values that stand as links; a form has the others. */
+/** Limits of the links; a form has the other values. */
 const textMax = 48;
 const facetLinksMax = 8;
 
 type Value = { value: string; name: string; count: number };
-/** What a list is narrowed by of one facet, and where it is with another value, or with none. */
+/** The value of one facet by which a list is filtered, and links to the list with another value, or with none. */
 type Narrowing = { current: string | null; hrefWith: (value: string | null) => string };
 
-/** The list narrowed by a value of a facet, or no longer narrowed by it. */
+/** A link to the list filtered by a value or, if it is chosen, without that filter. */
 function linkOf(facet: FacetName, { value, name, count }: Value, by: Narrowing): FacetLink {
   const chosen = by.current !== null && isSameValue(facet, by.current, value);
   return { text: name, count, chosen, href: by.hrefWith(chosen ? null : value) };
 }
 
-/**
- * A group of the values that tell most: those that are chosen, then the most frequent. None where no value would leave
- * fewer than the `total` of now.
- */
+/** At most eight values: the chosen, then the most frequent. Empty when no value would leave fewer than `total`. */
 export function facetGroup(
   facet: FacetName,
   values: readonly Value[],
@@ -236,7 +228,7 @@ export function facetGroup(
   return [{ label: t.text(`facet.${facet}`), links }];
 }
 
-/** Facets of which the foremost values are links beside the list. */
+/** Facets whose first values are links beside the list. */
 export const linkedFacets = ["cause", "country", "region", "accepts"] as const;
 
 const isUnitedStates = ({ country, region }: Filters): boolean =>
@@ -247,7 +239,7 @@ const narrowingOf = ({ filters, sort }: ListPage, facet: FacetName): Narrowing =
   hrefWith: (value) => listPath({ filters: { ...filters, [facet]: value }, sort }, 1),
 });
 
-/** None where the list is about this facet: a file tells no numbers of other lists. */
+/** Empty when the list is about this facet: a file shows no numbers of other lists. */
 function groupOf(list: ListPage, facets: Facets, facet: FacetName, t: Texts): FacetGroup[] {
   const isSubject = list.filters[facet] !== null && !listPath(list, 1).includes("?");
   const by = { ...narrowingOf(list, facet), total: list.total };
@@ -268,9 +260,9 @@ const chipsOf = ({ filters, sort }: ListPage, t: Texts) =>
     return { text: filterText(filter, value, t), href: listPath(without, 1) };
   });
 
-/** The fields by which a list is narrowed, with how many each value would leave. */
+/** The form's fields, with the number of matches of each value. */
 function formOf({ filters, sort }: ListPage, facets: Facets, { isFile, t }: NarrowingContext) {
-  // A file tells only of what stands in its list: how many there are of other causes would change it too often.
+  // A file shows numbers of its own list only: those of other causes would change it too often.
   const fixed = givenFilters(filters).filter(([name]) => isFile || name === "ghd_aligned");
   return {
     fixed: fixed.map(([name, value]) => ({ name, value })),
@@ -283,7 +275,7 @@ function formOf({ filters, sort }: ListPage, facets: Facets, { isFile, t }: Narr
           text: `${name} (${t.number(count)})`,
           selected: current !== null && isSameValue(facet, current, value),
         }));
-        // What no one matches is shown as it was asked for.
+        // A requested value without matches is shown too.
         const missing =
           current === null || values.some(({ selected }) => selected)
             ? []
@@ -306,8 +298,8 @@ function formOf({ filters, sort }: ListPage, facets: Facets, { isFile, t }: Narr
 type Option = { value: string; text: string; selected: boolean };
 
 /**
- * The options of a field as HTML; places are texts of third parties, and Astro leaves angle brackets in attributes as
- * they are, which is harmless but not for programs that read pages by searching for tags.
+ * The options of a field as HTML. Places are texts of third parties, and Astro leaves angle brackets in attributes as they
+ * are: harmless, but not for programs that search pages for tags.
  */
 export const optionsHtml = (options: readonly Option[]): Html[] =>
   options.map(
@@ -318,7 +310,7 @@ export const optionsHtml = (options: readonly Option[]): Html[] =>
 const isSameValue = (facet: FacetName, current: string, value: string): boolean =>
   wantedBy(facet, current) === comparedAs(facet, value);
 
-/** Values that may be meant by those that no one knows, each a link. */
+/** Links to values that may be meant by unknown ones. */
 export const meantBy = (filters: FilterParameters, hrefWith: HrefWith, t: Texts) =>
   unknownValues(filters).flatMap(({ filter, near }) =>
     near.map((choice) => ({
@@ -328,7 +320,7 @@ export const meantBy = (filters: FilterParameters, hrefWith: HrefWith, t: Texts)
   );
 type HrefWith = (value: FilterParameters) => string;
 
-/** The entries of a list, in words; what is too long for one is cut, for the profile has it whole. */
+/** The entries of a list, in words; long texts are cut, because the profile has them in full. */
 export function entriesOf(items: readonly RowItem[], t: Texts): Entry[] {
   const words: RowWords = {
     text: (name, values) => t.named("row", name, values),
@@ -354,8 +346,8 @@ function entryOf(item: RowItem, words: RowWords, t: Texts) {
 export type Entry = ReturnType<typeof entryOf>;
 
 /**
- * The entries of a list as HTML. A page has a hundred of them and changes with
- * each: written as text they cost a fifth of what a component for each would. What begins with one of the `words` is marked.
+ * The entries of a list as HTML, with words that begin with one of `words` marked. Written as text: a page has a hundred,
+ * and a component for each would cost five times as much.
  */
 export const entriesHtml = (
   entries: readonly Entry[],
@@ -371,7 +363,7 @@ export const entriesHtml = (
     return markup`<li>${link}${mark}${gift}${bad}<p class="note">${note}</p>${what}</li>`;
   });
 
-/** A text as HTML in which what the words begin is marked. */
+/** A text as HTML in which words that begin with one of `words` are marked. */
 function marked(text: string, words: readonly string[]): Part {
   if (words.length === 0) return text;
   const any = words.map((word) => RegExp.escape(word)).join("|");
@@ -379,7 +371,6 @@ function marked(text: string, words: readonly string[]): Part {
   return parts.map((part, at) => (at % 2 === 1 ? markup`<mark>${part}</mark>` : part));
 }
 
-/** A recommended profile in a few words. */
 export type RecommendedCard = {
   slug: string;
   name: string;
@@ -387,6 +378,6 @@ export type RecommendedCard = {
   country: string | null;
   why: string;
   intents: string;
-  /** Who recommends it; null where that goes without saying. */
+  /** Who recommends it; null when that is not shown. */
   by: "recommendations.picked" | "recommendations.drafted" | null;
 };

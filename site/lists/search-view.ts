@@ -20,14 +20,14 @@ import { withParams } from "#site/parts/address.ts";
 import { clipped, rowNames } from "#site/parts/words.ts";
 import { type ReadChip, readIn } from "#site/browser/search/understood.ts";
 
-/** The page of a search. `answer` is null for the page of the bundle, which a script fills from the index. */
+/** The page of a search. `answer` is null for the page in the bundle, which a script fills from the index. */
 export type SearchView = ReturnType<typeof searchView>;
 
 type SearchResults = Pick<
   SearchAnswer,
   "understood" | "note" | "total" | "matching" | "nonprofits"
 > & {
-  /** How many results each value would give; null when they are too many to count. */
+  /** The number of results of each value; null when there are too many results to count. */
   facets?: FacetCounts | null;
 };
 
@@ -50,12 +50,12 @@ export function searchView(query: SearchInput, answer: SearchResults | null, t: 
     q,
     title: q === "" ? t.text("search.title") : t.text("search.title_for", { q }),
     name: answer === null ? t.text("search.heading") : headingOf(q, answer.total, t),
-    /** What is to be known of the results before they are read. */
+    /** A note on the results, shown before them. */
     intro: introOf(query, results, t),
     total: null,
     order: "",
     path: pathOf(page),
-    /** Path of the same answer for programs. */
+    /** The path of the same answer as JSON. */
     json: pathOf(page)
       .replace(/^\/search/, "/api/search")
       .replace(/page=\d+/, `offset=${start}`),
@@ -73,26 +73,26 @@ export function searchView(query: SearchInput, answer: SearchResults | null, t: 
         href: searchPath({ ...query, [name]: undefined, page: 1 }),
       })),
     ],
-    /** The same words without a place; null where none was read. */
+    /** A link to the search for the words as typed; null when no place was recognised. */
     asTyped: results.understood.place && searchPath({ ...query, literal: "1", page: 1 }),
     groups: groupsOf(query, results, t),
     indexed: indexedFilters(answer, t),
-    /** What narrows the search narrows the next one, too. */
+    /** Filters to keep in the next search. */
     fixed: [...givenFilters(query), ...reachOf(query)].map(([name, value]) => ({ name, value })),
     near: query.near,
     choices: choicesOf(query, results, t),
     page,
     ...pagerOf(page, Math.ceil(results.total / searchLimitDefault), pathOf),
     entries,
-    /** The results as data. */
+    /** The results as structured data. */
     items: { paths: entries.map(({ path }) => path), start: start + 1, total: results.total },
     lists: listsOf(entries, start, results, t),
-    /** What is marked where it stands in an entry, or begins a word there. */
+    /** Words to mark in the entries, also as the beginning of a longer word. */
     words: results.understood.words,
   };
 }
 
-/** What matches, then under a heading what is only related. Where nothing matches, the note says what the results are. */
+/** The matches and, under a heading, merely related results. When nothing matches, the note says what the results are. */
 function listsOf(entries: readonly Entry[], offset: number, { matching }: SearchResults, t: Texts) {
   const whole = { heading: null, start: offset + 1, entries };
   const first = Math.max(0, matching - offset);
@@ -108,7 +108,7 @@ function readText({ text, values }: ReadChip, t: Texts): string {
   return t.text(`read.${text}`, { ...values, ...named });
 }
 
-/** Places or values of which one is meant, each with its search. */
+/** Places or values that may be meant, each with a link to its search. */
 function choicesOf(query: SearchInput, { total, understood }: SearchResults, t: Texts) {
   const hrefWith = (value: Partial<SearchInput>) => searchPath({ ...query, ...value, page: 1 });
   const places = understood.near?.choices ?? [];
@@ -116,7 +116,7 @@ function choicesOf(query: SearchInput, { total, understood }: SearchResults, t: 
   return [...places.map((text) => ({ text, href: hrefWith({ near: text }) })), ...meant];
 }
 
-/** Leads to the search without what it has to be near. */
+/** A link to the search without its place. */
 function nearChip(query: SearchInput, near: SearchResults["understood"]["near"], t: Texts) {
   if (near === undefined || near.choices !== undefined) return [];
   const without = query.near === undefined ? { literal: "1" } : { near: "" };
@@ -124,7 +124,7 @@ function nearChip(query: SearchInput, near: SearchResults["understood"]["near"],
   return [{ text, href: searchPath({ ...query, ...without, page: 1 }) }];
 }
 
-/** What the directory's own index narrows by, where no service answers. The names of values are JSON. */
+/** The filters of the bundle's own index, for a page without the service. `names` are JSON. */
 function indexedFilters(answer: SearchResults | null, t: Texts) {
   if (answer !== null) return [];
   return [
@@ -133,7 +133,7 @@ function indexedFilters(answer: SearchResults | null, t: Texts) {
   ];
 }
 
-/** Links to the same search with each value, beside its results. */
+/** Links beside the results, to the same search with each value. */
 function groupsOf(query: SearchInput, { facets, total }: SearchResults, t: Texts): FacetGroup[] {
   if (facets === undefined || facets === null) return [];
   const named = namedFacets(facets, t);
@@ -151,7 +151,7 @@ function introOf(query: SearchInput, results: SearchResults, t: Texts): string |
     return t.text(choices.length === 0 ? "search.near_none" : "search.near_which", { place });
   if (total === 0 && givenFilters(query).length > 0)
     return t.text(choicesOf(query, results, t).length > 0 ? "list.meant" : "search.narrowed_none");
-  // The service says in English how it read the words.
+  // The service's note is in English.
   if (t === english || note === null) return note;
   return total === 0 || matching > 0 ? null : t.text("search.similar");
 }

@@ -22,7 +22,7 @@ import { markdownLine } from "#site/parts/markdown.ts";
 const purpose =
   "An open directory of nonprofits: search it, read profiles, get recommendations with reasons, and complete missing data.";
 
-/** A guide with its {{places}} filled. Throws for a place that no one fills: a slip of the pen. */
+/** A guide with its {{places}} filled. Throws for a place without a value. */
 const filled = (guide: string, values: Readonly<Record<string, string>>): string =>
   guide.replaceAll(/\{\{(\w+)\}\}/g, (_, place: string) => {
     const value = values[place];
@@ -30,7 +30,7 @@ const filled = (guide: string, values: Readonly<Record<string, string>>): string
     return value;
   });
 
-/** A guide in which nothing stands that changes with the data. */
+/** A guide that does not depend on the data. */
 const fixedGuide = (guide: string, baseUrl: string): string => {
   const { hostname: host } = new URL(baseUrl);
   const reversed_host = host.split(".").toReversed().join(".");
@@ -42,16 +42,16 @@ const guide =
   ({ baseUrl }: { baseUrl: string }): string =>
     fixedGuide(text, baseUrl);
 
-/** What the service answers, too. */
+/** The same bytes as the service's answer. */
 const answered = ({ answer }: { answer: object }): string => answerBytes(answer);
 
-/** Source: RFC 9116, 2.5.5: less than a year. */
+/** RFC 9116, 2.5.5, recommends less than a year. */
 const securityDays = 180;
 
-/** Fields that never go live by agreement: an example in one of them does no harm however often it is sent. */
+/** Fields that never go live by agreement, so that an example for one of them does no harm however often it is sent. */
 const queuedFields: readonly string[] = ["mission", "description"];
 
-/** The guide for agents, with the profiles that want help today. */
+/** The guide for agents, with profiles that need help today. */
 function agentsGuide({ baseUrl, wanted, firstSlug }: LocalsOf<"/agents.md">): string {
   const queued = (fields: readonly string[]) =>
     fields.find((field) => queuedFields.includes(field));
@@ -70,7 +70,7 @@ function agentsGuide({ baseUrl, wanted, firstSlug }: LocalsOf<"/agents.md">): st
   });
 }
 
-/** The skills of this directory, of which there is one. Source: Agent Skills Discovery, 0.2.0. */
+/** The index of this directory's skills, with its only one. Source: Agent Skills Discovery, 0.2.0. */
 function skillsIndex({ baseUrl }: { baseUrl: string }): string {
   const text = fixedGuide(skill, baseUrl);
   const [, name = "", lines = ""] =
@@ -79,7 +79,7 @@ function skillsIndex({ baseUrl }: { baseUrl: string }): string {
   return filled(agentSkills, { base_url: baseUrl, name, description, digest: sha256Of(text) });
 }
 
-/** Everything is open to crawlers, models included, but for what only operators and callers use. */
+/** Everything is open to crawlers, including models, except what only operators and callers of the API use. */
 const robots = ({ baseUrl }: { baseUrl: string }): string =>
   [
     "User-agent: *",
@@ -92,7 +92,7 @@ const robots = ({ baseUrl }: { baseUrl: string }): string =>
     "",
   ].join("\n");
 
-/** Pages that are no lists, for the sitemap. */
+/** The single pages in the sitemap. */
 const pages = [
   ...["/", "/recommendations", "/causes", "/countries", "/agents", "/statistics", "/methodology"],
   ...["/about", "/data", "/developers", "/privacy", "/match", "/compare", "/onboard"],
@@ -102,7 +102,7 @@ const pages = [
 /** Source: sitemaps.org. */
 const urlsMax = 50_000;
 
-/** A sitemap, or an index of sitemaps: whole addresses, and when each last changed, in milliseconds since 1970. Source: sitemaps.org. */
+/** A sitemap, or an index of sitemaps, of full addresses; `updated_at` in milliseconds since 1970. Source: sitemaps.org. */
 const sitemap = (
   kind: "sitemapindex" | "urlset",
   items: readonly { address: string; updated_at?: number }[],
@@ -115,7 +115,7 @@ const sitemap = (
   return `<?xml version="1.0" encoding="UTF-8"?>\n<${kind} xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">\n${lines.join("\n")}\n</${kind}>\n`;
 };
 
-/** The text of each file that is no page, made of what its document loaded. */
+/** Makes the text of each file that is no page from what its document loaded. */
 const texts: { readonly [File in keyof FileLocals]: (loaded: LocalsOf<File>) => string } = {
   "/llms.txt": ({ baseUrl, t, nonprofits, countries }) =>
     filled(llms, {
@@ -130,26 +130,26 @@ const texts: { readonly [File in keyof FileLocals]: (loaded: LocalsOf<File>) => 
   "/openapi.json": answered,
   "/openapi.yaml": ({ answer }) => Bun.YAML.stringify(answer, null, 2),
   "/robots.txt": robots,
-  // The entry of this directory's MCP server in a registry, for its publisher to send. The name is the host's in reverse, of
-  // which registries want control proven. The second address has no tool that writes or pays, for directories of tools that
-  // refuse payment. Source: MCP registry, schema of 2025-12-11.
+  // The entry of this directory's MCP server for a registry, to which its operator sends it. Its name is the host in
+  // reverse; registries want proof of control of the host. The second address has no tool that writes or pays, for
+  // directories of tools that refuse payment. Source: MCP registry, schema of 2025-12-11.
   "/server.json": guide(mcpRegistry),
   "/.well-known/agent-skills/index.json": skillsIndex,
   "/.well-known/ai-plugin.json": guide(plugin),
-  // Source: RFC 9727, as a link set of RFC 9264. The paths of the description begin at its second anchor.
+  // Source: RFC 9727, as a link set (RFC 9264). The second anchor is the base of the paths in the API's description.
   "/.well-known/api-catalog": guide(apiCatalog),
-  // What scanners look for to find an MCP server without asking it.
+  // Scanners read this to find an MCP server without calling it.
   "/.well-known/mcp.json": ({ baseUrl, tools }) =>
     answerBytes({ ...objectIn(fixedGuide(mcpCard, baseUrl)), tools }),
-  // Source: RFC 9116. The contact is what the operator set, or the role mailbox of RFC 2142. It expires some time after the
-  // day of publication, which turns daily.
+  // Source: RFC 9116. The contact is the operator's setting, or the role mailbox of RFC 2142. It expires `securityDays`
+  // after the day of publication, which advances daily.
   "/.well-known/security.txt": ({ baseUrl, day, contact }) =>
     filled(security, {
       base_url: baseUrl,
       expires: isoTime(Date.parse(`${day}T00:00:00Z`) + securityDays * dayMs),
       contact: contact ?? `mailto:security@${new URL(baseUrl).hostname}`,
     }),
-  // What scanners look for that want to know what can be paid here.
+  // Scanners read this to learn what can be paid here.
   "/.well-known/x402": answered,
   "/sitemap.xml": ({ baseUrl, chunks }) =>
     sitemap("sitemapindex", [
@@ -187,7 +187,7 @@ const texts: { readonly [File in keyof FileLocals]: (loaded: LocalsOf<File>) => 
   "/api/donations/[slug].json": answered,
 };
 
-/** Every file that is no page: `params.file` names it as `texts` does. Throws for a name that is not there. */
+/** Every file that is no page: `params.file` is its name in `texts`. Throws for an unknown name. */
 export const GET: APIRoute = ({ params: { file = "" }, locals }) => {
   const text: unknown = Reflect.get(texts, file);
   if (typeof text !== "function") throw new Error(`no file is named ${file}`);

@@ -16,21 +16,21 @@ export function listParts(list: string): { kind: string; value: string } {
   return { kind, value };
 }
 
-/** Items on a page of this list; of the whole one, in JSON, the default limit of GET /api/nonprofits. */
+/** Items on a page of this list; for the whole directory, in JSON, the default limit of GET /api/nonprofits. */
 export const pageSizeOf = (list: string): number =>
   list === "all" ? listLimit.default : entriesPerPage;
-/** How many pages of this list are in the bundle when so many stand in it. */
+/** How many pages of this list are in the bundle when it has `count` entries. */
 export const staticPages = (list: string, count: number): number =>
   Math.min(staticPagesMax, Math.max(1, Math.ceil(count / pageSizeOf(list))));
 
-/** Where a page of a list lies, without a leading slash: "causes/health", "causes/health-2". See docs/decisions/03. */
+/** The bundle's path of a list's page, without leading slash and ending: "causes/health-2". See docs/decisions/03. */
 export function pageAddress(list: string, page: number): string {
   const { kind, value } = listParts(list);
   const first = kind === "cause" ? `causes/${value}` : `countries/${value.toLowerCase()}`;
   return page === 1 ? first : `${first}-${page}`;
 }
 
-/** Where a page of a list is: the foremost pages of causes and countries are files, the service makes all others. */
+/** The URL path of a list's page: the first pages of causes and countries are files, the service makes all others. */
 export function listPath(list: Pick<BrowseQuery, "filters" | "sort">, page: number): string {
   const params = browseParams(list);
   const [only] = [...params];
@@ -40,7 +40,7 @@ export function listPath(list: Pick<BrowseQuery, "filters" | "sort">, page: numb
   return withParams("/browse", params);
 }
 
-/** The list that a single filter leaves, where the bundle has it. */
+/** The list in the bundle that equals a single filter; null when there is none. */
 const wholeLists: Readonly<Record<string, (value: string) => string | null>> = {
   cause: (id) => (causeIds.includes(id) ? `cause:${id}` : null),
   country: (text) => {
@@ -49,7 +49,7 @@ const wholeLists: Readonly<Record<string, (value: string) => string | null>> = {
   },
 };
 
-/** Where a list is whole, by format of the file, and its first entries side by side; `json` shows a page of it. */
+/** Links to the whole list in each file format and to the comparison of its first entries. `json`: the path of one page. */
 export function listLinks({
   json,
   entries,

@@ -5,13 +5,13 @@ import type { PageLanguages, Texts } from "#content/language/texts.ts";
 import type { GivingPlace } from "#content/nonprofit/ways-to-give.ts";
 import { clipped } from "./words.ts";
 
-/** Not of two letters: edge servers take such a folder for a language. */
+/** Not two letters, because edge servers take such a folder for a language. */
 const picturesFolder = "pictures";
 export const sitePicture = `${picturesFolder}/home.png`;
 
 /**
- * Where the picture lies that other sites show of a page, without a leading slash: that of its cause, else the site's. See
- * docs/decisions/40.
+ * The path of the picture that other sites show for a page, without a leading slash: that of its cause, else the site's.
+ * See docs/decisions/40.
  */
 export const pictureOf = (cause: string | null | undefined): string =>
   causeIds.some((id) => id === cause) ? `${picturesFolder}/causes/${cause}.png` : sitePicture;
@@ -24,14 +24,14 @@ const escapes: Record<string, string> = {
   "\u2029": "\\u2029",
 };
 
-/** A value as JSON that can stand in a script element: no text in it can end the element or be taken for markup. */
+/** A value as JSON that is safe in a script element: no text in it can end the element or count as markup. */
 export const scriptJson = (value: unknown): string =>
   JSON.stringify(value).replaceAll(/[<>&\u2028\u2029]/g, (character) => escapes[character] ?? "");
 
-/** What a page lists, by addresses: those on this page, the place of the first, and how many there are on all, where known. */
+/** The list of a page: the addresses on this page, the position of the first, and the total, if known. */
 export type PageItems = { paths: readonly string[]; start?: number; total?: number | undefined };
 
-/** The schema.org view of a page that is no profile. `addressOf`: the whole address of a path. */
+/** The schema.org form of a page that is no profile. `addressOf`: the full address of a path. */
 export const pageJsonLd = (
   type: string,
   page: { url: string; name: string; description: string },
@@ -56,7 +56,7 @@ export const pageJsonLd = (
           },
   });
 
-/** The schema.org view of the files of /data, which lie under `at`. */
+/** The schema.org form of the files of /data, whose base address is `at`. */
 export const dataJsonLd = (
   resources: readonly DataResource[],
   { at, ...page }: { at: string; url: string; name: string; description: string },
@@ -82,8 +82,8 @@ export const dataJsonLd = (
 const brackets: Record<string, string> = { "<": "‹", ">": "›" };
 
 /**
- * At most `lengthMax` characters of a text for an attribute of the head. Angle brackets are harmless there, but what
- * reads pages by searching for tags may not know it.
+ * At most `lengthMax` characters of a text, for an attribute in the head. Angle brackets are harmless there, but programs
+ * that search pages for tags may not know that.
  */
 export function metaText(text: string, lengthMax: number): string {
   const short = clipped(text, lengthMax);
@@ -92,15 +92,15 @@ export function metaText(text: string, lengthMax: number): string {
     : short;
 }
 
-/** What pages depend on beside the store and the code. */
+/** The inputs of pages other than the store and the code. */
 export type BuildInputs = Readonly<GivingPlace> & {
-  /** Pages that show a wallet say plainly when no real money moves there. */
+  /** The network of donations: pages with a wallet say plainly when no real money moves there. */
   readonly network: DonationNetwork;
-  /** Whether the directory holds invented nonprofits, which every page then says; absent: it does not. */
+  /** Whether the directory has invented nonprofits, which every page then says; absent: no. */
   readonly isSample?: boolean;
-  /** The language of what is made; absent: English. */
+  /** The language of the page; absent: English. */
   readonly t?: Texts;
 };
 
-/** What every page and each of its parts finds in Astro.locals. */
+/** What every page and each of its components finds in Astro.locals. */
 export type PageContext = BuildInputs & PageLanguages;

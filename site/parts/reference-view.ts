@@ -18,17 +18,17 @@ const Operation = z.object({
   parameters: z.array(z.union([Parameter, z.object({ $ref: z.string() })])).default([]),
   requestBody: Body.optional(),
 });
-/** Of the OpenAPI description: what a person reads of it. */
+/** The parts of the OpenAPI description that the page shows. */
 const Description = z.object({
   servers: z.array(z.object({ url: z.string() })).min(1),
   paths: z.record(z.string(), z.record(z.string(), z.unknown())),
 });
 
 const methods = ["get", "post"] as const;
-/** What only operators may do is described in docs/desk.md and by OpenAPI. */
+/** The operators' operations; docs/desk.md and OpenAPI describe them. */
 const leftOut = "Operator";
 
-/** The OpenAPI description as a page for people: rooms with the same operations in the same order, each with a command to try. */
+/** The OpenAPI description for people: its groups and operations in the same order, each with a command to try. */
 export function referenceView(document: object) {
   const { servers, paths } = Description.parse(document);
   const base = servers[0]?.url ?? "";

@@ -2,23 +2,20 @@ import { incomeBands } from "#content/contract/browse.ts";
 import causes from "#content/editorial/causes.json";
 import type { Texts } from "#content/language/texts.ts";
 
-/**
- * "1,234,567"; "1,234.50" of what is no whole number, as amounts are written. Intl would take ten times as long, and differ
- * between versions.
- */
+/** "1,234,567"; "1,234.50" if it is no whole number. Intl would take ten times as long, and differ between versions. */
 export function grouped(count: number): string {
   const figures = Number.isInteger(count) ? String(count) : count.toFixed(2);
   return Math.abs(count) < 999 ? figures : figures.replaceAll(/\B(?=(?:\d{3})+(?:\.|$))/g, ",");
 }
 
-/** At most `lengthMax` characters of a text on one line, ended by "…" at a word where something was left out. */
+/** At most `lengthMax` characters of a text on one line; a shortened text ends with "…", after a whole word if possible. */
 export function clipped(text: string, lengthMax: number): string {
   const line = text.length > lengthMax * 2 ? text.slice(0, lengthMax * 2) : text;
   const single = line.replaceAll(/\s+/g, " ").trim();
   if (single.length <= lengthMax) return single;
   const cut = single.slice(0, lengthMax - 1);
   const lastSpace = cut.lastIndexOf(" ");
-  // Half of a surrogate pair is no character.
+  // A cut in the middle of a surrogate pair would leave half a character.
   const start =
     lastSpace > lengthMax / 2 ? cut.slice(0, lastSpace) : cut.replace(/[\uD800-\uDBFF]$/, "");
   return `${start.replace(/[\s,;:.–-]+$/, "")}…`;
@@ -26,18 +23,18 @@ export function clipped(text: string, lengthMax: number): string {
 
 const rightToLeft = /[\u0590-\u08FF\uFB1D-\uFDFF\uFE70-\uFEFC]/;
 
-/** A stranger's text inside a sentence: one from right to left leaves the order of the words around it alone. */
+/** A third-party text for the inside of a sentence: text written from right to left does not reorder the words around it. */
 export const isolated = (text: string): string =>
   rightToLeft.test(text) ? `\u2068${text}\u2069` : text;
 
-/** Places in one line, the smallest first, each in its own direction. */
+/** Places in one line, each in its own writing direction. */
 export const placesInLine = (places: readonly (string | null)[]): string =>
   joined(
     places.map((place) => (place === null ? null : isolated(place))),
     ", ",
   );
 
-/** Scripts of which each is one language's. */
+/** Scripts that only one language uses. */
 const scripts: readonly (readonly [script: RegExp, language: string])[] = [
   [/[\p{Script=Hiragana}\p{Script=Katakana}]/u, "ja"],
   [/\p{Script=Hangul}/u, "ko"],
@@ -48,25 +45,25 @@ const scripts: readonly (readonly [script: RegExp, language: string])[] = [
   [/\p{Script=Georgian}/u, "ka"],
 ];
 
-/** The language of a stranger's text, where its letters tell; readers' machines choose voices and shapes of letters by it. */
+/** The language of a third-party text, if its letters tell it; browsers choose voices and glyphs by it. */
 export const languageOf = (text: string): string | undefined =>
   /[\u0370-\uFFFF]/.test(text) ? scripts.find(([script]) => script.test(text))?.[1] : undefined;
 
-/** What a stranger calls itself, as its own words. */
+/** A name that its bearer chose, in quotation marks. */
 export const quoted = (name: string): string => `“${name}”`;
 
-/** The parts that hold something, with a separator between them. */
+/** Joins the parts that are neither null nor empty. */
 export const joined = (parts: readonly (string | null)[], separator: string): string =>
   parts.filter((part) => part !== null && part !== "").join(separator);
 
-/** The paragraphs of a text: empty lines part them. None for no text. */
+/** The paragraphs of a text, which empty lines separate; none for null or "". */
 export function paragraphs(text: string | null): string[] {
   if (text === null || text === "") return [];
   if (!text.includes("\n")) return [text];
   return text.split(/\n\s*\n/).filter((part) => part.trim() !== "");
 }
 
-/** The names of causes, and of the bands of income that say something, by their ids. */
+/** The names of causes and of income bands by id, without the bands "unknown" and "none". */
 export function rowNames(t: Texts): Record<string, string> {
   const bands = incomeBands.filter(({ id }) => id !== "unknown" && id !== "none");
   return Object.fromEntries([...causes, ...bands].map(({ id, name }) => [id, t.word(name)]));

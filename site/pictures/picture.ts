@@ -5,7 +5,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Font, create } from "fontkitten";
 
-/** What a picture that other sites show of a page says. */
+/** The words of a picture that other sites show for a page. */
 export type PictureWords = {
   kicker: string;
   title: string;
@@ -17,7 +17,7 @@ export type PictureWords = {
 const pictureWidth = 1_200;
 const pictureHeight = 630;
 
-// The colours of the pages by light, as in content/editorial/house.css: a picture has no dark form.
+// The pages' light colours, as in content/editorial/house.css: a picture has no dark form.
 const colours = {
   ground: "#fcfaf5",
   land: "#f1ebde",
@@ -37,7 +37,7 @@ const lineSize = 34;
 
 const land = Object.values(worldMap).join("");
 
-/** A picture of 1200 by 630 pixels, as PNG. The same words give the same bytes. About 30 ms. */
+/** Draws a picture of 1200 by 630 pixels, as PNG. The same words give the same bytes. Takes about 30 ms. */
 export function drawPicture(words: PictureWords): Uint8Array {
   const svg = pictureSvg(words);
   return new Resvg(svg, { font: { loadSystemFonts: false } }).render().asPng();
@@ -70,7 +70,7 @@ ${footSvg(isSample ? "Invented sample data" : "Open directory of nonprofits")}
 </svg>`;
 }
 
-/** The mark and the name of the directory; at the right, what it says of the picture. */
+/** The logo and the name of the directory; at the right, the text of `says`. */
 function footSvg(says: string): string {
   const y = footTop + 61;
   const name = lineSvg("Almoner", serif, { x: left + 62, y, size: 42, colour: colours.light });
@@ -86,12 +86,12 @@ function footSvg(says: string): string {
 ${name}${note}`;
 }
 
-/** One letter: its outline, and how far the next one stands from it, in parts of the size. */
+/** One letter: its outline, and the distance to the next one as a fraction of the size. */
 type Letter = { outline: string; advance: number; unitsPerEm: number };
 
 /**
- * Letters of one look, from the fonts of the pages; throws for one that the font lacks. `bolder` thickens outlines by this
- * part of the size.
+ * A typeface from the fonts of the pages. `letter` throws for a letter that the font lacks; `bolder` thickens outlines by
+ * this fraction of the size.
  */
 type Face = { letter(character: string): Letter; bolder: number };
 
@@ -109,7 +109,7 @@ function openFace(name: string, bolder = 0): Face {
   const find = (character: string): Letter => {
     const code = character.codePointAt(0) ?? 0;
     font ??= fontFile(name);
-    // A picture never shows boxes.
+    // Otherwise the picture would show a box.
     if (!font.hasGlyphForCodePoint(code)) throw new Error(`${name} has no letter ${character}`);
     const { path, advanceWidth } = font.glyphForCodePoint(code);
     const { unitsPerEm } = font;
@@ -125,14 +125,14 @@ export const serif = openFace("fraunces");
 export const sans = openFace("figtree");
 export const boldSans = openFace("figtree", 0.032);
 
-/** Width of a text at a size in pixels. */
+/** Width of a text, in pixels, at a size in pixels. */
 export function widthOf(text: string, face: Face, size: number): number {
   let width = 0;
   for (const character of text) width += face.letter(character).advance;
   return width * size;
 }
 
-/** The text as lines that are no wider. */
+/** Breaks a text at spaces into lines of at most `width` pixels; a single word may be wider. */
 export function wrapped(
   text: string,
   face: Face,
@@ -147,7 +147,7 @@ export function wrapped(
   return lines;
 }
 
-/** A line as paths of SVG, its base line beginning at a place. Letters are outlines: nothing depends on the fonts of the machine. */
+/** A line as SVG paths, its baseline starting at (x, y). Letters are outlines, so the machine's fonts do not matter. */
 export function lineSvg(
   text: string,
   face: Face,

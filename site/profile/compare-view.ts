@@ -12,7 +12,7 @@ import { linkHtml } from "./profile-html.ts";
 import { moneyView } from "./profile-money.ts";
 import { profileView } from "./profile-view.ts";
 
-/** Facts that have a row each. */
+/** Facts with a row of their own. */
 const factRows = ["website", "founded_year", "team_size", "beneficiaries_per_year"];
 const missionLengthMax = 600;
 

@@ -7,12 +7,11 @@ import { fieldName, labelOf, sourceName } from "./profile-facts.ts";
 import { metaText } from "#site/parts/page-head.ts";
 import { quoted } from "#site/parts/words.ts";
 
-/** The history of a profile as its page shows it. */
 export type HistoryView = ReturnType<typeof historyView>;
 
 type Change = History["changes"][number];
 
-/** All that the page of a history says: the page only draws. */
+/** The content of the page of a profile's history; the page only draws it. */
 export function historyView({ name, history, contested, gifts }: FoundHistory, t: Texts) {
   const { slug } = history;
   const newest = history.changes.at(0);
@@ -66,9 +65,9 @@ const numbers: ReadonlySet<string> = new Set(["beneficiaries_per_year", "annual_
 const valueInWords = (field: string, value: string, t: Texts): string =>
   numbers.has(field) ? t.number(Number(value)) : value;
 
-/** Changes with every other one, and says nothing by itself. */
+/** Fields that are not named: provenance changes with every other field. */
 const silent: ReadonlySet<string> = new Set(["provenance"]);
-/** What the heading of a claim says already. */
+/** Fields that the heading of a claim implies. */
 const ofClaim = silent.union(new Set(["verified", "status"]));
 
 /** " (Form 990, year to December 2021)" behind a value that the organisation filed. */
@@ -97,7 +96,7 @@ function changeOf(
       old: old === null ? null : valueInWords(field, old, t) + filedWords(filed, t),
       new: next === null ? null : valueInWords(field, next, t),
     })),
-    /** What agents sent that went live then, each with where it was found. */
+    /** Values from agents that went live with this change, each with where the agent found it. */
     agreed: agreed.map(({ field, value, agent_name, source_url, edited }) => {
       const href = safeLink(source_url);
       const isAbove = values.some((stated) => stated.field === field && stated.new === value);
@@ -107,7 +106,7 @@ function changeOf(
         : t.text("history.sent", { ...words, value });
       return {
         text: edited ? t.text("history.edited", { sent }) : sent,
-        /** Where it was found; null where that is not known. */
+        /** Where it was found; null when unknown. */
         origin:
           href === null
             ? null
@@ -122,13 +121,13 @@ function changeOf(
   };
 }
 
-/** The other fields that changed, in a sentence; empty for none. */
+/** The other changed fields in a sentence; "" for none. */
 function othersOf(names: readonly string[], beside: boolean, t: Texts): string {
   if (names.length === 0) return "";
   return t.text(beside ? "history.also" : "history.others", { fields: names.join(", ") });
 }
 
-/** Who added the profiles of a sample is no one: they are invented. */
+/** The id of an origin's register; profiles of a sample directory are invented, so theirs is `register:sample`. */
 const registerOf = (origin: string): string =>
   origin === "seed" ? "register:sample" : origin.replace(/^import:/, "register:");
 

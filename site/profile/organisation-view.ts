@@ -5,7 +5,7 @@ import type { Html } from "#content/language/html.ts";
 import type { Texts } from "#content/language/texts.ts";
 import { giverHtml, linkHtml } from "./profile-html.ts";
 
-/** What registers say of an organisation that has no profile here. */
+/** The page of an organisation without a profile here: what registers say about it. */
 export function organisationView(organisation: Organisation, t: Texts) {
   const { org_id, registration_number: number, standing } = organisation;
   const { register_name, as_of } = standing;
@@ -31,7 +31,7 @@ export function organisationView(organisation: Organisation, t: Texts) {
             register: linked(t.word(register_name), safeLink(standing.record_url)),
             date: t.date(as_of),
           }),
-    /** What givers ask beside that. */
+    /** Answers to questions of donors. */
     answers: giverHtml(organisation.giver_answers, t),
     registers: organisation.registers.map((register) => ({
       name: t.word(register.register_name),
@@ -41,7 +41,7 @@ export function organisationView(organisation: Organisation, t: Texts) {
   };
 }
 
-/** What was seen and what a missing row means stand in one text of the API, and each has its own words. */
+/** Translates a meaning, which joins what was seen and what a missing row means: each has a translation of its own. */
 function meaningIn(meaning: string, t: Texts): string {
   const missing = Object.values(words.missing).find((text) => meaning.endsWith(` ${text}`));
   if (missing === undefined) return t.word(meaning);

@@ -14,14 +14,14 @@ import { isWallet } from "#content/nonprofit/ways-to-give.ts";
 import { english, type Texts } from "#content/language/texts.ts";
 import { isolated, joined, quoted } from "#site/parts/words.ts";
 
-/** One thing that is known of a nonprofit: what its page, markdown and JSON-LD draw, each in its own way. */
+/** One fact about a nonprofit; page, markdown and JSON-LD each draw it in their own way. */
 export type Fact = {
-  /** Its name in the JSON. */
+  /** The field's name in the JSON. */
   field: string;
   label: string;
-  /** The value as people read it. */
+  /** The value in words. */
   text: string;
-  /** A link that `safeLink` let through; null for a value that is none. */
+  /** A link that passed `safeLink`; null for a value that is no link. */
   href: string | null;
 };
 type Words = { text: string; href?: string };
@@ -32,7 +32,7 @@ const link = (address: string): Words | null => {
   return href === null ? null : { text: linkHost(href), href };
 };
 
-/** What is published must at least look like an address. */
+/** The value if it has the form of a wallet address, else null. */
 const wallet = (address: string): Words | null => (isWallet(address) ? { text: address } : null);
 
 const factIn = <Name extends Exclude<keyof NonprofitDetail, "provenance" | "register_facts">>(
@@ -59,10 +59,10 @@ const inOrder = [
   factIn("team_size", (count, t) => ({ text: t.text("count.people", { count }) })),
 ];
 
-/** Nobody is sent to a withdrawn nonprofit with money. */
+/** Hidden for withdrawn nonprofits, so that no one sends them money. */
 const ofOpen: ReadonlySet<string> = new Set(["donation_url", "usdc_wallet"]);
 
-/** The facts of a profile that are one value each, in the order in which they are shown; those without a value are left out. */
+/** The facts of a profile that are single values, in the order of the page; facts without a value are left out. */
 export function factsOf(detail: NonprofitDetail, t: Texts = english): Fact[] {
   const facts: Fact[] = [];
   for (const { field, words } of inOrder) {
@@ -74,7 +74,7 @@ export function factsOf(detail: NonprofitDetail, t: Texts = english): Fact[] {
   return facts;
 }
 
-/** Programmes and impact, each with a note in a few words. */
+/** Programmes, each with a short note: its location and how many people it reaches. */
 export const programsOf = ({ programs }: NonprofitDetail, t: Texts = english) =>
   programs.map(({ name, description, location, beneficiaries_per_year: count }) => {
     const reach = count === null ? null : t.text("row.reach", { count });
@@ -89,10 +89,10 @@ export const metricsOf = ({ impact_metrics }: NonprofitDetail, t: Texts = englis
     note: period === null ? "" : t.named("period", period),
   }));
 
-/** A value is any text: only what is written as a plain count is written again. */
+/** Whether a value, which may be any text, is a plain count, which is then formatted for the language. */
 const isCount = (value: string): boolean => /^[1-9]\d{0,14}$/.test(value);
 
-/** The legal registrations, each with the org-id where there is one and with what linked it to the profile. */
+/** The legal registrations, each with its org-id, if known, and with what linked it to the profile. */
 export const registrationsOf = (
   record: NonprofitRecord,
   detail: NonprofitDetail,
@@ -110,7 +110,7 @@ export const registrationsOf = (
         : t.text("profile.linked", { how: t.word(linkWords[linked_by]) }),
   }));
 
-/** Why a withdrawn profile is one, since when and by which register, as the beginning of a sentence. */
+/** Why a profile is withdrawn, since when and by which register, as the beginning of a sentence. */
 export function whyWithdrawn(
   { merged_into, provenance, register_facts }: NonprofitDetail,
   t: Texts = english,
@@ -132,8 +132,8 @@ export function whyWithdrawn(
 }
 
 /**
- * What a register says beside what the profile shows already: objects that are its mission or description, or that a
- * register before it has, too, and a gross income that is the revenue.
+ * A register's facts that the profile does not show already: no objects with which the mission, the description or an
+ * earlier register's objects begin, and no gross income that equals the revenue.
  */
 export function factsBeside(register: RegisterFacts, detail: NonprofitDetail): RegisterFact[] {
   const { mission, description, register_facts } = detail;
@@ -148,7 +148,7 @@ export function factsBeside(register: RegisterFacts, detail: NonprofitDetail): R
   });
 }
 
-/** The answers to what givers ask that no fact of a register says in the same words, nor the standing. */
+/** Answers to questions of donors, except "not revoked" and those that a register's fact gives in the same words. */
 export function answersBeside({ giver_answers, register_facts }: NonprofitDetail): GiverAnswer[] {
   const stated = new Set(register_facts.flatMap(({ fields }) => fields.map(({ value }) => value)));
   return giver_answers.filter(
@@ -159,7 +159,7 @@ export function answersBeside({ giver_answers, register_facts }: NonprofitDetail
 
 const letters = (text: string): string => text.toLowerCase().replaceAll(/[^\p{L}\d]/gu, "");
 
-/** "Income £3.3 million, spending £3 million, year to March 2025": the latest figures of a register, else the size in its words, else the yearly budget. */
+/** "Income £3.3 million, spending £3 million, year to March 2025", else a register's word for the size, else the budget. */
 export function sizeOf(
   { register_facts, annual_budget_usd: budget }: NonprofitDetail,
   t: Texts = english,
@@ -180,7 +180,7 @@ export function sizeOf(
   }
   const { period, ...amount } = income;
   const spending = facts.find((fact) => fact.name === "spending" && fact.period === period);
-  // What a register adds to explain its label stands with its own facts.
+  // The register's own section explains the label in parentheses.
   const label = t.word(income.label).split(" (")[0];
   if (spending === undefined) return `${label} ${t.fact(income)}`;
   const spent = `${t.word(spending.label).toLowerCase()} ${t.fact(spending)}`;
@@ -190,7 +190,7 @@ export function sizeOf(
 /** A field's name for people. */
 export const fieldName = (field: string, t: Texts = english): string => t.named("field", field);
 
-/** The same at the beginning of a line. */
+/** The same with a capital letter. */
 export const labelOf = (field: string, t: Texts = english): string => {
   const name = fieldName(field, t);
   return name.charAt(0).toUpperCase() + name.slice(1);
@@ -214,23 +214,23 @@ export function originOf(from: FieldProvenance, t: Texts = english) {
   const href = safeLink(source_url);
   return {
     source: count === 0 ? origin : t.text("origin.others", { origin, count }),
-    /** A link that `safeLink` let through. */
+    /** A link that passed `safeLink`. */
     link: href === null ? null : { href, host: linkHost(href) },
     /** YYYY-MM-DD. */
     day: applied_at.slice(0, 10),
   };
 }
 
-/** An origin with the fields whose values it gave: their names in the JSON, and in words. */
+/** An origin with the fields that have it: `names` as in the JSON, `fields` in words. */
 export type FieldsOrigin = Origin & {
   mark: string;
   names: string[];
   fields: string;
-  /** Id of the register that gave them or that they are derived from; "" for none. */
+  /** Id of the register from which the values come or are derived; "" for none. */
   register: string;
 };
 
-/** The provenance of a profile by origin, in the order of the fields; values of one origin share a line. */
+/** The origins of a profile's values, in the order of the fields; fields with the same origin share an entry. */
 export function originsOf(
   provenance: NonprofitDetail["provenance"],
   t: Texts = english,
@@ -254,7 +254,7 @@ export function originsOf(
   return [...origins.values()];
 }
 
-/** Where a value comes from, in a word or two that stand beside it. */
+/** Where a value comes from, in a word or two to show beside it. */
 function markOf({ source, rule, agents, corroborations = 0 }: FieldProvenance, t: Texts): string {
   if (source === "operator") return t.text("mark.operator");
   if (source === "organisation") return t.text("mark.organisation");
@@ -265,7 +265,7 @@ function markOf({ source, rule, agents, corroborations = 0 }: FieldProvenance, t
     return t.text(rule === undefined ? "mark.register" : "mark.filed");
   }
   const count = agents.length + corroborations;
-  // Agents of one name stand there once.
+  // Agents with the same name count once.
   return count < 2 ? t.text("mark.one") : t.text("mark.agents", { count });
 }
 

@@ -11,12 +11,12 @@ import { registerById, registerName } from "#content/nonprofit/register-facts.ts
 import { answersBeside, type Fact, factsBeside, type FieldsOrigin } from "./profile-facts.ts";
 
 /**
- * The marks of a profile: beside each value a button that opens where it comes from. No script is needed. A pointer finds
- * them; keys would stop at each, and find all of it behind one toggle: `originsHtml`.
+ * The marks of a profile: buttons beside values that open their origin, without a script. A pointer can use each; the
+ * keyboard skips them, and finds all origins behind one toggle: `originsHtml`.
  */
 export type Marks = ReturnType<typeof marksHtml>;
 
-/** Each origin is in the page once, however many values it gave. See docs/decisions/37. */
+/** Each origin appears in the page once, however many values have it. See docs/decisions/37. */
 export function marksHtml(origins: readonly FieldsOrigin[]) {
   const byField = new Map(
     origins.flatMap(({ names, mark }, at) =>
@@ -30,7 +30,7 @@ export function marksHtml(origins: readonly FieldsOrigin[]) {
   };
   return {
     of,
-    /** Of values that stand side by side: one mark for those of one origin. */
+    /** Marks of adjacent values: those with the same origin share one mark. */
     ofRow: (fields: readonly string[]): (Html | null)[] =>
       fields.map((field, at) => {
         const next = byField.get(fields[at + 1] ?? "")?.at;
@@ -40,7 +40,7 @@ export function marksHtml(origins: readonly FieldsOrigin[]) {
 }
 const storedNames: Readonly<Record<string, string>> = { country_code: "country" };
 
-/** City, region and country with commas between them; the name, which stands below them, has the mark of its origin. */
+/** City, region and country with commas. If the name, shown below, has the same origin as the last, its mark serves both. */
 export function placeHtml(facts: readonly Fact[], marks: Marks): Html {
   const placeFacts = facts.filter(({ field }) => placeFields.has(field));
   const beside = marks.ofRow([...placeFacts.map(({ field }) => field), "name"]);
@@ -52,7 +52,7 @@ export function placeHtml(facts: readonly Fact[], marks: Marks): Html {
 }
 const placeFields: ReadonlySet<string> = new Set(["city", "region", "country"]);
 
-/** The facts that the header and the ways to give do not show. */
+/** The facts that neither the header nor the ways to give show. */
 export function factsHtml(facts: readonly Fact[], marks: Marks): Html | null {
   const rows = facts
     .filter(({ field }) => !fieldsElsewhere.has(field))
@@ -65,8 +65,8 @@ export function factsHtml(facts: readonly Fact[], marks: Marks): Html | null {
 const fieldsElsewhere = placeFields.union(new Set(["donation_url", "usdc_wallet"]));
 
 /**
- * What the marks open, and a toggle that shows all of it; a browser that knows no popovers shows it anyway. A register whose
- * section the page has is linked there.
+ * The origins that the marks open, and a toggle that shows them all; a browser without popovers always shows them. A
+ * register that has a section on the page has its link there.
  */
 export const originsHtml = (
   origins: readonly FieldsOrigin[],
@@ -87,9 +87,8 @@ export const linkHtml = (href: string, text: string): Html =>
   markup`<a href="${href}" rel="nofollow">${text}</a>`;
 
 /**
- * What one register says of a nonprofit, as a section of its page, with what it answers to givers.
- * Texts that the profile shows already are left out. Each profile has ten rows of it: as components they took half as long
- * as the whole page.
+ * What one register says about a nonprofit, as a section of its page, with its answers to donors. Leaves out texts that the
+ * profile shows already. Written as text: as components, ten such rows took half as long as the whole page.
  */
 export function registerHtml(register: RegisterFacts, detail: NonprofitDetail, t: Texts): Html {
   const { register_name, licence, attribution, state } = register;
@@ -116,14 +115,14 @@ const isOf = ({ register, org_id, as_of }: RegisterFacts, answer: GiverAnswer): 
 const rowHtml = (label: string, value: Html): Html =>
   markup`<div><dt>${label}</dt><dd>${value}</dd></div>`;
 
-/** What givers ask and the section of no register answers, as a section; null for nothing. */
+/** The questions of donors that no register's section answers, as a section; null for none. */
 export function otherAnswersHtml(detail: NonprofitDetail, t: Texts): Html | null {
   const isOfNone = (answer: GiverAnswer) =>
     !detail.register_facts.some((register) => isOf(register, answer));
   return giverHtml(answersBeside(detail).filter(isOfNone), t);
 }
 
-/** What givers ask, as a section. Without questions of US law of organisations elsewhere; null where nothing is known. */
+/** The questions of donors, as a section, those of US law only for US numbers; null when nothing is known. */
 export function giverHtml(answers: readonly GiverAnswer[], t: Texts): Html | null {
   const rows = answers.flatMap((answer) => {
     const { org_id, register, as_of } = answer;
@@ -147,7 +146,7 @@ function answerHtml(answer: GiverAnswer, source: string | null, t: Texts): Html 
   return markup`<div data-answer="${question}"><dt>${t.text(`giver.${question}`)}</dt><dd>${shown} <span class="note">${age}${t.word(reason)}${source}</span></dd></div>`;
 }
 
-/** An amount is rounded for people; programs find it whole. */
+/** People see an amount rounded; programs find it exact in an attribute. */
 const valueHtml = (fact: RegisterFact, t: Texts): Html =>
   fact.currency === undefined
     ? markup`${t.fact(fact)}`

@@ -6,8 +6,8 @@ import type { Fact } from "./profile-facts.ts";
 import { scriptJson } from "#site/parts/page-head.ts";
 
 /**
- * The schema.org view of a profile: what schema.org has a property for, and where this directory alone records more, its
- * record. Where each value comes from, and what registers say, stands on the page and in the JSON. See docs/decisions/37.
+ * The schema.org form of a profile: the values for which schema.org has a property, and as a Dataset what only this
+ * directory records. Origins and what registers say are on the page and in the JSON. See docs/decisions/37.
  */
 export function nonprofitJsonLd(
   detail: NonprofitDetail,
@@ -46,7 +46,7 @@ export function nonprofitJsonLd(
   });
 }
 
-/** No empty lists: a property without a value is left out. */
+/** Undefined for an empty list, so that its property is left out. */
 const some = <One>(list: readonly One[]): readonly One[] | undefined =>
   list.length === 0 ? undefined : list;
 
@@ -57,7 +57,7 @@ const property = (propertyID: string, value: unknown, more: object = {}): object
   ...more,
 });
 
-/** Where it says that it works; its seat is no such place. */
+/** Where it says that it works; its seat does not count. */
 const areasOf = ({ programs, register_facts }: NonprofitDetail): string[] => {
   const ofRegisters = register_facts.flatMap(({ fields }) =>
     fields.filter(({ name }) => areaNames.has(name)).map(({ value }) => String(value)),
@@ -80,7 +80,7 @@ const programme = (program: NonprofitDetail["programs"][number]): object => ({
   },
 });
 
-/** The ways that take a gift; on a website a donor has to look for one first. */
+/** The ways to give that take a gift directly; on a website a donor must first look for one. */
 function donateActions({ ways_to_give, usdc_wallet }: NonprofitDetail, network: Network["words"]) {
   const usdc = {
     "@type": "PaymentMethod",
@@ -94,7 +94,7 @@ function donateActions({ ways_to_give, usdc_wallet }: NonprofitDetail, network: 
   });
 }
 
-/** What this directory records that an organisation has no property for; absent for nothing. */
+/** Values for which schema.org's organisation has no property; undefined when there are none. */
 function directoryRecord(detail: NonprofitDetail, profile: string): object | undefined {
   const measured = [
     ...(["description", "beneficiaries_per_year", "annual_budget_usd"] as const).flatMap((field) =>
@@ -119,7 +119,7 @@ function directoryRecord(detail: NonprofitDetail, profile: string): object | und
   };
 }
 
-/** The kind of exemption, where schema.org has a name for it: 501(c)(3) is Nonprofit501c3. */
+/** The kind of tax exemption, if schema.org has a name for it: 501(c)(3) is Nonprofit501c3. */
 function nonprofitStatus({ register_facts }: NonprofitDetail): string | undefined {
   const status = register_facts.flatMap(({ state, fields }) =>
     state === "registered" ? fields.filter(({ name }) => name === "tax_status") : [],

@@ -18,8 +18,8 @@ import { enclosed, markdownLine, markdownParagraphs } from "#site/parts/markdown
 import { joined } from "#site/parts/words.ts";
 
 /**
- * A profile for models: the same facts as its page and its JSON, and whether money is real where it shows a wallet.
- * Everything of third parties is escaped. `view` is its page in English, `detail` what the record says in public.
+ * A profile as markdown for models: the facts of its page and JSON and, with a wallet, whether its money is real. All text
+ * of third parties is escaped. `view` is its page in English, `detail` the public form of the record.
  */
 export function markdownOf(
   record: NonprofitRecord,
@@ -109,7 +109,7 @@ function entry({ name, text, note }: { name: string; text: string | null; note: 
   return `**${markdownLine(name)}**${what}${note === "" ? "" : ` (${markdownLine(note)})`}`;
 }
 
-/** "year to June 2023, Income US$ 3,217,077,611 (Form 990: <https://…>)"; none where a register's section says it all. */
+/** "year to June 2023, Income US$ 3,217,077,611 (Form 990: <https://…>)"; empty when a register's section states it all. */
 function moneyOf(record: NonprofitRecord, detail: NonprofitDetail): string[] {
   const view = moneyView(record, detail);
   if (view === null || view.isStated) return [];
@@ -129,7 +129,7 @@ function registerOf(register: RegisterFacts, detail: NonprofitDetail): string {
   return `${heading}\n\n${list("", [...facts.map(lineOf), `Licence: ${[attribution, ...terms].join("; ")}`])}`;
 }
 
-/** What givers ask that no register's own facts say below. */
+/** Answers to questions of donors that no register's facts below contain. */
 const giverLines = (answers: readonly GiverAnswer[]): string[] =>
   answers.flatMap(({ question, value, register }) =>
     register === null || value === "no" || !questionsBeside.has(question)
@@ -143,11 +143,11 @@ const questionsBeside: ReadonlySet<string> = new Set([
   "merged_into",
 ]);
 
-/** Amounts are our own words, and no model has to undo their rounding. */
+/** Our own text for amounts needs no escaping, and is not rounded for models. */
 const lineOf = (fact: RegisterFact): string =>
   fact.currency === undefined ? markdownLine(factLine(fact)) : factLine(fact);
 
-/** Where all registers have one link, it stands with what they say, and not again. */
+/** When all registers share one link, it is shown in their sections and not repeated here. */
 function sourceOf(
   { fields, source, link, day }: FieldsOrigin,
   { register_facts }: NonprofitDetail,

@@ -8,8 +8,8 @@ import { linkHtml } from "./profile-html.ts";
 const columns = ["revenue", "expenses", "assets", "net_assets"] as const;
 
 /**
- * What page and markdown say of the money of a nonprofit: a sentence of the newest figures, one of its people, a row for each
- * period, and what all that does not say. Null where nothing is known.
+ * The finances of a nonprofit for page and markdown: a sentence on the newest figures, one on its people, a row for each
+ * period, and what these do not say. Null when nothing is known.
  */
 export function moneyView(record: NonprofitRecord, detail: NonprofitDetail, t: Texts = english) {
   const { finances, register_facts } = detail;
@@ -42,7 +42,7 @@ export function moneyView(record: NonprofitRecord, detail: NonprofitDetail, t: T
       );
       return { time: timeOf(period, t), form: form.join(", "), href, amounts };
     }),
-    /** Whether a register's own section says all of it. */
+    /** Whether a register's own section states all of it. */
     isStated:
       !isPostcard &&
       sentences.length === 1 &&
@@ -89,7 +89,7 @@ function peopleOf({ register_records }: NonprofitRecord, t: Texts): string | und
   return match;
 }
 
-/** "year to June 2023", "time from 1 July 2023 to 31 December 2023". A year of 52 or 53 weeks is one. */
+/** "year to June 2023", "time from 1 July 2023 to 31 December 2023". A year of 52 or 53 weeks counts as a year. */
 function timeOf(
   { period_start, period_end }: Pick<FinancialPeriod, "period_start" | "period_end">,
   t: Texts,
@@ -100,7 +100,7 @@ function timeOf(
     : t.text("money.span", { from: t.date(period_start), to: t.date(period_end) });
 }
 
-/** The section of a profile; null for none. */
+/** The section of a profile; null when there is nothing to show. */
 export function moneyHtml(record: NonprofitRecord, detail: NonprofitDetail, t: Texts): Html | null {
   const view = moneyView(record, detail, t);
   if (view === null || view.isStated) return null;
@@ -116,12 +116,12 @@ export function moneyHtml(record: NonprofitRecord, detail: NonprofitDetail, t: T
 }
 
 const yearsMax = 12;
-/** In pixels: where the tallest bar may begin, and how tall it is. */
+/** In pixels: the top of the tallest bar, and the height of the bars. */
 const [top, height] = [48, 180];
 
 /**
- * Income and spending of the newest years in the currency of the newest one, as an SVG element; null for fewer than two. It has no
- * fixed width: bars grow with the page, letters keep their size. By hand: Plot takes 2 ms a drawing, and one for each width.
+ * Income and spending of the newest years, in the newest one's currency, as an SVG element; null for fewer than two years.
+ * Bars grow with the page, letters keep their size. Drawn by hand: Plot takes 2 ms per drawing and needs one per width.
  */
 export function moneyChart(periods: readonly FinancialPeriod[], t: Texts): Html | null {
   const { currency = "" } = periods[0] ?? {};
@@ -132,7 +132,7 @@ export function moneyChart(periods: readonly FinancialPeriod[], t: Texts): Html 
   const byYear = Map.groupBy(chartPeriods, yearOf);
   const last = Math.max(...byYear.keys());
   const first = Math.min(...[...byYear.keys()].filter((year) => year > last - yearsMax));
-  // A year of which nothing is known keeps its place.
+  // A year without data keeps its place.
   const years = Array.from({ length: last - first + 1 || 0 }, (_, at) => first + at);
   const pairOf = (year: number) =>
     byYear

@@ -19,10 +19,10 @@ import { clipped, isolated } from "#site/parts/words.ts";
 const organisations = new Map(causes.map(({ id, organisation }) => [id, organisation]));
 
 /**
- * What an organisation is, in a sentence of what a register or the organisation states: "Nonprofit in Honolulu, listed by the
- * IRS under “Theater (NTEE A65)”, tax-exempt by a ruling of 1994; gifts are deductible from US tax." "" for a profile without any.
- * What agents agreed on and causes that our mapping chose are left out. Each text of the catalogue takes in what was said so
- * far, so that a language has its own order and its own marks between the parts.
+ * What an organisation is, in a sentence that only uses statements of registers or the organisation: "Nonprofit in
+ * Honolulu, listed by the IRS under “Theater (NTEE A65)”, tax-exempt by a ruling of 1994; gifts are deductible from US
+ * tax." "" when there are none. It leaves out values that agents agreed on and causes that our mapping chose. Each text of
+ * the catalogue contains the sentence so far, so that each language has its own order and punctuation.
  */
 export function sentenceOf(
   record: NonprofitRecord,
@@ -52,7 +52,7 @@ export function sentenceOf(
   return t.text("sentence.end", { what });
 }
 
-/** What its first cause makes it, where that is a fact and not our reading of a register's codes. */
+/** The kind of organisation by its first cause, if that cause is stated and not our reading of a register's codes. */
 const organisationOf = (
   [first]: NonprofitDetail["causes"],
   source: StoredProvenance | undefined,
@@ -81,14 +81,14 @@ function whatAndWhere(
   return named === undefined ? null : kind;
 }
 
-/** Of the kinds of charity of the IRS those that say what an organisation is; they outrank its NTEE code. */
+/** The IRS's kinds of charity that say what an organisation is; they take precedence over its NTEE code. */
 const classes: ReadonlyMap<unknown, TextKey> = new Map([
   ["10", "sentence.church"],
   ["11", "sentence.school"],
   ["12", "sentence.hospital"],
 ]);
 
-/** What a register that lists the organisation calls it, or null where it does not. */
+/** Adds what a register that lists the organisation calls it; null when none does. */
 function listedAs(
   { register_records }: NonprofitRecord,
   open: readonly RegisterFacts[],
@@ -110,10 +110,10 @@ function listedAs(
 const isListed = ({ state }: RegisterFacts): boolean =>
   state === "registered" || state === "reinstated";
 
-/** What is said of an organisation's standing, with the year where one is known. */
+/** The clause on an organisation's standing, with the year if known. */
 type StandingClause = { key: "revoked" | "exempt" | "charity" | "founded"; year: string | null };
 
-/** "tax-exempt by a ruling of 1994", "registered charity since 1990", what a revocation says, or else when it was founded. */
+/** "tax-exempt by a ruling of 1994", "registered charity since 1990", a revocation, or else the founding year. */
 function standingClause(
   { provenance }: NonprofitRecord,
   { register_facts, founded_year }: NonprofitDetail,
@@ -124,7 +124,7 @@ function standingClause(
   if (isRevoked && revoked !== undefined)
     return { key: "revoked", year: yearOf(revoked, "revoked") };
   const exempt = open.find((register) => factValue(register, "tax_status")?.includes("tax-exempt"));
-  // What was given back has not been there since the year of the first ruling.
+  // A reinstated exemption has not lasted since the year of the first ruling.
   const isWhole = revoked === undefined;
   if (exempt !== undefined)
     return { key: "exempt", year: isWhole ? yearOf(exempt, "ruling") : null };
@@ -156,7 +156,7 @@ const factValue = ({ fields }: RegisterFacts, name: string): string | null => {
   return value === undefined ? null : String(value);
 };
 
-/** Whether gifts are deductible, without the conditions that the register adds. */
+/** Whether donations are deductible, without the conditions that the register adds. */
 function giftsOf(open: readonly RegisterFacts[]): TextKey | null {
   const all = open.flatMap((register) => factValue(register, "deductibility") ?? []);
   const words = all.find((text) => !text.startsWith("The IRS")) ?? all[0];
@@ -166,10 +166,10 @@ function giftsOf(open: readonly RegisterFacts[]): TextKey | null {
   return words.includes("by treaty") ? "sentence.by_treaty" : "sentence.deductible";
 }
 
-/** A file that says the same as before makes no page stale; one that lists who was revoked is in the record: merge.ts. */
+/** Ignores when registers were last read: a file without news makes no page stale. News changes the record: merge.ts. */
 const noScopes: ScopesRead = new Map();
 
-/** Where an organisation stands, once for each of its numbers that a register speaks of. */
+/** The standing of an organisation under each of its register numbers. */
 export const standingsOf = ({
   register_records,
 }: Pick<NonprofitRecord, "register_records">): Judgement<Standing>[] =>
@@ -178,8 +178,8 @@ export const standingsOf = ({
   );
 
 /**
- * "Is Hope Kitchen a registered charity?", "Listed in the IRS Business Master File, as of 14 April 2026.", whether that speaks
- * for the organisation, and the same as an answer: with "Yes." only where each register lists a charity.
+ * A question, "Is Hope Kitchen a registered charity?"; its text, "Listed in the IRS Business Master File, as of 14 April
+ * 2026."; a tone; and the text as an answer, with "Yes." only where each register lists a charity.
  */
 export function standingLine(record: NonprofitRecord, t: Texts = english) {
   const statements = standingsOf(record).flatMap(({ value, by }) => {
@@ -210,20 +210,20 @@ export function standingLine(record: NonprofitRecord, t: Texts = english) {
 }
 const isBarred: ReadonlySet<Standing> = new Set(["revoked", "removed"]);
 
-/** The IRS lists clubs and leagues, too. */
+/** The IRS also lists clubs and leagues, so only its subsection 03 counts. */
 const isCharity = ({ org_id, facts }: RegisterRecord): boolean =>
   schemeOf(org_id) !== "US-EIN" || facts["subsection"] === "03";
 
-/** Whether the organisation is one of the invented ones of a sample directory. */
+/** Whether the organisation is an invented one of a sample directory. */
 const isOfSample = ({ registrations }: Pick<NonprofitRecord, "registrations">): boolean =>
   registrations.some(({ org_id }) => org_id?.startsWith("XS-SAMPLE-"));
 
-/** A list that a nonprofit stands in among its like. */
+/** A link to a list of similar nonprofits. */
 export type Nearby = { name: string; href: string };
 
 /**
- * Lists of similar organisations: its cause in its city, else region, else country, then the whole country. Links and not names, which a script adds: in the file they would go stale with every
- * neighbour.
+ * Lists of similar organisations: its cause in its city, else region, else country; then the whole country. Lists, because
+ * names in the file would go stale with every neighbour; a script adds names.
  */
 export function nearbyOf(
   record: NonprofitRecord,

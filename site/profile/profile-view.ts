@@ -32,13 +32,9 @@ import { nearbyOf, sentenceOf, standingLine } from "./profile-sentence.ts";
 import { type BuildInputs, metaText, pictureOf } from "#site/parts/page-head.ts";
 import { clipped, paragraphs, placesInLine } from "#site/parts/words.ts";
 
-/** A profile as its page shows it. */
 export type ProfileView = ReturnType<typeof profileView>;
 
-/**
- * All that the page of a nonprofit says: decisions about facts and links are made here, the page draws.
- * `detail` is what the record says in public.
- */
+/** The content of a nonprofit's page; `detail` is the public form of the record. */
 export function profileView(record: NonprofitRecord, detail: NonprofitDetail, build: BuildInputs) {
   const { baseUrl, t = english } = build;
   const { slug, name, tagline } = detail;
@@ -69,7 +65,7 @@ export function profileView(record: NonprofitRecord, detail: NonprofitDetail, bu
     tagline,
     facts,
     origins,
-    /** The beginning of the mission, shown at the top when there is no tagline. */
+    /** The beginning of the mission, shown at the top if there is no tagline. */
     lead,
     place,
     sentence,
@@ -98,16 +94,15 @@ export function profileView(record: NonprofitRecord, detail: NonprofitDetail, bu
     ]
       .filter((text) => text.paragraphs.length > 0)
       .map((text) => ({ ...text, mark: marks.of(text.field) })),
-    /** Its money by year. */
     money: moneyHtml(record, detail, t),
     programs: programsOf(detail, t),
     metrics: metricsOf(detail, t),
-    /** No link here if a register section below has the same link. */
+    /** No link here if a register's section below has the same one. */
     registrations: registrationsOf(record, detail, t).map(({ href, ...registration }) => ({
       ...registration,
       href: detail.register_facts.some(({ record_url }) => record_url === href) ? null : href,
     })),
-    /** What givers ask, and what public registers say. */
+    /** Answers to questions of donors that no register's section below contains; null for none. */
     answers: otherAnswersHtml(detail, t),
     registers: detail.register_facts.map((register) => registerHtml(register, detail, t)),
     causes: detail.causes.map((cause) => ({
@@ -115,7 +110,7 @@ export function profileView(record: NonprofitRecord, detail: NonprofitDetail, bu
       name: t.word(cause.name),
     })),
     giving,
-    /** Source buttons of values that are not in the list of facts. */
+    /** Source buttons of values outside the list of facts. */
     marks: {
       name: marks.of("name"),
       tagline: marks.of("tagline"),
@@ -126,22 +121,21 @@ export function profileView(record: NonprofitRecord, detail: NonprofitDetail, bu
       page: marks.of("donation_url"),
       wallet: marks.of("usdc_wallet"),
     },
-    // Its country may have no list any more.
+    // None when withdrawn: its country may no longer have a list.
     nearby: withdrawn ? [] : nearbyOf(record, detail, t),
-    /** The empty fields that the directory asks for: "mission, city or region"; empty for none. */
+    /** The empty fields that the directory asks for: "mission, city or region"; "" for none. */
     missing: t.either(missing.map((field) => fieldName(field, t))),
     originsHtml: originsHtml(origins, detail, t),
-    /** When it changed last. */
     changedHtml: t.html("profile.changed", {
       date: markup`<time datetime="${detail.updated_at}">${t.date(detail.updated_at.slice(0, 10))}</time>`,
     }),
   };
 }
 
-/** The page /donate/{slug} of a nonprofit with a wallet. */
+/** The content of the page /donate/{slug}. */
 export type DonateView = NonNullable<ReturnType<typeof donateView>>;
 
-/** What the page says, or null for a nonprofit without a wallet: its profile then names other ways to give. */
+/** The content of the donation page; null for a nonprofit without a wallet, whose profile names other ways to give. */
 export function donateView({ name, place, giving, picture }: ProfileView, t: Texts = english) {
   const { wallet, slug } = giving;
   if (wallet === null) return null;
@@ -157,7 +151,7 @@ export function donateView({ name, place, giving, picture }: ProfileView, t: Tex
   };
 }
 
-/** What people who have no USDC yet need to know: where money is not real, there is none to buy. */
+/** Advice for people who have no USDC yet; on test networks, that the money is not real. */
 function usdcAdvice({ cluster, page }: GivingView, t: Texts) {
   const [heading, ...lines] = (
     {
@@ -173,10 +167,10 @@ function usdcAdvice({ cluster, page }: GivingView, t: Texts) {
   return { heading: t.text(heading), lines: lines.map((line) => t.html(line)) };
 }
 
-/** How to give to a nonprofit: what its profile and its page /donate/{slug} both show. */
+/** How to give to a nonprofit, for its profile and its page /donate/{slug}. */
 export type GivingView = ReturnType<typeof givingView>;
 
-/** The ways to give that a page may show, in the order in which the JSON has them. */
+/** The ways to give that a page may show, in the order of the JSON. */
 function givingView(
   record: NonprofitRecord,
   detail: NonprofitDetail,
@@ -195,18 +189,18 @@ function givingView(
         ? null
         : { kind: givingPage.kind, href: givingPage.url, host: linkHost(givingPage.url) },
     services: ways.filter(({ kind }) => kind === "service"),
-    /** An address that no one vouches for, with its source; null for none. */
+    /** A donation address that no one vouches for, with its source; null for none. */
     unvouchedHtml: unvouchedHtml(record, detail, t),
-    /** Null without one: then there is not a page /donate/{slug}. */
+    /** Null without a wallet: then there is no page /donate/{slug}. */
     wallet: address === undefined ? null : { address, proven: wallet_proof !== undefined },
     network: networks[network].words,
     cluster: networks[network].cluster,
-    /** USDC that people often give. */
+    /** Suggested amounts in USDC. */
     amounts: ["5", "25", "100"],
     tax: address === undefined ? [] : taxWords(detail, t),
-    /** A command that asks how to pay. */
+    /** A command that requests how to pay. */
     askExample: `curl -i "${ask}"`,
-    /** A command that tells the directory of a transfer. */
+    /** A command that reports a transfer to the directory. */
     tellExample: `curl -X POST "${ask}" -H "Content-Type: application/json" \\
   -d '{"tx_signature": "…"}'`,
   };
@@ -223,7 +217,7 @@ function unvouchedHtml(record: NonprofitRecord, detail: NonprofitDetail, t: Text
   return t.html("give.unvouched", { link: linkHtml(href, linkHost(href)), source });
 }
 
-/** A gift is called deductible only where a register says so, with the date of that register. */
+/** The sentences on tax. Only a register's own words, with its date, call a donation deductible. */
 function taxWords({ register_facts, country }: NonprofitDetail, t: Texts): string[] {
   const sentences = register_facts
     .filter(({ state }) => state === "registered" || state === "reinstated")

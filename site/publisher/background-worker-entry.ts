@@ -12,10 +12,10 @@ import type { SlowTasks, WorkerSettings } from "./context.ts";
 import { draftFeed } from "./feed-job.ts";
 import { makeLists } from "./list-job.ts";
 
-/** Rendered pages and lists of files soon are garbage, which would be kept for as long as there is memory. */
+/** Rendered pages and lists of files soon become garbage; the engine would keep them for as long as memory lasts. */
 const collectEveryMs = 250;
 
-// Started by background-worker.ts: does one task after the other for a publisher in another process.
+// background-worker.ts starts this process: it does one task after the other for a publisher in another process.
 const settings: WorkerSettings = JSON.parse(process.argv[2] ?? "{}");
 const { baseUrl, network, isSample, givingLinks } = settings;
 const store = await openStore({
@@ -27,7 +27,7 @@ const manifest = openManifest(settings.bundleFolder, { readonly: true });
 const damaged = new Set<string>();
 const blobs = openBlobs(manifest, { onDamaged: (digest) => damaged.add(digest) });
 let opened: ReturnType<typeof openRendering> | undefined;
-/** Opened by the first task that renders: an index needs no compiled site. */
+/** The first task that renders opens it; making an index needs no compiled site. */
 const rendering = () => (opened ??= openRendering());
 
 async function openRendering() {
@@ -48,20 +48,20 @@ const tasks: SlowTasks = {
 };
 
 const answer = ({ id, name, input }: Task): Promise<WorkerMessage> =>
-  // The publisher sends what the task of this name takes.
+  // The publisher sends the input that the task of this name takes.
   tasks[name](input as never).then(
     (done) => ({ id, done }),
     (error: Error) => ({ id, failure: error.stack ?? error.message, code: null }),
   );
 
-/** After a task whose publisher goes on with small changes: gives memory back, and copies the manifest's log. */
+/** Runs after every task but `renderBatch`: gives memory back, and copies the manifest's write-ahead log into its file. */
 function tidyUp(): void {
   Bun.gc(true);
   try {
-    // The publisher commits between any two tasks; here no one waits for the disk.
+    // The publisher commits between two tasks and must not wait for the disk; no one waits for this process.
     manifest.checkpoint();
   } catch {
-    // A full disk, say: the publisher does it when its log has grown long.
+    // The disk may be full. The publisher checkpoints when the log has grown long.
   }
 }
 
@@ -76,6 +76,6 @@ process.on("message", (task: Task) => {
   });
 });
 process.on("disconnect", () => process.exit(0));
-// Ctrl-C reaches the whole group; the publisher ends what it started.
+// Ctrl-C reaches the whole process group; the publisher ends the processes that it started.
 for (const signal of ["SIGINT", "SIGTERM"]) process.on(signal, () => {});
 process.send?.("ready" satisfies WorkerMessage);

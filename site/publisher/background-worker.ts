@@ -20,13 +20,13 @@ export type WorkerMessage = "ready" | TaskAnswer<unknown>;
 
 type Worker = SlowTasks & { close: () => void };
 
-/** A directory no one changes needs no process that waits for changes; a new one of a million profiles first reads for 15 s. */
+/** An idle directory needs no worker. A new worker first reads for 15 s in a directory of a million profiles. */
 const idleMs = 600_000;
 const script = join(import.meta.dirname, "background-worker-entry.ts");
 
 /**
- * Does slow tasks in a process of its own, one after the other. The process is started by the first task and ends when
- * none came for ten minutes. A task whose process died is refused; the next starts another.
+ * Runs slow tasks one after the other in a child process. The first task starts the process; it ends after ten minutes
+ * without a task. When the process dies, its tasks are rejected, and the next task starts another one.
  */
 function openWorker(
   settings: WorkerSettings,
@@ -43,7 +43,7 @@ function openWorker(
   const onMessage = (message: WorkerMessage) =>
     message === "ready" ? ready.resolve() : tasks.answer(message);
   const start = (): Child => {
-    // What is sent before the process listens would be lost.
+    // A message sent before the process listens would be lost.
     ready = Promise.withResolvers();
     const worker: Child = startChild<WorkerMessage>({
       ...options,
@@ -71,7 +71,7 @@ function openWorker(
     clearTimeout(idle);
     child ??= start();
     try {
-      // The process may end before it is ready: then the answer is a refusal.
+      // If the process ends before it is ready, `refuseAll` rejects the task.
       const send = (id: number) => void ready.promise.then(() => child?.send({ id, name, input }));
       return (await tasks.give(send)) as Awaited<ReturnType<SlowTasks[Name]>>;
     } finally {
@@ -91,12 +91,12 @@ function openWorker(
 }
 
 const slowestWaitMs = 600_000;
-/** A quarter of a processor beside a busy one: a change goes live first, and lists and feed follow in seconds. */
+/** Beside a busy process this leaves a quarter of a processor: changes go live first, lists and feed follow in seconds. */
 const behind = { runtimeOptions: ["--smol"], nice: 4 };
-/** A tenth: readers do not wait for search indexes and files of /data, but a full build does. */
+/** A tenth of a processor: no reader waits for search indexes and files of /data, only a full build does. */
 const farBehind = { ...behind, nice: 10 };
 
-/** Background work in processes of its own: lists and feed in one, search indexes in others that end with them. */
+/** Background work in child processes: one for lists and feed, one for files of /data, a new one for each search index. */
 export function workApart(settings: WorkerSettings): BackgroundWork {
   const shared = openWorker(settings, behind);
   const data = openWorker(settings, farBehind);
@@ -105,7 +105,7 @@ export function workApart(settings: WorkerSettings): BackgroundWork {
     makeData: () => data.makeData(),
     close: () => [shared, data].forEach(({ close }) => close()),
     makeIndexes: async (job: IndexTask, signal?: AbortSignal) => {
-      // Pagefind leaves much memory behind, which goes with its process.
+      // Pagefind does not free much of its memory; it goes when the process ends.
       const own = openWorker(settings, farBehind);
       const timeout = AbortSignal.timeout(slowestWaitMs);
       const limit = signal === undefined ? timeout : AbortSignal.any([timeout, signal]);
@@ -120,7 +120,7 @@ export function workApart(settings: WorkerSettings): BackgroundWork {
   };
 }
 
-/** Renders documents into blobs; `damaged` holds the digests of content that these found damaged and wrote again. */
+/** Renders documents into blobs. `damaged` holds the digests of content that `blobs` found damaged and wrote again. */
 export async function renderBatch(
   { source, kinds, blobs }: Pick<PublisherContext, "source" | "kinds" | "blobs">,
   damaged: ReadonlySet<string>,
@@ -132,7 +132,7 @@ export async function renderBatch(
   return { keys: keys.length, files, repaired, failed: rendered.failed };
 }
 
-/** Background work where no one waits for another thing: in a command or a test. */
+/** Background work in this process, for commands and tests, where nothing else waits for it. */
 export const workHere = (
   context: Pick<PublisherContext, "source" | "kinds" | "manifest" | "blobs">,
   workers: WorkerSettings,
@@ -156,19 +156,19 @@ export const workHere = (
   close: () => {},
 });
 
-/** The engine lets garbage lie by the memory that a machine has: as on one of 1 GB it holds a third less, as fast. */
+/** The engine collects garbage by the size of the machine's memory: with 1 GB here it uses a third less and is as fast. */
 const frugal = { ...process.env, BUN_JSC_forceRAMSize: String(2 ** 30) };
 
 type Pool = {
   settings: WorkerSettings;
-  /** How many; default 2. */
+  /** The number of processes; default 2. */
   processes?: number | undefined;
-  /** How much each has at hand; default 1. */
+  /** How many items each process is given at a time; default 1. */
   ahead?: number;
   signal?: AbortSignal | undefined;
 };
 
-/** Does work on each item in one of several processes; throws when one of them dies or fails, and starts no further work then. */
+/** Works on each item in one of several processes. When one dies or fails, it throws and starts no further work. */
 export async function inWorkers<Item>(
   { settings, processes = 2, ahead = 1, signal }: Pool,
   items: Iterable<Item> | AsyncIterable<Item>,

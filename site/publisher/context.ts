@@ -7,19 +7,19 @@ import type { DataFile, DataTask, DataFileSet } from "#site/data/make-data.ts";
 import type { DocumentKey, DocumentKind, Source } from "#site/documents/document.ts";
 import type { IndexTask, IndexFiles } from "#site/search/make-indexes.ts";
 
-/** What publishing needs, handed in once. */
+/** What all jobs of the publisher need. */
 export type PublisherContext = BundleContext & {
   readonly source: Source;
   readonly kinds: readonly DocumentKind[];
-  /** Does what takes seconds, here or in another process. */
+  /** Runs tasks that take seconds, in this process or another. */
   readonly background: BackgroundWork;
-  /** How processes are started that work on the same bundle. */
+  /** The settings of processes that work on the same bundle. */
   readonly workers: WorkerSettings;
-  /** Digest of all that goes into a page beside the store. */
+  /** Digest of everything that determines a page except the store: the compiled site and its settings. */
   readonly inputsDigest: string;
 };
 
-/** What a worker is told when it starts. */
+/** What a worker receives when it starts. */
 export type WorkerSettings = {
   storeUrl: string;
   storeToken: string | null;
@@ -31,7 +31,7 @@ export type WorkerSettings = {
   bundleFolder: string;
 };
 
-/** What takes seconds and commits nothing: what it makes lies in segments of its own until a job publishes it. */
+/** Tasks that take seconds and commit nothing: their output lies in the worker's own segments until a job publishes it. */
 export type SlowTasks = {
   makeLists(job: ListsTask): Promise<ListFiles>;
   draftFeed(job: FeedTask): Promise<FeedDraft>;
@@ -43,14 +43,14 @@ export type SlowTasks = {
 
 export type BackgroundWork = Pick<SlowTasks, "makeLists" | "draftFeed" | "makeData"> & {
   makeIndexes: (job: IndexTask, signal?: AbortSignal) => Promise<IndexFiles>;
-  /** Gives up what is going on, where that is another process. */
+  /** Aborts the running tasks if they run in another process. */
   close: () => void;
 };
 
 export type RenderedBatch = {
   keys: number;
   files: NewFile[];
-  /** Of these, paths whose content lay damaged among the blobs, and is whole again. */
+  /** Paths in `files` whose content was damaged among the blobs and has been written again. */
   repaired: string[];
   failed: { key: DocumentKey; error: string }[];
 };
@@ -58,7 +58,7 @@ export type RenderedBatch = {
 /** Which changes the list job takes: those after `after`, up to `upTo`. */
 export type ListsTask = { after: number; upTo: number; feedFiles: readonly number[] };
 
-/** What the changes made stale, rendered into blobs and not published yet. */
+/** Documents that the changes made stale, rendered into blobs and not published yet. */
 export type ListFiles = {
   keys: DocumentKey[];
   files: NewFile[];
@@ -67,22 +67,22 @@ export type ListFiles = {
 };
 
 export type FeedTask = {
-  /** Everything again, as a full build does. */
+  /** Whether to make everything again, as a full build does. */
   full: boolean;
   /** The public keys, as they are published. */
   keySet: string;
 };
 
-/** What tells mirrors of a release, among the blobs but not published or signed yet. */
+/** The files by which mirrors learn of a release. They lie among the blobs, not published or signed yet. */
 export type FeedDraft = {
   files: NewFile[];
-  /** Lists that are split otherwise now, and a snapshot that has outgrown its file. */
+  /** Shards that are split differently now, and a snapshot that is now published in parts alone. */
   removed: string[];
-  /** The list of all files, to be issued and signed. */
+  /** The list of all files, not issued or signed yet. */
   root: UnissuedList;
-  /** The release of whose files it tells. */
+  /** The release whose files the list names. */
   release: number;
-  /** What told the parts of the snapshot that it goes with. */
+  /** The mark of the snapshot parts from which the snapshot was joined (`snapshotState`). */
   snapshot_parts: string;
   epoch: string;
 };

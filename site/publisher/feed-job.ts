@@ -27,7 +27,7 @@ import { renderKeys } from "#site/documents/document.ts";
 import { pageKey } from "#site/documents/pages.ts";
 import type { FeedDraft, FeedTask, PublisherContext } from "./context.ts";
 
-/** The last of the publisher's jobs. */
+/** Publishes the feed's state, the snapshot, the signed list and the files of /data, after all other jobs. */
 export type FeedJob = ReturnType<typeof openFeedJob>;
 
 const encoder = new TextEncoder();
@@ -38,16 +38,16 @@ export function openFeedJob(
   { listValidDays = 7 }: { listValidDays?: number } = {},
 ) {
   let renewAtMs = Infinity;
-  // The key may be another one than when the list was signed: the first run finds out.
+  // The signing key may have changed since the list was signed, so the first run always signs again.
   let looked = false;
   let renewing = false;
   const dataFiles = openDataFiles(context);
   return {
-    /** Has the next run make everything again. */
+    /** Makes the next run make everything again. */
     renew: (): void => {
       renewing = true;
     },
-    /** `full`: make everything again, as a full build does. `paced`: files of /data may lag behind for a while. */
+    /** `full`: makes everything again, as a full build does. `paced`: files of /data may lag behind for about an hour. */
     run: async ({ full = renewing, paced = false } = {}) => {
       const data = await dataFiles.run({ full, paced });
       const validMs = listValidDays * dayMs;
@@ -58,8 +58,8 @@ export function openFeedJob(
       return { ...committed, changed: [...data, ...committed.changed] };
     },
     /**
-     * From when on there is something to do: a release that the signed list does not tell, files of /data that lag behind, or a
-     * list that expires some days from now.
+     * When the next run is due: for a release that the signed list does not name yet, for files of /data that lag behind,
+     * or some days before the signed list expires. Null before the first release.
      */
     dueAtMs: (): number | null => {
       const { current_release, listed_release } = context.manifest.state();
@@ -71,9 +71,9 @@ export function openFeedJob(
 }
 
 /**
- * Publishes what tells mirrors of the releases before it, as one release: the state of the change feed, the snapshot
- * and the signed list of all files. These files depend on nothing but the rest of the bundle and the feed's numbers, so
- * they keep no history: after a rollback they are made again. With nothing to do it changes nothing.
+ * Publishes the state of the change feed, the snapshot and the signed list of all files as one release, so that mirrors
+ * learn of the releases before it. These files depend only on the rest of the bundle and the feed's numbers, so they keep
+ * no history: after a rollback they are made again. Changes nothing when there is nothing to do.
  */
 async function publishFeed(
   context: PublisherContext,
@@ -92,14 +92,14 @@ async function publishFeed(
   ]).files;
   const { snapshot_parts } = draft;
   const before = context.manifest.state();
-  // What another job published since the list was drawn up is not in it.
+  // The list does not name files that another job published after it was drafted.
   const overtaken = before.current_release > draft.release;
   const outcome = await publishInSlices(context, {
     reason: "feed, snapshot and signed list",
     files: [...draft.files, ...signedFiles],
     removed: draft.removed,
     withoutHistory: "",
-    // No one else writes these files, so none can be newer.
+    // Only this job writes these files, so none of them can be newer.
     asOf: Number.MAX_SAFE_INTEGER,
     state: (release) => ({
       snapshot_parts,
@@ -111,7 +111,7 @@ async function publishFeed(
   return { committed: outcome, issuedAtMs: issue.issued_at };
 }
 
-/** The list of all files, with what tells a mirror that it is the newest one. */
+/** The list of all files as JSON, with the number and dates by which a mirror knows that it is the newest one. */
 function issuedRoot(
   list: UnissuedList,
   { sequence, issued_at }: StoredIssue,
@@ -124,7 +124,7 @@ function issuedRoot(
 
 type DraftParts = Pick<PublisherContext, "manifest" | "blobs" | "source">;
 
-/** Makes the state of the change feed, the snapshot and the list of all files. Costs up to a second. */
+/** Makes the state of the change feed, the snapshot and the list of all files. Takes up to a second. */
 export async function draftFeed(context: DraftParts, job: FeedTask): Promise<FeedDraft> {
   const { manifest, source } = context;
   const newest = await newestFeedFile(source.store, manifest.state().slow_sequence);
@@ -145,7 +145,7 @@ export async function draftFeed(context: DraftParts, job: FeedTask): Promise<Fee
   return { ...list, ...all, snapshot_parts: mark, epoch };
 }
 
-/** The snapshot where it is not joined from these parts already. */
+/** The snapshot, joined again; an empty array when the published one is already joined from these parts. */
 async function currentSnapshot(
   { manifest, blobs }: DraftParts,
   { full }: FeedTask,
@@ -182,13 +182,13 @@ function feedState(newest: Newest, parts: number, epoch: string): string {
   return `${JSON.stringify(state)}\n`;
 }
 
-/** Those of a million profiles take minutes of a processor. */
+/** The files of /data of a million profiles take minutes of a processor. */
 const madeEveryMs = 3_600_000;
 
-/** A publisher that has just started has other things to do. */
+/** A publisher that has just started has more urgent work. */
 const firstAfterDefaultMs = 30_000;
 
-/** The part of the feed job that keeps the files of /data, and the page that names them, in step with the snapshot. */
+/** The part of the feed job that makes the files of /data, and the page that names them, after the snapshot changed. */
 export function openDataFiles(context: PublisherContext, firstAfterMs = firstAfterDefaultMs) {
   const { manifest, background, log } = context;
   let newest: DataFileSet | null = null;
@@ -201,13 +201,13 @@ export function openDataFiles(context: PublisherContext, firstAfterMs = firstAft
   return {
     dueAtMs: (): number => (newest === null ? (isBehind ? startAfterMs : Infinity) : 0),
     /**
-     * Publishes what is made; answers which files changed. Paced, it is made once an hour at most while others go on, and a
-     * later run publishes it.
+     * Publishes files that are ready and returns those that changed. When `paced`, makes files once an hour at most in
+     * the background, and a later run publishes them.
      */
     run: async ({ full, paced }: { full: boolean; paced: boolean }): Promise<NewFile[]> => {
       if (full) manifest.setState({ data_parts: "" });
       const { held_at, data_parts } = manifest.state();
-      // A rollback holds publishing, and nothing may be rendered.
+      // A rollback holds publishing, so nothing may be rendered.
       if (held_at > 0) return [];
       isBehind = snapshotState(manifest).mark !== data_parts;
       if (isBehind && !paced) await make();

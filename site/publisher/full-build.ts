@@ -16,25 +16,25 @@ import { publishChanges } from "./list-job.ts";
 
 export type BuildOptions = {
   /**
-   * Rendering processes; by default 2, and none beside this one for a small directory. The bytes do not depend on it, but a
-   * publisher that goes on working while it builds wants them.
+   * The number of rendering processes. Default: 2, or none beside this one for a small directory. The bytes are the same
+   * either way; other processes keep a publisher free to work while it builds.
    */
   processes?: number | undefined;
   onProgress?: (documents: number) => void;
-  /** Gives the build up. */
+  /** Aborts the build. */
   signal?: AbortSignal | undefined;
-  /** Leaves the feed and the signed list to the next run of their job: then `differing` tells of all others. */
+  /** Leaves the feed and the signed list to the next run of their job. `differing` then names all other files only. */
   feedLater?: boolean;
 };
 
 export type FullBuildOutcome = {
   release: number;
   files: number;
-  /** Paths whose bytes differ from the bundle before, with those that are new or gone; null for a first build. */
+  /** Paths whose bytes differ from the bundle before, including new and removed ones; null for a first build. */
   differing: string[] | null;
-  /** Paths whose content lay damaged on the disk, and is whole again. */
+  /** Paths whose content was damaged on the disk and has been written again. */
   repaired: string[];
-  /** Changes that came while it was rendered, and were not published by themselves: they count among what differs. */
+  /** Number of changes that came during the build and were not published separately: their files count in `differing`. */
   waiting: number;
   failed: { key: DocumentKey; error: string }[];
 };
@@ -42,18 +42,18 @@ export type FullBuildOutcome = {
 type Jobs = { context: PublisherContext; feedJob: FeedJob; searchJob: SearchJob };
 
 /**
- * Renders the whole bundle again, with the list of search indexes, the feed and the signed list. What differed is noted
- * in the manifest.
+ * Renders the whole bundle again, with the list of search indexes, the feed and the signed list. Notes in the manifest
+ * which files differed.
  */
 export async function buildBundle(
   { context, feedJob, searchJob }: Jobs,
   options: BuildOptions,
 ): Promise<FullBuildOutcome> {
-  // What merely lags behind, search indexes and the snapshot, must not count as a difference.
+  // Search indexes and the snapshot may merely lag behind; that must not count as a difference.
   if (context.manifest.state().current_release > 0) {
     searchJob.lookAgain();
     const catchingUp = searchJob.run().then(() => feedJob.run());
-    // With files gone from the blobs they fail, until the build has made those again.
+    // If files are gone from the blobs, these jobs fail until the build has made the files again.
     await catchingUp.catch((error: unknown) => {
       if (options.signal?.aborted === true) throw error;
       context.log("a full build begins although search indexes or feed lag behind", {
@@ -67,7 +67,7 @@ export async function buildBundle(
   if (options.feedLater === true) feedJob.renew();
   else others.push(await feedJob.run({ full: true }));
   const also = others.flatMap(({ changed }) => changed.map(({ path }) => path));
-  // Search indexes follow at a distance: those that lag behind what came meanwhile are as they should be.
+  // Search indexes follow later: if changes came meanwhile, an index that lags behind is not a difference.
   const lagging = context.manifest.state().fast_sequence > newest ? "search/" : null;
   const differing =
     outcome.differing &&
@@ -77,8 +77,8 @@ export async function buildBundle(
 }
 
 /**
- * Renders all documents again, then makes them current at once. Readers go on with the release
- * before, and the profile job may publish meanwhile: what it rendered from newer data is kept.
+ * Renders all documents again, then makes them current at once. Meanwhile readers get the release before, and the profile
+ * job may publish: files that it rendered from newer data are kept.
  */
 async function buildDocuments(
   context: PublisherContext,
@@ -89,7 +89,7 @@ async function buildDocuments(
   const asOf = await newestSequence(source.store);
   const mark = await changeMark(source.store, asOf);
   const { current_release, slow_sequence } = manifest.state();
-  // The change feed is rendered as well: files that are due have to be closed before.
+  // The change feed is rendered as well, so close the feed files that are due first.
   await closeFeedFiles(source.store, { after: slow_sequence, upTo: asOf, now: clock() });
   const first = current_release === 0;
   const next = gatherFiles(manifest);
@@ -118,14 +118,14 @@ async function buildDocuments(
       );
     }
   } catch (error) {
-    // On a full disk the next attempt, and all else, needs the room.
+    // The disk may be full: free the space that the failed build took.
     removeDead(context, 0);
     throw error;
   }
-  // What came meanwhile is rendered in some files: published by itself it is newer than the build, and no difference.
+  // Some files contain changes that came meanwhile. Published first, these are newer than the build and no difference.
   const waiting = first ? 0 : await catchUp(context);
   const files = next.count();
-  // The profile job may have come further meanwhile.
+  // The profile job may have published further changes meanwhile.
   const reached = manifest.state();
   const outcome = commitRelease(manifest, {
     reason: first ? "first build" : "full build",
@@ -142,7 +142,7 @@ async function buildDocuments(
     },
     now: clock(),
   });
-  // The profile job may have noted one meanwhile, from newer data.
+  // Failures that the profile job noted since the start come from newer data, so they stay.
   manifest.db.query("DELETE FROM failures WHERE failed_at < ?").run(startedAt);
   noteFailures(context, [], failed);
   await exportInSlices(context);
@@ -151,7 +151,7 @@ async function buildDocuments(
   return { release, files, differing, repaired, waiting, failed };
 }
 
-/** Renders in this process, as a new one would: what this one holds of lists and content may be what is wrong. */
+/** Renders in this process, with newly opened lists and blobs: the cached ones may be what is wrong. */
 async function renderHere(
   { source, kinds, manifest }: PublisherContext,
   batches: AsyncIterable<DocumentKey[]>,
@@ -171,18 +171,18 @@ async function renderHere(
   }
 }
 
-/** Fewer nonprofits are rendered before another process has started. */
+/** Fewer nonprofits than `smallMax` are rendered before another process has started. */
 const isSmall = async (store: Queryable): Promise<boolean> =>
   (await nonprofitIdsAfter(store, 0, smallMax)).length < smallMax;
 const smallMax = 100;
 
-/** A process has its next batch at hand while it renders one. */
+/** Each process has its next batch ready while it renders one. */
 const batchesAhead = 2;
 
-/** Documents of a kind from which it is learnt what those have in common. */
+/** At most this many documents of each kind serve as samples. */
 const learntFrom = 10;
 
-/** Learns how to compress the documents of this site, once for each version of it. */
+/** Makes the dictionaries that compress the documents of this site, once for each version of the site. */
 async function learnDocuments({ manifest, blobs, source, kinds, inputsDigest }: PublisherContext) {
   if (manifest.state().learnt_inputs === inputsDigest) return;
   const samples: { path: string; body: Uint8Array }[] = [];
@@ -214,7 +214,7 @@ function noteFindings({ manifest, clock }: PublisherContext, findings: BuildFind
   noting.immediate();
 }
 
-/** What a full build found: files that differed from the bundle before, and files that were damaged on the disk. */
+/** Paths of files that differed from the bundle before a full build, and of files that were damaged on the disk. */
 export type BuildFindings = { differing: string[]; repaired: string[] };
 
 export const buildFindings = ({ selectPaths }: PublisherContext["manifest"]): BuildFindings => ({
@@ -222,12 +222,12 @@ export const buildFindings = ({ selectPaths }: PublisherContext["manifest"]): Bu
   repaired: selectPaths("SELECT path FROM repaired ORDER BY path"),
 });
 
-/** More than these are published faster by rendering everything again. */
+/** For more changes than this, rendering everything again is faster. */
 const changesMax = 1_000;
 
 /**
- * Publishes what waits before a full build, so that this tells no more than what was wrong. Answers how many changes are
- * left to it: 0, or all when they are many or the site is another one.
+ * Publishes waiting changes before a full build, so that the build's differences are faults only. Returns how many
+ * changes it leaves to the build: 0, or all of them when they are more than `changesMax` or the site has changed.
  */
 export async function catchUp(context: PublisherContext): Promise<number> {
   const { manifest, source, inputsDigest } = context;

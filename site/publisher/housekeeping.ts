@@ -6,21 +6,21 @@ import type { PublisherContext } from "./context.ts";
 import { publishKeys } from "./profile-job.ts";
 
 const durableEveryMs = 2_000;
-/** While changes keep coming, the disk is left to them for longer. */
+/** While changes keep coming, syncs are rarer to leave the disk to them. */
 const durableWhileBusyEveryMs = 30_000;
 const repairEveryMs = 500;
 const pruneEveryMs = 60_000;
-/** Between two runs that forget some of many old releases, for changes that wait. */
+/** Pause between two runs that each delete a part of the old data, so that waiting changes go first. */
 const pruneMoreAfterMs = 10;
 
 type Moment = {
-  /** A rollback holds publishing: nothing may be rendered. */
+  /** Whether a rollback holds publishing, so that nothing may be rendered. */
   held: boolean;
-  /** No change is waiting for anything. */
+  /** Whether no change waits to be published. */
   quiet: boolean;
 };
 
-/** What is done between jobs: nothing that is rendered waits to be published then. */
+/** Work done between jobs, when no rendered file waits for its release: export, syncs, pruning, failed documents. */
 export function openHousekeeping(
   context: PublisherContext,
   { releasesKept, signal }: { releasesKept: number; signal: AbortSignal },
@@ -34,7 +34,7 @@ export function openHousekeeping(
   let syncing = false;
   const makeThemDurable = (): void => {
     syncing = true;
-    // A busy disk takes its time, and no change waits for it.
+    // Not awaited: a busy disk is slow, and changes must not wait for it.
     makeDurable(context)
       .catch((error: unknown) => {
         if (!signal.aborted) context.log("releases are not durable yet", { error: String(error) });
@@ -55,7 +55,7 @@ export function openHousekeeping(
     return isBehind ? repairAfterMs : Infinity;
   };
   return {
-    /** When there is next something to do. */
+    /** When the next run is due; Infinity when nothing is due. */
     dueAtMs: ({ held, quiet }: Moment): number => {
       quietly = quiet;
       return Math.min(repairDueAtMs(), syncDueAtMs(), held ? Infinity : pruneAfterMs);
@@ -67,7 +67,7 @@ export function openHousekeeping(
       }
       if (nowMs >= syncDueAtMs()) makeThemDurable();
       if (held || nowMs < pruneAfterMs) return;
-      // On a full disk what follows is tried again in a minute.
+      // Set first: if a full disk makes the rest throw, it is tried again in a minute.
       pruneAfterMs = nowMs + pruneEveryMs;
       const more = prune(context, releasesKept) || compact();
       if (more) pruneAfterMs = nowMs + pruneMoreAfterMs;
@@ -79,8 +79,8 @@ export function openHousekeeping(
 const keysPerRoundMax = 50;
 
 /**
- * Tries documents again that could not be rendered: what stopped them (a store that did not answer, say) may be over,
- * and no further change may ever come to them. Answers how many still fail of those tried.
+ * Tries up to 50 failed documents again: the cause (a store that did not answer, say) may be gone, and no further change
+ * may ever touch them. Returns how many of them still fail.
  */
 export async function retryFailures(context: PublisherContext): Promise<number> {
   const { manifest, kinds } = context;
@@ -91,7 +91,7 @@ export async function retryFailures(context: PublisherContext): Promise<number> 
     .map(({ key }) => key)
     .filter((key) => kindNames.has(partsOf(key)[0] ?? ""));
   if (keys.length === 0) return 0;
-  // Read before the data is: what is rendered holds at least these changes.
+  // Read before the documents are rendered, so these hold at least the changes up to it.
   const asOf = manifest.state().fast_sequence;
   return publishKeys(context, keys, { reason: "pages that had failed", asOf, state: {} });
 }

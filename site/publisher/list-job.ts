@@ -21,9 +21,9 @@ import type { ListsTask, ListFiles, PublisherContext } from "./context.ts";
 import { runProfileJob } from "./profile-job.ts";
 
 /**
- * Brings up to date all that shifts many pages: list pages, counts, sitemaps, the change feed and the snapshot. They
- * are rendered by `context.background`, in the running publisher a process of its own; the outcome is one release. Answers
- * how far in the changes it has come, null when there was nothing to do.
+ * Brings up to date the documents in which one change shifts many pages: list pages, counts, sitemaps, the change feed
+ * and the snapshot. `context.background` renders them, in a child process in the running publisher; the outcome is one
+ * release. Returns the sequence of the last change taken, null when there was nothing to do.
  */
 export async function runListJob(context: PublisherContext): Promise<number | null> {
   const { manifest, source, clock, background } = context;
@@ -45,7 +45,7 @@ export async function runListJob(context: PublisherContext): Promise<number | nu
   return upTo;
 }
 
-/** The job as one that follows changes, `delayMs` after the first of them: so a burst costs one run. */
+/** The list job, due `delayMs` after the first change that waits, so that a burst costs one run. */
 export function openListJob(context: PublisherContext, { delayMs }: { delayMs: number }) {
   let sinceMs: number | null = null;
   const isBehind = (): boolean => {
@@ -67,14 +67,13 @@ export function openListJob(context: PublisherContext, { delayMs }: { delayMs: n
 
 type MakingParts = Pick<PublisherContext, "source" | "kinds" | "manifest" | "blobs">;
 
-/** Changes read at once; the list job takes at most this many in one go. */
+/** The most changes that one run of the list job takes. */
 const listChangesMax = 20_000;
-/** Documents of one kind that are rendered together, with one query per table. */
+/** How many documents of one kind are rendered together, with one query per table. */
 const keysPerBatch = 20;
 
 /**
- * Renders all that shifts many pages: list pages, counts, sitemaps, the change feed and the snapshot. Costs seconds
- * when much has moved, so it belongs into a process of its own wherever somebody waits for another thing.
+ * Renders what `runListJob` publishes. Takes seconds after many changes: where something waits, run it in another process.
  */
 export async function makeLists(context: MakingParts, job: ListsTask): Promise<ListFiles> {
   const { source, kinds, manifest, blobs } = context;
@@ -88,7 +87,7 @@ export async function makeLists(context: MakingParts, job: ListsTask): Promise<L
   lists.files.push(...patched.files);
   for (const batch of batchesOf(keys.difference(patched.keys))) {
     const rendered = await renderKeys(batch, kinds, source);
-    // Paths that must not exist and do not are no work.
+    // Skip removals of paths that are not in the bundle.
     const { files, removed } = storeFiles(
       { blobs },
       rendered.files.filter(({ path, body }) => body !== null || manifest.find(path) !== null),
@@ -100,7 +99,7 @@ export async function makeLists(context: MakingParts, job: ListsTask): Promise<L
   return lists;
 }
 
-/** Most parts of the snapshot are there already, and lack only the lines of what changed. */
+/** Replaces the lines of changed profiles in published parts of the snapshot. `keys`: the parts that need no rendering. */
 async function patchSnapshot(
   { source, manifest, blobs }: MakingParts,
   changes: readonly Change[],
@@ -147,7 +146,7 @@ async function staleKeys(
   return keys;
 }
 
-/** All pages of a list, and those beyond its end that an earlier release still holds. */
+/** Keys of all pages of a list, and of pages beyond its end that are still published. */
 function pagesOf(list: string, count: number, manifest: Manifest): DocumentKey[] {
   if (list === "thin") return [];
   const start = list === "all" ? "api/nonprofits/pages/" : `${pageAddress(list, 1)}-`;

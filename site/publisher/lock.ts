@@ -12,12 +12,11 @@ export class PublisherBusy extends Error {
   override name = "PublisherBusy";
 }
 
-/** The place of the one publisher. */
 type PublisherLock = Disposable & { release(): void };
 
 /**
- * Takes the one publisher's place in a folder; throws PublisherBusy when it is taken. The place is an open exclusive
- * transaction, so the system frees it when the process ends, however it ends.
+ * Takes the lock that lets one process publish into a folder; throws PublisherBusy when another holds it. The lock is an
+ * open exclusive transaction, so the system frees it however the process ends.
  */
 export function takePublisherLock(
   folder: string,
@@ -42,20 +41,17 @@ function lockFile(path: string): PublisherLock {
 }
 
 const everyMs = 5_000;
-/** A publisher that was not heard of for this long does not live, or the machine has no time for it. */
+/** A publisher silent for this long is dead, or the machine gives it no time. */
 const silentMs = 15_000;
 
-/**
- * Notes in the manifest, whatever else the process is busy with, that a publisher works here for as long as it lives. Stopping it says that
- * it does not.
- */
+/** Writes the time into the manifest every 5 s, so that others know that a publisher works here. `stop` clears it. */
 export function startHeartbeat({ manifest }: Pick<PublisherContext, "manifest">) {
   const beat = async () => {
-    // The service that started this process ends it when it hears none.
+    // The service that started this process ends it when no heartbeat comes.
     process.send?.(heartbeat);
     manifest.setState({ heartbeat_at: machineMoment() });
   };
-  // The disk is full, say. Anyone who publishes tells of it, and the next sign may be noted.
+  // The disk may be full. The job that publishes logs it, and the next heartbeat may succeed.
   const onFailure = () => {};
   const beating = every(beat, { everyMs, onFailure });
   return {
@@ -70,6 +66,6 @@ export function startHeartbeat({ manifest }: Pick<PublisherContext, "manifest">)
   };
 }
 
-/** Whether a publisher works on the bundle for as long as it lives. */
+/** Whether a publisher that publishes continuously works on the bundle: its last heartbeat is less than 15 s old. */
 export const isPublisherAlive = ({ heartbeat_at }: Pick<PublisherState, "heartbeat_at">): boolean =>
   (msSinceMoment(heartbeat_at) ?? Infinity) < silentMs;

@@ -44,15 +44,14 @@ export type PublisherSettings = {
   databaseToken: string | undefined;
   /** Without a trailing slash. */
   baseUrl: string;
-  /** The network on which donations are made. */
   network: DonationNetwork;
-  /** Services that take gifts for organisations; default none. */
+  /** Services that take donations for nonprofits; default none. */
   givingLinks?: readonly GivingLink[];
-  /** Where compiled sites are kept; default in the data folder. */
+  /** The folder of compiled sites; default in the data folder. */
   compiledFolder?: string;
-  /** Ed25519 private key by which the list of all files is signed: PKCS#8, PEM. */
+  /** Ed25519 private key that signs the list of all files: PKCS#8, PEM. */
   signingKey: string;
-  /** How long mirrors take the signed list for the newest one; default 7 days. */
+  /** For how many days mirrors accept the signed list as the newest one; default 7. */
   listValidDays?: number;
   /** Whether exported files have compressed siblings; default no. */
   precompress?: boolean;
@@ -60,20 +59,20 @@ export type PublisherSettings = {
   searchIndex?: boolean;
   /** Whether there are pictures for other sites; default no. */
   pictures?: boolean;
-  /** Whether slow work is done in a process of its own, for a publisher that others wait for; default no. */
+  /** Whether slow work runs in child processes, so that a running publisher stays free; default no. */
   apart?: boolean;
   log: PublisherContext["log"];
 };
 
-/** What an operator reads of a file that is made again from the store. */
+/** Logged for a damaged file that is made again from the store. */
 const damagedMessage =
   "a damaged file was moved away (.damaged); what it held is made again from the store";
 
 export type Publisher = Awaited<ReturnType<typeof openPublisher>>;
 
 /**
- * Opens all that publishing needs and takes the publisher's place in the data folder. Compiles the site when its
- * sources changed (about 2 s). Throws PublisherBusy when another process publishes there.
+ * Opens all that publishing needs and takes the publisher's lock in the data folder. Compiles the site when its sources
+ * changed (about 2 s). Throws PublisherBusy when another process publishes there.
  */
 export async function openPublisher(settings: PublisherSettings) {
   const folders = publisherFolders(settings.dataDir);
@@ -140,27 +139,27 @@ export async function openPublisher(settings: PublisherSettings) {
   return {
     context,
     signer,
-    /** Publishes the feed and the signed list for mirrors; to run after each job that made one. */
+    /** Publishes the feed and the signed list for mirrors. Run it after each job that made a release. */
     feedJob,
-    /** What keeps search indexes in step; to run when no one waits. */
+    /** Keeps search indexes up to date. Run it when nothing else waits. */
     searchJob,
-    /** Renders everything again. What outlives a power loss is for the caller to see to: `syncAll`, `makeDurable`. */
+    /** Renders everything again. The caller makes the result durable (`syncAll`, `makeDurable`). */
     buildAll: (options: BuildOptions = {}): Promise<FullBuildOutcome> =>
       buildBundle({ context, feedJob, searchJob }, options),
     /**
-     * What is left to do after a build, when no one waits: files of the export that somebody changed, and what nothing names.
-     * `first`: the export has just been made.
+     * Work after a build for which no one waits: restores files that were changed in the export folder, and compacts the
+     * segments. `first`: the export is new, so it is not checked.
      */
     tidy: (options: { first: boolean }): Promise<void> => tidy(context, options),
-    /** Whether there is no release yet, or the site, the base URL or the network is another than the release's. */
+    /** Whether there is no release yet, or the site, the base URL or another input differs from that of the release. */
     isOutdated: (): boolean => context.manifest.state().inputs_digest !== context.inputsDigest,
     close,
   };
 }
 
 /**
- * Moves a manifest away in which SQLite finds damage; the next publisher builds everything. Then calls `onDropped`, for
- * anyone who has it open.
+ * Moves a manifest away if SQLite finds it damaged, so that the next publisher builds everything. Then calls `onDropped`,
+ * for those who have it open.
  */
 export function dropDamagedManifest(
   dataDir: string,
@@ -175,7 +174,7 @@ export function dropDamagedManifest(
   onDropped();
 }
 
-/** Throws when the store holds what must not be shown on this network. */
+/** Opens the store. Throws when it holds data that must not be shown on this network. */
 async function openedStore(
   { databaseUrl, databaseToken, network }: PublisherSettings,
   lock: { release(): void },
@@ -203,7 +202,7 @@ async function tidy(context: PublisherContext, { first }: { first: boolean }): P
 
 const pathsLoggedMax = 20;
 
-/** Repairs what a publisher that was killed, or a machine that went down, left behind. */
+/** Repairs what a killed publisher or a crashed machine left behind. */
 function repair(context: PublisherContext, precompress: boolean): void {
   const { manifest, blobs, exported } = context;
   if (exported !== null) {
@@ -220,15 +219,15 @@ function repair(context: PublisherContext, precompress: boolean): void {
 }
 
 /**
- * Notes the folder for other web servers; one that is new, or was emptied, or gets or loses compressed siblings, is filled. Throws when it holds what no
- * publisher put there: files in it are replaced and removed.
+ * Notes the export folder in the manifest, and has it filled if it is new or empty or `precompress` changed. Throws when
+ * it holds files that no publisher put there, because files in it are replaced and removed.
  */
 function takeFolder(manifest: Manifest, { folder }: ExportFolder, precompress: boolean): void {
   const { exported_folder } = manifest.state();
   const isEmpty = readdirSync(folder).length === 0;
   const noted = precompress ? `${folder} precompressed` : folder;
   const isNoted = exported_folder === noted;
-  // A manifest may be lost.
+  // The manifest may have been lost, and with it the note.
   if (!isEmpty && !isNoted && !existsSync(join(folder, feedPaths.manifest))) {
     throw new Error(
       `ALMONER_PUBLIC_DIR: ${folder} is not empty, and holds no published directory. Name an empty folder, or remove its contents.`,
@@ -239,10 +238,9 @@ function takeFolder(manifest: Manifest, { folder }: ExportFolder, precompress: b
 }
 
 /**
- * Looks whether the bundle was made of another store, or of another past of this one: somebody restored a backup, which
- * may have grown since. Then what is published is wrong, changes that are still to come would be taken for published,
- * and their numbers stand for others. All is made stale, the feed begins a new epoch, and the releases before are good
- * for a rollback only.
+ * Finds out whether the bundle was made from another store, or from another past of this one (a restored backup, which
+ * may have grown since). Then what is published is wrong, new changes would count as published, and their numbers mean
+ * other changes. So everything becomes stale, the feed begins a new epoch, and older releases serve for a rollback only.
  */
 export async function detectRestoredStore({
   manifest,

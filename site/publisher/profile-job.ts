@@ -6,14 +6,14 @@ import { noteFailures, type ReleaseDraft, storeFiles } from "#site/bundle/releas
 import type { PublisherContext } from "./context.ts";
 import { listedFields, needsPath, staleAtOnce, touches } from "#site/documents/staleness.ts";
 
-/** A single change must not queue behind a big batch. */
+/** A small release, so that a single change need not wait behind a big batch. */
 const changesPerReleaseMax = 25;
-/** When more changes than these come together, their profiles go first and the lists follow. */
+/** When more changes than this come together, their profiles go first and the list pages follow. */
 const changesWithLists = 3;
 
 /**
- * Publishes the next changes: each profile, and the pages where it kept its place; of a burst the profiles alone, whose
- * list pages the list job renders. Answers how many, 0 when there was nothing to do. Taking a change twice is harmless.
+ * Publishes the next changes: each profile, and the list pages on which it keeps its place; of a burst only profiles (the
+ * list job renders the pages). Returns the number of changes, 0 for none. Publishing a change twice is harmless.
  */
 export async function runProfileJob(context: PublisherContext): Promise<number> {
   const { manifest, source } = context;
@@ -33,7 +33,7 @@ export async function runProfileJob(context: PublisherContext): Promise<number> 
 
 const isListPage = (key: DocumentKey): boolean => partsOf(key)[0] === "list-page";
 
-/** Renders documents and publishes them; answers how many failed. */
+/** Renders documents and publishes them; returns how many failed. */
 export async function publishKeys(
   context: PublisherContext,
   keys: readonly DocumentKey[],
@@ -64,7 +64,7 @@ async function staleKeys(
   return keys;
 }
 
-/** Who stands in the published list of profiles that want help; null when there is none. */
+/** Slugs in the published list of profiles that need help; null when there is no such list. */
 function needsSlugs({ manifest, blobs }: PublisherContext): ReadonlySet<string> | null {
   const file = manifest.find(needsPath);
   const content = file && blobs.find(file.digest);

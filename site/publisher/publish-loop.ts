@@ -26,9 +26,9 @@ const afterFailedBuildMs = 10_000;
 const sameFailureEveryMs = 60_000;
 
 /**
- * Publishes as long as the process lives: changes at once, what they shift a little later, and in quiet moments makes
- * releases durable. An error (a full disk, say) leaves the release before serving; the work is taken up again. Throws when
- * the manifest is damaged.
+ * Publishes until `signal` aborts: changed profiles at once, lists and feed a little later, and makes releases durable in
+ * quiet moments. On an error (a full disk, say) the release before keeps serving, and the work is tried again. Throws
+ * when the manifest is damaged.
  */
 export async function runPublishLoop(
   { context, feedJob, searchJob }: Pick<Publisher, "context" | "feedJob" | "searchJob">,
@@ -58,7 +58,7 @@ export async function runPublishLoop(
   ) => {
     const end = job().then(
       () => undefined,
-      // What is half done at the end commits nothing and is taken up again by the next process.
+      // A job cut short at the end commits nothing; the next process does it again.
       (error: unknown) => void (signal.aborted || onError(error)),
     );
     running.set(
@@ -157,11 +157,11 @@ export async function runPublishLoop(
   if (damage !== null) throw damage;
 }
 
-/** Logs why publishing fails: the same reason once a minute, however often it is tried again. */
+/** Returns a function that logs why publishing fails, the same reason once a minute at most. */
 function failureTeller({ log, manifest }: PublisherContext): (error: unknown) => void {
   let last = { reason: "", atMs: 0 };
   return (error) => {
-    // A worker's error has come as text.
+    // A worker's error arrives as text, without a code.
     const full = /ENOSPC|SQLITE_FULL/.test(`${codeOf(error)} ${String(error)}`);
     const event = full ? fullDisk(manifest) : "publishing failed and is tried again";
     const reason = `${event} ${error instanceof Error ? error.message : String(error)}`;
@@ -172,7 +172,7 @@ function failureTeller({ log, manifest }: PublisherContext): (error: unknown) =>
   };
 }
 
-/** A full build may write as much again as the bundle has, and the manifest with it. */
+/** The message for a full disk. A full build may write as much again as the bundle has, and the manifest may too. */
 function fullDisk({ db, folder }: PublisherContext["manifest"]): string {
   const { bavail, bsize } = statfsSync(folder);
   const { live } = db
@@ -182,27 +182,27 @@ function fullDisk({ db, folder }: PublisherContext["manifest"]): string {
   return `the disk is full: free about ${gb.toFixed(1)} GB. The release before goes on serving, publishing is tried again`;
 }
 
-/** Below this a service says that it is not ready. */
+/** With less free space the service says that it is not ready. */
 const leastMissingBytes = 100_000_000;
 
-/** Tells releases apart, and a release that other web servers show already from one that they do not. */
+/** Changes with each release, and again when the release has reached the export folder. */
 function shownBy({ manifest }: PublisherContext): string {
   const { current_release, exported_release } = manifest.state();
   return `${current_release} ${exported_release}`;
 }
 
-/** Where jobs go on in the background, one at a time in each. */
+/** A slot in which one background job runs at a time. */
 export type Slot = "lists" | "search" | "build";
 
-/** Background jobs that follow a change later. */
+/** Background jobs that run some time after a change. */
 export type FollowUpName = "lists" | "feed" | "search";
 
 export type FollowUpJob = {
   name: FollowUpName;
   slot: Slot;
-  /** Whether it runs while a rollback holds publishing: what was gone back to is announced to mirrors too. */
+  /** Whether it runs while a rollback holds publishing: mirrors must learn of the rollback too. */
   whileHeld?: boolean;
-  /** From when on there is something to do, on a monotonic clock; null for nothing. */
+  /** When the job is due, on a monotonic clock; null when there is nothing to do. */
   dueAtMs: (nowMs: number) => number | null;
   run: (options: { signal: AbortSignal }) => Promise<unknown>;
 };
@@ -213,22 +213,22 @@ export type FollowUpState = Pick<FollowUpJob, "name" | "slot" | "whileHeld"> & {
   atMs: number | null;
 };
 
-/** What is known when a job has ended, a change came or a time is reached. Times are of a monotonic clock. */
+/** What `nextJob` decides by, after each job and each wait. Times are of a monotonic clock. */
 export type LoopState = {
   nowMs: number;
   /** After a failure no job starts before this time. */
   pausedUntilMs: number;
   /** A failed full build or request is not tried again before this time; other jobs go on. */
   buildAfterMs: number;
-  /** An operator asked for something. */
+  /** A request of an operator waits. */
   requested: boolean;
   /** An operator went back to an older release: nothing is rendered until publishing is resumed. */
   held: boolean;
-  /** The code of the site changed since the current release, so only a full build can publish. */
+  /** The site or its settings changed since the current release, so only a full build can publish. */
   outdated: boolean;
   /** There may be changes that no profile shows yet. */
   hasChanges: boolean;
-  /** When housekeeping is due; null: not due. */
+  /** When housekeeping is due; Infinity or null when it is not. */
   housekeepingAtMs: number | null;
   followUps: readonly FollowUpState[];
   /** Jobs that go on in the background. */
@@ -237,14 +237,14 @@ export type LoopState = {
 
 export type Next = { job: Job } | { job: "wait"; untilMs: number };
 
-/** No rendered file waits for its release, so cleaning up or a build may start. */
+/** True when no rendered file waits for its release, so housekeeping or a build may start. */
 const isFree = ({ running }: LoopState): boolean => !running.has("lists") && !running.has("build");
 const isPublishing = ({ held, outdated }: LoopState): boolean => !held && !outdated;
-/** A waiting request goes first: no list job starts before it is done. */
+/** A waiting request goes first: no list job starts before it has been done. */
 const isRequestDue = ({ requested, buildAfterMs, nowMs }: LoopState): boolean =>
   requested && nowMs >= buildAfterMs;
 
-/** From when on each job may run; null: not now, whatever the time. Those that come first go first. */
+/** When each job may run; null: not now, at any time. Earlier entries go first. */
 const rules: readonly { job: Job; atMs: (state: LoopState) => number | null }[] = [
   { job: "request", atMs: (s) => (s.requested && isFree(s) ? s.buildAfterMs : null) },
   { job: "full build", atMs: (s) => (s.outdated && !s.held && isFree(s) ? s.buildAfterMs : null) },
@@ -255,7 +255,7 @@ const rules: readonly { job: Job; atMs: (state: LoopState) => number | null }[] 
   { job: "profile", atMs: (s) => (isPublishing(s) && s.hasChanges ? 0 : null) },
 ];
 
-/** The same of a follow-up job. */
+/** When a follow-up job may run; null: not now, at any time. */
 function followsAtMs(
   state: LoopState,
   { slot, whileHeld = false, atMs }: FollowUpState,
@@ -266,10 +266,10 @@ function followsAtMs(
   return isSlotFree && mayRun ? atMs : null;
 }
 
-/** A wait is never longer: something may have been forgotten. */
+/** The longest wait, in case a signal was missed. */
 const waitMaxMs = 60_000;
 
-/** The job to do now, or until when to wait for news. */
+/** The job to do now, or how long to wait for new work. */
 export function nextJob(state: LoopState): Next {
   const { nowMs, pausedUntilMs } = state;
   if (nowMs < pausedUntilMs) return { job: "wait", untilMs: pausedUntilMs };
@@ -285,18 +285,16 @@ export function nextJob(state: LoopState): Next {
   return { job: "wait", untilMs };
 }
 
-/** How the publisher hears that there may be something to do. */
 export type WorkSignal = ReturnType<typeof openWorkSignal>;
 
-/** While no one tells of changes, an embedded store is asked for its version, which costs microseconds. */
+/** Without `notify`, an embedded store is asked for its version this often; each time costs microseconds. */
 const embeddedEveryMs = 100;
-/** A server over the network is spared. */
+/** Less often for a database server over the network. */
 const remoteEveryMs = 250;
 
 /**
- * Hears of work by `notify`, and where no process tells of it, by looking every so often at the versions of the store
- * and of the manifest, in which commands leave their requests. What is written during a job is heard of in the wait
- * after it.
+ * Learns of work through `notify`, and by checking every `everyMs` the versions of the store and of the manifest, in
+ * which commands leave their requests. Writes during a job are noticed in the wait after it.
  */
 export function openWorkSignal(
   { source: { store }, manifest }: Pick<PublisherContext, "source" | "manifest">,
@@ -311,7 +309,7 @@ export function openWorkSignal(
     const own = manifestVersion.get()?.data_version ?? 0;
     return `${own} ${(await store.version()) ?? (await newestSequence(store))}`;
   };
-  /** A store that cannot be read is no news: the next job tells of it. */
+  /** If the store cannot be read, the version counts as unchanged: the next job reports the error. */
   const look = async () => {
     const now = await version().catch(() => newestVersion);
     if (now !== newestVersion) noticed = true;
@@ -324,17 +322,17 @@ export function openWorkSignal(
     return withTimeout(rung.promise, ms);
   };
   return {
-    /** Says that something was written. Returns at once. */
+    /** Reports that something was written. Returns at once. */
     notify: (): void => {
       noticed = true;
       ring();
     },
-    /** Ends the wait that is going on, or the next one, although nothing was written. */
+    /** Ends the current wait, or else the next one, although nothing was written. */
     wake: (): void => {
       woken = true;
       ring();
     },
-    /** Waits for news or for a time; answers whether something may have been written since the wait before. */
+    /** Waits until work comes or a time is reached; returns whether something may have been written since the last wait. */
     wait: async (untilMs: number): Promise<boolean> => {
       while (!noticed && !woken) {
         await look();

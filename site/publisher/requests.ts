@@ -6,21 +6,21 @@ import { rollBack } from "#site/bundle/rollback.ts";
 import type { PublisherContext } from "./context.ts";
 import { catchUp } from "./full-build.ts";
 
-/** What an operator wants of the running publisher. A command leaves it in the manifest, one at a time. */
+/** A request of an operator to the running publisher. A command leaves it in the manifest, one at a time. */
 export type PublishRequest = { verb: "full" | "resume" } | { verb: "rollback"; release: number };
 
 /** A request as the manifest holds it: "full", "resume" or "rollback 12". */
 export const requestText = (request: PublishRequest): string =>
   request.verb === "rollback" ? `rollback ${request.release}` : request.verb;
 
-/** The request that waits; null for none. */
+/** The request that waits; null when there is none. */
 export function waitingRequest(manifest: Manifest): PublishRequest | null {
   const [verb, release] = manifest.state().request.split(" ");
   if (verb === "full" || verb === "resume") return { verb };
   return verb === "rollback" ? { verb, release: Number(release) } : null;
 }
 
-/** Leaves a request for the running publisher; answers false when another one waits. */
+/** Leaves a request for the running publisher; returns false when another one waits. */
 export const leaveRequest = ({ db }: Manifest, request: PublishRequest): boolean =>
   db
     .query(
@@ -29,7 +29,7 @@ export const leaveRequest = ({ db }: Manifest, request: PublishRequest): boolean
     )
     .run(requestText(request)).changes > 0;
 
-/** Takes a request back that is done, or was not done in time; one that was left since stays. */
+/** Removes a request that is done or was not done in time; a different one left since stays. */
 export function withdrawRequest({ db }: Manifest, request: PublishRequest): void {
   db.query("UPDATE state SET value = '' WHERE name = 'request' AND value = ?").run(
     requestText(request),
@@ -37,8 +37,8 @@ export function withdrawRequest({ db }: Manifest, request: PublishRequest): void
 }
 
 /**
- * Does what the waiting request asks for. Answers the request when a full build is left to do: it is to be withdrawn when
- * that is done. Null when nothing is left.
+ * Carries out the waiting request. Returns it if a full build is still to be made: withdraw it after that build. Null
+ * when nothing is left to do.
  */
 export async function performRequest(context: PublisherContext): Promise<PublishRequest | null> {
   const { manifest, log } = context;
@@ -58,7 +58,7 @@ async function perform(context: PublisherContext, request: PublishRequest): Prom
     if (rollBackTo(context, release) === null) {
       log("that release is not kept; no rollback was made", { release });
     }
-    // A power loss must not bring back what was gone back from.
+    // A power loss must not undo the rollback.
     else await syncAll(context);
     return false;
   }
@@ -75,7 +75,7 @@ async function perform(context: PublisherContext, request: PublishRequest): Prom
   return true;
 }
 
-/** Asks for a full build at a scheduled time, unless a rollback holds publishing or an operator waits for something. */
+/** Requests the scheduled full build, unless a rollback holds publishing or another request waits. */
 export function requestScheduledBuild({ manifest, log }: PublisherContext): void {
   const { held_at, request } = manifest.state();
   if (held_at > 0 || !leaveRequest(manifest, { verb: "full" })) {
@@ -83,7 +83,7 @@ export function requestScheduledBuild({ manifest, log }: PublisherContext): void
   }
 }
 
-/** Asks for a full build because a reader found the content of a file gone, or not what its digest says. */
+/** Requests a full build because a reader found a file's content gone, or different from its digest. */
 export function requestRepair(context: PublisherContext, path: string): void {
   const { manifest, blobs, log } = context;
   const digest = manifest.find(path)?.digest;
@@ -93,12 +93,12 @@ export function requestRepair(context: PublisherContext, path: string): void {
     path,
     place: blobs.placeOf(digest),
   });
-  // If the content is gone, forget it, so that the job that owns the file (search index) writes it again.
+  // If the content is gone, forget it, so that the job that owns the file (a search index) writes it again.
   if (blobs.find(digest) === null) blobs.remove(digest);
   requestScheduledBuild(context);
 }
 
-/** Goes back to a kept release and shows it in the folder too; null when it is not kept. */
+/** Rolls back to a kept release and exports it to the folder too; null when that release is not kept. */
 export function rollBackTo(context: PublisherContext, target: number): ReleaseOutcome | null {
   const outcome = rollBack(context.manifest, target, context.clock());
   if (outcome !== null) exportRelease(context);

@@ -4,7 +4,7 @@ import { languages, translations } from "#content/language/languages.ts";
 import { english, type Texts } from "#content/language/texts.ts";
 import { networks } from "#content/giving/network.ts";
 
-// Run by compile.ts in a process of its own: bun compile-child.ts <work folder>. The result is <work folder>/out.
+// compile.ts runs this in a child process: bun compile-child.ts <work folder>. The result is <work folder>/out.
 const [workFolder] = process.argv.slice(2);
 if (workFolder === undefined) throw new Error("usage: compile-child.ts <work folder>");
 const checkout = join(import.meta.dirname, "..", "..");
@@ -20,8 +20,8 @@ await build({
   logLevel: "warn",
 });
 
-// The donation button runs on the pages of others: one plain script under a name that never changes, in English; texts of
-// other languages are fetched when a dialog opens.
+// The donation button runs on other sites: one plain script under a fixed name, in English; it fetches texts of other
+// languages when a dialog opens.
 const widgetFolder = join(workFolder, "out", "client", "widget");
 const labels = Object.fromEntries(
   [...languages].map(([code, t]) => [code, t.text("widget.donate")]),
@@ -42,7 +42,7 @@ for (const t of translations) {
   await Bun.write(join(widgetFolder, `${t.language}.json`), widgetTexts(t));
 }
 
-/** The texts of the button, with what is said of each network. */
+/** The texts of the button, including those on each network. */
 function widgetTexts(t: Texts): string {
   const names = Object.values(networks).flatMap(({ cluster, words }) => [
     [`name_${cluster}`, t.word(words.name)],

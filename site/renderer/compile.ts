@@ -6,14 +6,14 @@ import { everyPath } from "#content/runtime/files.ts";
 const compileWaitMs = 120_000;
 
 /**
- * Compiles the site into a folder of its own under `outFolder`, named by the digest of its sources, and gives it. A
- * site that is compiled already is not compiled again. Takes about 2 s, in a child process, so that Vite never enters
- * this one. Writes nothing outside `outFolder`; processes that compile at once do not disturb each other. Throws with
- * the compiler's own words when the site does not compile.
+ * Compiles the site into a folder under `outFolder`, named by the digest of its sources, and returns it; a site that is
+ * already compiled is not compiled again. Takes about 2 s, in a child process, so that this one never loads Vite. Writes
+ * nothing outside `outFolder`; processes may compile at once. Throws with the compiler's own words when the site does not
+ * compile.
  */
 export async function compileSite(outFolder: string) {
   const digest = siteDigest();
-  // Astro would resolve a relative folder from its own root, and the result would lie where no one looks.
+  // Astro would resolve a relative folder from its own root, and the result would end up elsewhere.
   const compiledFolder = resolve(outFolder);
   const folder = join(compiledFolder, digest.slice(0, 16));
   const marked = await readCompiled(folder).catch(() => null);
@@ -21,7 +21,7 @@ export async function compileSite(outFolder: string) {
   await mkdir(compiledFolder, { recursive: true });
   const workFolder = await mkdtemp(join(compiledFolder, "compiling-"));
   try {
-    // Astro resolves its own parts from the root folder, which must not be the checkout: it writes types there.
+    // Astro resolves its own modules from the root folder, which must not be the checkout, because it writes types there.
     await symlink(
       join(import.meta.dirname, "../../node_modules"),
       join(workFolder, "node_modules"),
@@ -51,12 +51,12 @@ async function runCompiler(workFolder: string): Promise<void> {
         ASTRO_TELEMETRY_DISABLED: "1",
         NODE_ENV: "production",
         NO_COLOR: "1",
-        // The bundler keeps memory for each of its threads, and the site is too small to need more than one.
+        // The bundler uses memory for each of its threads, and the site is too small to need more than one.
         RAYON_NUM_THREADS: "1",
         ROLLDOWN_WORKER_THREADS: "1",
         ROLLDOWN_MAX_BLOCKING_THREADS: "1",
         TOKIO_WORKER_THREADS: "1",
-        // What the allocator frees goes back to the system at once: 110 MB less at the peak.
+        // The allocator returns freed memory at once: 110 MB less at the peak.
         MIMALLOC_PURGE_DELAY: "0",
         MIMALLOC_ARENA_EAGER_COMMIT: "0",
       },
@@ -64,7 +64,7 @@ async function runCompiler(workFolder: string): Promise<void> {
       stdout: "pipe",
       stderr: "pipe",
       timeout: compileWaitMs,
-      // A group of its own: a signal to the service's group would be told as a site that does not compile.
+      // A process group of its own: otherwise a signal to the service's group would look like a site that does not compile.
       detached: true,
     },
   );
@@ -76,7 +76,7 @@ async function runCompiler(workFolder: string): Promise<void> {
   if (exitCode !== 0) throw new Error(`the site does not compile:\n${told}${complained}`);
 }
 
-/** Losing to another process that compiled the same is no failure; a folder without its mark gives way. */
+/** Moves a compiled folder into place, unless another process has put the same there; one without the mark is replaced. */
 async function moveInto(folder: string, compiled: string): Promise<void> {
   try {
     await rename(compiled, folder);
@@ -95,8 +95,8 @@ const compiledMark = "compiled.json";
 export const compiledEntry = "server/entry.mjs";
 
 /**
- * What a compiled folder holds: the SHA-256 in hex of all that it was compiled from, and the files that pages refer to,
- * with their paths in the bundle. Throws when it is not complete, or damaged.
+ * Reads a compiled folder: the SHA-256 in hex of its sources, and the files that pages use, with their paths in the bundle.
+ * Throws when it is incomplete or damaged.
  */
 export async function readCompiled(folder: string) {
   const { digest, files } = JSON.parse(await readFile(join(folder, compiledMark), "utf8"));
@@ -115,8 +115,8 @@ export async function readCompiled(folder: string) {
 const root = join(import.meta.dirname, "..", "..");
 
 /**
- * SHA-256 in hex over what decides how documents look: the site, the content sources that it imports, and the
- * versions of packages. Tests, data and the service play no part. Reads about 200 small files.
+ * SHA-256 in hex of everything that decides how documents look: the site, the content sources that it imports, and the
+ * versions of packages; not tests, data or the service. Reads about 200 small files.
  */
 export function siteDigest(): string {
   const paths = ["astro.config.mjs", "package-lock.json"];

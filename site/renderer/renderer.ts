@@ -4,29 +4,29 @@ import type { RouteData } from "astro";
 import type { App } from "astro/app";
 import { compiledEntry, readCompiled } from "./compile.ts";
 
-/** The compiled site, resident: renders one page from data, without Vite. */
+/** The compiled site in memory: renders pages from data, without Vite. */
 export type Renderer = Awaited<ReturnType<typeof openRenderer>>;
 
-/** Opens a site that `compileSite` compiled. Any number of processes may open the same folder. */
+/** Opens a site compiled by `compileSite`. Any number of processes may open the same folder. */
 export async function openRenderer(compiledFolder: string) {
   const { digest, assets } = await readCompiled(compiledFolder);
   const entryUrl = pathToFileURL(resolve(compiledFolder, compiledEntry)).href;
   const { app } = (await import(entryUrl)) as { app: CompiledApp };
   const routes = new Map<string, Route>();
   return {
-    /** SHA-256 in hex of all that the site was compiled from. Another digest makes every page stale. */
+    /** SHA-256 in hex of the site's sources. When it changes, every page is stale. */
     digest,
-    /** Style sheets and other files that pages refer to, with paths inside the bundle. */
+    /** Style sheets and other files that pages use, with their paths in the bundle. */
     assets,
     /**
-     * Renders a page, named by its file under site/pages, or another file from what is handed to it. Its own address
-     * plays no part, so that the same data gives the same bytes, in UTF-8. Throws when the page cannot be rendered.
+     * Renders a page, named by its file under site/pages, or another file, from its locals. The result, in UTF-8, does not
+     * depend on the request's address, so equal data give equal bytes. Throws when the page cannot be rendered.
      */
     render: async (page: string, locals: Record<string, unknown>) => {
       let route = routes.get(page);
       if (route === undefined) routes.set(page, (route = await findRoute(app, page)));
       const { request, routeData, endpoint } = route;
-      // Astro's way to an endpoint costs more than the endpoint, and a directory has two for each profile.
+      // Called directly: Astro's routing costs more than the endpoint, and each profile has two of these files.
       const response =
         endpoint === null
           ? await app.render(request, { routeData, locals })
@@ -38,7 +38,7 @@ export async function openRenderer(compiledFolder: string) {
 
 type CompiledApp = Pick<App, "manifest" | "render">;
 
-/** All files that are no pages are made by this one. */
+/** The route that makes all files that are no pages. */
 const endpointRoute = "/[...file]";
 
 type Endpoint = (context: {
@@ -53,10 +53,10 @@ async function findRoute({ manifest }: CompiledApp, page: string): Promise<Route
   const route = named(page) ?? named(endpointRoute);
   if (route === undefined) throw new Error(`the compiled site has no page ${page}`);
   const { routeData } = route;
-  // Any path that the page answers will do: "/nonprofits/[slug]" is asked for as "/nonprofits/slug".
+  // Any path of the page will do: for "/nonprofits/[slug]" it is "/nonprofits/slug".
   const request = new Request(`http://localhost${page.replaceAll(/[[\]]/g, "")}`);
   const compiled = await manifest.pageMap?.get(routeData.component)?.();
-  // Astro would import it for each page that it renders.
+  // Cached: Astro would import it for each page that it renders.
   if (compiled !== undefined) manifest.pageMap?.set(routeData.component, async () => compiled);
   if (routeData.type !== "endpoint") return { request, routeData, endpoint: null };
   const GET: unknown = Reflect.get((await compiled?.page()) ?? {}, "GET");

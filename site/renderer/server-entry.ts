@@ -1,11 +1,11 @@
 import { addressOf } from "#content/contract/base/request-address.ts";
 import { createApp } from "astro/app/entrypoint";
 
-// Pages are written whole, so there is nothing to stream.
+// Pages are written as a whole, so there is nothing to stream.
 export const app = createApp({ streaming: false });
 
-// Astro would answer with an error page; a page that cannot be rendered must never be published. Its message is told
-// by anyone who asked for the page, so it is not told here as well.
+// Astro would return an error page, but a page that cannot be rendered must never be published. The caller of `render`
+// reports the message, so Astro does not log it too.
 app.logger.options.level = "silent";
 app.renderError = (request, { error, status }) => {
   const { path: pathname } = addressOf(request);

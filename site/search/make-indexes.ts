@@ -19,10 +19,9 @@ import {
 } from "#site/documents/lunr.ts";
 import { clipped } from "#site/parts/words.ts";
 
-/** Names the shards that pages have to load. Without it there is no index for people. */
+/** The file that names the shards that pages load. Without it there is no index for people. */
 const shardsPath = "pagefind/shards.json";
 
-/** What to make indexes of, and what is known of those that are there. */
 export type IndexTask = {
   /** Changes up to here are in all indexes. */
   after: number;
@@ -30,22 +29,22 @@ export type IndexTask = {
   inputsChanged: boolean;
 };
 
-/** Indexes that lie in the blobs and wait for a release. */
+/** Indexes that are in the blobs and not published yet. */
 export type IndexFiles = {
-  /** The newest change that they include for sure. */
+  /** The newest change that they certainly include. */
   asOf: number;
   lunr: NewFile[];
   lunrGone: string[];
   pagefind: NewFile[];
-  /** Files of Pagefind that its newest indexes do not name. */
+  /** Published files of Pagefind that its newest indexes no longer use. */
   superseded: string[];
 };
 
 type IndexParts = { store: Store; manifest: Manifest; blobs: Blobs };
 
 /**
- * Makes all indexes again that changes since the last run touch. Costs seconds of a processor, so it belongs into a
- * process of its own wherever somebody waits for another thing.
+ * Makes all indexes again that changes since the last run affect. Takes seconds of a processor, so run it in a process of
+ * its own where something else waits.
  */
 export async function makeIndexes(
   { store, manifest, blobs }: IndexParts,
@@ -74,7 +73,7 @@ export async function makeIndexes(
       indexes.pagefind.push(...storeFiles({ blobs }, files).files);
     }
   } finally {
-    // Pagefind's process; the next index starts another.
+    // Ends Pagefind's process; the next index starts another.
     if (plan.stale.length > 0) await close();
   }
   if (plan.shards.length > 0 || manifest.find(shardsPath) !== null) {
@@ -94,7 +93,7 @@ export async function makeIndexes(
 
 type Within = { after: number; upTo: number };
 
-/** Files of causes that the changes touch, and those of causes that are split otherwise now, or empty. */
+/** The parts that changes affect or that do not exist (a cause may be split differently now); and files to remove. */
 async function planLunrFiles(
   { store, manifest }: Pick<IndexParts, "store" | "manifest">,
   within: Within,
@@ -121,7 +120,7 @@ async function planLunrFiles(
   return { keys: stale, gone: [...filesByPath.keys()] };
 }
 
-/** Pagefind's shards that hold anything, and those of them that are stale. */
+/** Pagefind's shards that are not empty, and those of them that are stale. */
 async function planPagefind(
   { store, manifest, blobs }: IndexParts,
   { pagefind, inputsChanged }: IndexTask,
@@ -138,18 +137,18 @@ async function planPagefind(
   const stale = shards.filter((shard) => {
     const files = manifest.under(pagefindFolder(shard));
     const entry = files.find(({ path }) => path.endsWith("/pagefind-entry.json"));
-    // Files may have gone down with the machine.
+    // A crash of the machine may have lost files.
     const lost = files.some(({ digest }) => !blobs.has(digest));
     return inputsChanged || lost || isStale(entry, changed.get(shard - 1));
   });
   return { stale, shards };
 }
 
-/** After a rollback a file is as of 0: it shows an older state than the changes that were taken. */
+/** After a rollback a file's `as_of` is 0: it may be older than the changes that were already indexed. */
 const isStale = (file: HeldFile | undefined, newestChange = 0): boolean =>
   file === undefined || file.as_of === 0 || file.as_of < newestChange;
 
-/** The newest change of each part of a list, by the residue of a smaller (dividing) number of parts. */
+/** The newest change of each part of a list, from those of a multiple of `parts`. */
 function newestOf(
   all: readonly NewestInPart[],
   list: string,
@@ -165,25 +164,25 @@ function newestOf(
 }
 
 /**
- * The index for people is split by id, and joined in the browser: one index of a big directory takes gigabytes to make
- * and is made again as a whole, for there is no incremental way.
+ * The index for people is split by id, and joined in the browser: one index of a big directory takes gigabytes to make, and
+ * cannot be updated in part.
  */
 export const pagefindShards = 8;
 
-/** Where the files of a shard lie, without a leading slash. */
+/** The folder of a shard's files, without a leading slash. */
 export const pagefindFolder = (shard: number): string => `pagefind/${shard}/`;
 
-/** Fragments hold what results show. Kept together they are a quarter of the files, the time and the bytes. */
+/** Fragments hold the text of results. Packed into few files, they are a quarter of the files, the time and the bytes. */
 const fragmentFilesMax = 256;
 const recordsAtOnce = 200;
 const lineCharactersMax = 160;
-/** What a page needs; Pagefind's own widgets are left out. */
+/** The files that a page needs; Pagefind's own widgets are left out. */
 const needed =
   /^((fragment|index|filter)\/.+|pagefind\.[^/]+\.pf_meta|pagefind-entry\.json|pagefind(-worker)?\.js|wasm\.en\.pagefind)$/;
 
 /**
- * The files of one shard, their paths as in the bundle. The same documents give the same bytes. About 3 s and 300 MB
- * for 5,000 documents, most of it in Pagefind's own process; its `close` ends that. Throws when Pagefind fails.
+ * The files of one shard, with their paths in the bundle. The same documents give the same bytes. Takes about 3 s and 300
+ * MB for 5,000 documents, mostly in Pagefind's own process, which its `close` ends. Throws when Pagefind fails.
  */
 export async function pagefindShard(
   shard: number,
@@ -215,7 +214,7 @@ async function addAll(index: PagefindIndex, documents: readonly SearchDocument[]
   }
 }
 
-/** Places and causes stand in the text, so that their words are found; the filters hold causes and countries once more. */
+/** Places and causes are part of the text, so that their words are found; the filters contain causes and countries too. */
 function recordOf(document: SearchDocument): CustomRecord {
   const { url, name, tagline, mission, city, region, country, causes, filters } = document;
   const place = [city, region, country].filter((part) => part !== null).join(", ");

@@ -8,22 +8,22 @@ import { type ReleaseOutcome, storeFiles, type BundleContext } from "#site/bundl
 import { lunrHead } from "#site/documents/lunr.ts";
 import type { IndexTask, IndexFiles } from "./make-indexes.ts";
 
-/** The slowest of the publisher's jobs: search indexes, made beside all else. */
+/** The slowest of the publisher's jobs: it makes search indexes while other jobs run. */
 export type SearchJob = ReturnType<typeof openSearchJob>;
 
 export type SearchSettings = {
-  /** Whether there is an index for people; those for programs are always kept in step. */
+  /** Whether there is an index for people; those for programs are always made. */
   pagefind: boolean;
   /** Makes indexes, here or in another process. */
   makeIndexes: (job: IndexTask, signal?: AbortSignal) => Promise<IndexFiles>;
 };
 
-/** From one run that changed indexes to the next. */
+/** The least time between a run that changed indexes and the next one. */
 const gapMs = 30_000;
 const afterFailureMs = 300_000;
 
 const root = join(import.meta.dirname, "../..");
-/** What goes into an index for people beside the store: another version of these makes all shards stale. */
+/** The inputs of the index for people other than the store: when one changes, all shards are stale. */
 const inputFiles = [
   "site/documents/lunr.ts",
   "site/search/make-indexes.ts",
@@ -32,7 +32,7 @@ const inputFiles = [
   "node_modules/pagefind/package.json",
 ];
 
-/** Opens the job. Its first run looks at everything; later ones only when the lists have moved on. */
+/** Opens the job. Its first run checks everything; later ones run only when the lists have changed. */
 export function openSearchJob(context: BundleContext, settings: SearchSettings) {
   const inputs = settings.pagefind ? sha256OfFiles(root, inputFiles) : "off";
   let looked = !settings.pagefind;
@@ -43,7 +43,7 @@ export function openSearchJob(context: BundleContext, settings: SearchSettings) 
     if (looked && !inputsChanged && !isBehind(context)) return null;
     const job = { after: search_sequence, pagefind: settings.pagefind, inputsChanged };
     const indexes = await settings.makeIndexes(job, signal);
-    // An operator went back to an older release meanwhile: it has to show its own.
+    // An operator rolled back meanwhile: the older release must keep its own indexes.
     if (context.manifest.state().held_at > 0) return null;
     const outcome = await publishIndexes(context, indexes, inputs);
     looked = true;
@@ -52,16 +52,16 @@ export function openSearchJob(context: BundleContext, settings: SearchSettings) 
   const inTurn = oneByOne();
   const run = ({ signal }: { signal?: AbortSignal } = {}): Promise<ReleaseOutcome | null> =>
     inTurn(() => once(signal));
-  // What an earlier process published just before it ended may not be in the indexes.
+  // The indexes may lack what an earlier process published just before it ended.
   let isNoticed = true;
   let afterMs = 0;
   return {
-    /** Says that there is a release whose content the indexes may not have. */
+    /** Reports a release whose content the indexes may not have. */
     notice: (): void => {
       isNoticed = true;
     },
     dueAtMs: (): number | null => (isNoticed ? afterMs : null),
-    /** Runs at a distance from the run before, and logs a failure: no one waits for an index. */
+    /** Runs the job and logs a failure instead of throwing it; sets when the next run is due. */
     follow: async ({ signal }: { signal: AbortSignal }): Promise<void> => {
       const { log } = context;
       isNoticed = false;
@@ -78,19 +78,19 @@ export function openSearchJob(context: BundleContext, settings: SearchSettings) 
         isNoticed = true;
       }
     },
-    /** Has the next run look at everything: files may be gone. */
+    /** Makes the next run check everything, because files may be gone. */
     lookAgain: (): void => {
       looked = !settings.pagefind;
     },
     /**
-     * Makes all indexes again that changes since the last run touch, and publishes them as one release; null when there
-     * was nothing to do. Waits for the run before it. Throws when it fails; what is published stays as it is then.
+     * Makes all indexes again that changes since the last run affect, and publishes them as one release; null when there
+     * was nothing to do. Waits for the previous run. Throws on failure; the published indexes then stay as they are.
      */
     run,
   };
 }
 
-/** Whether lists have moved on, or an operator went back and forth again. */
+/** Whether lists have changed since, or a rollback has restored older indexes. */
 function isBehind({ manifest }: BundleContext): boolean {
   const { search_sequence, slow_sequence } = manifest.state();
   if (search_sequence < slow_sequence) return true;
@@ -98,8 +98,8 @@ function isBehind({ manifest }: BundleContext): boolean {
 }
 
 /**
- * Makes indexes current, as one release. What older indexes of Pagefind named stays a while for pages that are open.
- * Throws when a file went from the blobs meanwhile: then the indexes have to be made again.
+ * Publishes indexes as one release. Pagefind files of older indexes stay a while for open pages. Throws when a file is gone
+ * from the blobs: then the indexes must be made again.
  */
 async function publishIndexes(
   context: BundleContext,
@@ -112,15 +112,15 @@ async function publishIndexes(
     files,
     removed: made.lunrGone,
     retired: made.superseded,
-    // A rollback leaves Pagefind's files alone, for half of an index finds nothing.
+    // A rollback leaves Pagefind's files alone, because half of an index finds nothing.
     withoutHistory: "pagefind/",
-    // The first change is number 1, and a file as of 0 counts as old.
+    // At least 1, the number of the first change, because a file with `as_of` 0 counts as old.
     asOf: Math.max(made.asOf, 1),
     state: { search_inputs, search_sequence: made.asOf },
   });
 }
 
-/** Brings the list of lunr files in step with those of a full build. */
+/** Publishes the list of lunr files as a full build left them. */
 export function publishLunrList(context: BundleContext): ReleaseOutcome {
   const asOf = Math.max(context.manifest.state().slow_sequence, 1);
   const files = listFile(context, { asOf, lunr: [], lunrGone: [] });
@@ -136,7 +136,7 @@ function listFile(
   for (const { as_of, ...file } of manifest.under("search/")) {
     if (!file.path.endsWith(".lunr.json")) continue;
     files.set(file.path, file);
-    // A full build overtook this one.
+    // A full build made this file from newer data meanwhile.
     if (as_of > asOf) newer.add(file.path);
   }
   for (const path of lunrGone) if (!newer.has(path)) files.delete(path);
@@ -151,8 +151,8 @@ const lunrListPath = "search/index.json";
 const headBytesMax = 200;
 
 /**
- * The list of all lunr files: which cause and part, where, how many documents and bytes. Depends on those files alone,
- * and reads no more than the beginning of each.
+ * The list of all lunr files: the cause, the part, the path, how many documents and bytes. Depends on those files alone,
+ * and parses only the beginning of each.
  */
 function lunrList(blobs: Pick<Blobs, "find">, files: readonly NewFile[]): string {
   const shards = files.flatMap(({ path, digest, size, at }) => {

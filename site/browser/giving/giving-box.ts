@@ -7,7 +7,7 @@ import { openGivingService } from "./service.ts";
 
 for (const box of document.querySelectorAll<HTMLElement>(".giving")) enhance(box);
 
-/** Without this script the box shows the address and what to do; what needs it is not shown where no script runs. */
+/** Without this script the box shows the address and what to do, and hides what needs the script. */
 function enhance(box: HTMLElement): void {
   const { slug = "", wallet = "", directory = "", chain = "" } = box.dataset;
   const text = sayingOf(box);
@@ -37,7 +37,7 @@ function enhance(box: HTMLElement): void {
         if (asked.ok) box.classList.add("chosen");
       },
       afterwards: ({ donation_id, explorer_url }) => {
-        // What is new stands at the top. What is put in again appears and does not move.
+        // The confirmation moves to the top. Inserting the box's next element again makes it appear without moving.
         box.classList.add("paid");
         ask.before(part(".done", box));
         box.after(...(box.nextElementSibling === null ? [] : [box.nextElementSibling]));

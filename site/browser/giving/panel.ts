@@ -6,7 +6,7 @@ import { debounced } from "#site/browser/dom.ts";
 import type { Say } from "#site/browser/texts.ts";
 import { type GivingService, type Outcome, readingTime, watchFor } from "./service.ts";
 
-/** The elements that a payment takes; the directory's pages and the widget each have their own. */
+/** The elements of a payment; the directory's pages and the widget each have their own. */
 export type PanelParts = {
   ask: HTMLFormElement;
   amount: HTMLInputElement;
@@ -15,30 +15,28 @@ export type PanelParts = {
   payment: HTMLElement;
   qr: HTMLElement;
   walletLink: HTMLAnchorElement;
-  /** Announces what happens. */
   status: HTMLElement;
-  /** Looks once more after the panel has stopped looking by itself. */
+  /** The button to look again after the panel has stopped looking. */
   again: HTMLButtonElement;
 };
 
 export type PanelOptions = {
   service: GivingService;
-  /** The texts of the group "pay", and why a proof is refused where one can be handed in: the group "refused". */
+  /** The texts of the group "pay" and, where a proof can be submitted, those of the group "refused". */
   text: Say;
-  /** The wallet that people were shown before; a payment to another one is never offered. */
+  /** The wallet that the page showed; a payment to another one is never offered. */
   wallet: string;
-  /** Called with each amount that is chosen, or with what is wrong with it, before the service is asked how to pay it. */
+  /** Called with each chosen amount, or with what is wrong with it, before the service is asked. */
   onAmount?: (amount: Result<string, string>) => void;
-  /** Called before a payment is shown. */
   onRequirements?: (requirements: PaymentQuote) => void;
-  /** What follows the announcement that money came: links. */
+  /** Returns the links to show after a payment was found. */
   afterwards: (settlement: Settlement) => (Node | string)[];
 };
 
-/** People type amounts digit by digit. */
+/** The pause after which a typed amount counts as complete. */
 const restMs = 500;
 
-/** Makes the elements ask for a payment, show it, and say when it was found. */
+/** Makes the elements request a payment, show it, and report when it was found. */
 export function openPanel(
   parts: PanelParts,
   { service, text, wallet, onAmount, onRequirements, afterwards }: PanelOptions,
@@ -52,7 +50,7 @@ export function openPanel(
     status.classList.toggle("wrong", isFault);
   };
 
-  /** Stops looking for what was looked for before. */
+  /** Stops the current search for a payment. */
   function restart(): AbortSignal {
     watching.abort();
     watching = new AbortController();
@@ -65,7 +63,7 @@ export function openPanel(
     return words === code ? text("refused") : words;
   };
 
-  /** Looks until money is found, and says so. */
+  /** Looks until a payment is found, and reports it. */
   async function follow(signal: AbortSignal, look: () => Promise<Outcome>): Promise<void> {
     const receipt = await watchFor(look, signal);
     if (signal.aborted) return;
@@ -82,7 +80,7 @@ export function openPanel(
     status.replaceChildren(text("received", { amount: receipt.settlement.amount }), ...links);
   }
 
-  /** Asks how to pay what the amount's field says, and shows it. */
+  /** Asks how to pay the amount in the field, and shows that. */
   async function show(): Promise<void> {
     const signal = restart();
     const refuse = (words: string) => {
@@ -91,7 +89,7 @@ export function openPanel(
     };
     const wantedAmount = amountOf(parts, text);
     onAmount?.(wantedAmount);
-    // A page that shows what is wrong beside the field need not show it twice.
+    // A page that shows the fault beside the field must not show it twice.
     if (!wantedAmount.ok) return refuse(onAmount === undefined ? wantedAmount.failure : "");
     if (payment.hidden) say(text("asking"));
     const answer = await service.ask(wantedAmount.value);
@@ -107,7 +105,7 @@ export function openPanel(
     await follow(signal, () => service.statusOf(requirements.memo));
   }
 
-  /** Goes on until the transfer with this signature is found. */
+  /** Looks until the transfer with this signature is found. */
   async function prove(txSignature: string): Promise<void> {
     const signal = restart();
     const wantedAmount = amountOf(parts, text);
@@ -125,10 +123,10 @@ export function openPanel(
   });
   amount.addEventListener("input", () => {
     cancel();
-    // Nothing is asked before somebody wants to see the code.
+    // The service is asked only once the reader has wanted to see the code.
     if (!payment.hidden || amount.getAttribute("aria-invalid") === "true") later();
   });
-  // Not while somebody types: "2.0" may become "2.05".
+  // Not on each input: "2.0" may become "2.05".
   amount.addEventListener("change", () => {
     const read = readAmount(amount.value);
     if (read.ok) amount.value = read.value;
@@ -142,7 +140,7 @@ export function openPanel(
   return { say, show, prove, stop: () => void restart() };
 }
 
-/** The amount as the service understands it, or what is wrong with it. */
+/** The amount in the service's form, or the text that says what is wrong with it. */
 function amountOf({ amount, presets }: PanelParts, text: Say) {
   const read = readAmount(amount.value);
   amount.setAttribute("aria-invalid", String(!read.ok));
@@ -151,7 +149,7 @@ function amountOf({ amount, presets }: PanelParts, text: Say) {
   return read.ok ? read : fail(text(read.failure));
 }
 
-/** An amount as people write it, with a point or a comma; the failure names a text. "1,000" is a thousand to some. */
+/** Reads an amount with a decimal point or comma; the failure names a text. "1,000" fails: to some it is a thousand. */
 function readAmount(written: string): Result<string, "amount_wrong" | "amount_comma"> {
   const trimmed = written.trim();
   if (/^[1-9]\d{0,2}(?:,\d{3})+(?:\.\d*)?$/.test(trimmed)) return fail("amount_comma");
@@ -159,7 +157,7 @@ function readAmount(written: string): Result<string, "amount_wrong" | "amount_co
   return amount.ok ? ok(usdcText(amount.value)) : fail("amount_wrong");
 }
 
-/** A link of another form, or to another wallet, must not be drawn, no matter who answered. */
+/** Whether a link may be shown: a link of another form or to another wallet must not be, whoever sent it. */
 const isPayable = ({ recipient, solana_pay }: PaymentQuote, wallet: string) =>
   solana_pay.startsWith(`solana:${recipient}?`) && wallet === recipient;
 
@@ -171,17 +169,17 @@ function draw(parts: PanelParts, { solana_pay, amount, nonprofit }: PaymentQuote
 }
 
 const svg = "http://www.w3.org/2000/svg";
-/** Whole pixels for a module keep it sharp; where there is less room, the page makes it smaller. */
+/** Whole pixels per module keep it sharp; where space is short, the page scales it down. */
 const modulePixels = 5;
-/** Modules that stay white around a code. Source: ISO/IEC 18004. */
+/** White modules around a code. Source: ISO/IEC 18004. */
 const quietZone = 4;
 
 /**
- * A text as a QR code, black on white whatever the page looks like: scanners want it so. `label` is what it is for
- * people who do not see it. No style and no markup, so that no policy of a page stands in its way.
+ * A text as a QR code, black on white on every page, as scanners need it. `label` describes it to people who cannot see it.
+ * It uses no style and no markup, so that no policy of a page blocks it.
  */
 function drawQrCode(text: string, label: string): SVGSVGElement {
-  // A screen has no stains: what helps a camera most is few, large modules.
+  // A screen has no stains, so little error correction: few, large modules help a camera most.
   const { size, data } = encode(text, { ecc: "L", boostEcc: true, border: quietZone });
   const drawing = document.createElementNS(svg, "svg");
   drawing.setAttribute("viewBox", `0 0 ${size} ${size}`);

@@ -25,7 +25,7 @@ part("#receipt-find").addEventListener("submit", (event) => {
 
 type ReceiptReference = { slug: string | null; id: string | null; pasted: SignedReceipt | null };
 
-/** What someone pasted: a signed receipt, the address of one, or null for any other text. */
+/** Reads a pasted text: a signed receipt or the address of one; null for any other text. */
 function readPasted(pasted: string): ReceiptReference | null {
   const [, slug, id] =
     /[?&]nonprofit=([^&\s]+)&id=([^&\s]+)|\/api\/donations\/([^/\s]+)\/([^/?\s]+)/
@@ -40,7 +40,7 @@ function readPasted(pasted: string): ReceiptReference | null {
   }
 }
 
-/** Shows the receipt that the directory has, and says when what was pasted is another. */
+/** Shows the directory's receipt, and says whether the pasted one differs. */
 async function showReceipt({ slug, id, pasted }: ReceiptReference): Promise<void> {
   if (slug === null || id === null) return explain();
   const path = `/api/donations/${encodeURIComponent(slug)}/${encodeURIComponent(id)}`;

@@ -5,7 +5,7 @@ import type {
   Settlement,
 } from "#content/contract/donation.ts";
 
-/** `code` is the API's: the page has the words for it. */
+/** `code` is the API's code, for which the page has words. */
 type Refusal = { kind: "refused"; code: string } | { kind: "away"; retryAfterS: number };
 
 /** How to pay. */
@@ -19,12 +19,12 @@ export type Outcome =
 
 export type GivingService = ReturnType<typeof openGivingService>;
 
-/** A directory's service for one nonprofit. `origin` is "" on the pages of the service itself. Nothing here throws. */
+/** A directory's service for one nonprofit. `origin` is "" on the service's own pages. No method throws. */
 export function openGivingService(origin: string, slug: string) {
   const path = `${origin}/api/donate/${encodeURIComponent(slug)}`;
   const donate = (amount: string) => `${path}?${new URLSearchParams({ amount })}`;
   return {
-    /** With the address of a donor's wallet, the answer has the transfer for it to sign. */
+    /** Asks how to pay. With the address of a donor's wallet (`payer`), the answer includes a transfer to sign. */
     ask: async (amount: string, payer?: string): Promise<Offer> => {
       const query = new URLSearchParams({ amount, ...(payer === undefined ? {} : { payer }) });
       const answer = await send(`${path}/quote?${query}`);
@@ -40,7 +40,7 @@ export function openGivingService(origin: string, slug: string) {
         ? { kind: "pending", retryAfterS: retry_after_s }
         : { kind: "received", settlement };
     },
-    /** Hands in the signature of a transfer that carried no memo of ours. */
+    /** Submits the signature of a transfer that has no memo of ours. */
     prove: async (amount: string, tx_signature: string): Promise<Outcome> => {
       const answer = await send(donate(amount), {
         method: "POST",
@@ -62,7 +62,7 @@ type Answer = { status: number; retryAfterS: number; body: unknown };
 const timeoutMs = 15_000;
 const retryAfterDefaultS = 5;
 
-/** Null when no one answered in time, or not in our words. */
+/** Null when there is no answer in time, or one that is no JSON. */
 async function send(url: string, options: RequestInit = {}): Promise<Answer | null> {
   try {
     const answer = await fetch(url, { ...options, signal: AbortSignal.timeout(timeoutMs) });
@@ -73,7 +73,7 @@ async function send(url: string, options: RequestInit = {}): Promise<Answer | nu
   }
 }
 
-/** Anyone who is busy now may answer later; anyone who refuses says by a code why. */
+/** `away` when the service is unreachable or busy and may answer later; otherwise its refusal with a code. */
 function refusal(answer: Answer | null): Refusal {
   if (answer === null || answer.status === 429 || answer.status >= 500) {
     return { kind: "away", retryAfterS: answer?.retryAfterS ?? retryAfterDefaultS };
@@ -84,12 +84,12 @@ function refusal(answer: Answer | null): Refusal {
 const firstWaitMs = 2_000;
 const slowerBy = 1.25;
 const longestWaitMs = 15_000;
-/** About 90 looks: 20 minutes of a page that is looked at. */
+/** The most looks: about 20 minutes while the page is visible. */
 const looksMax = 90;
 
 /**
- * Looks until a payment is found or refused, less and less often, and not while no one sees the page; anyone who comes
- * back from their wallet is answered at once. Null when it has looked for long enough, or was stopped.
+ * Looks until a payment is found or refused, at growing intervals, and not while the page is hidden; a donor who returns
+ * from the wallet gets an answer at once. Null when it has looked often enough or was stopped.
  */
 export async function watchFor(
   look: () => Promise<Outcome>,
@@ -106,10 +106,10 @@ export async function watchFor(
   return null;
 }
 
-/** No one has paid before they have seen what to pay. */
+/** Waits before the first look: no one has paid yet. */
 export const readingTime = (signal: AbortSignal): Promise<void> => rest(firstWaitMs, signal);
 
-/** Ends after the time, as soon as the page is seen again, or when it is stopped; never while no one sees the page. */
+/** Ends after the time, when the page becomes visible again, or when stopped; not by time while the page is hidden. */
 function rest(waitMs: number, signal: AbortSignal): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   const ended = new AbortController();

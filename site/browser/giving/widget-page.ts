@@ -6,7 +6,7 @@ if (form !== null) enhance(form);
 
 const offeredMax = 8;
 
-/** Shows the tag for what is typed, and the button that it makes. */
+/** Shows the tag for the typed values, and the button that it makes. */
 function enhance(maker: HTMLFormElement): void {
   const tag = part("#button-tag");
   const slug = new URLSearchParams(location.search).get("nonprofit");
@@ -18,7 +18,7 @@ function enhance(maker: HTMLFormElement): void {
     place.replaceChildren(hasNonprofit ? script : (place.dataset["empty"] ?? ""));
   };
   const field = maker.elements.namedItem("nonprofit") as HTMLInputElement;
-  // Names and addresses alone are offered.
+  // Only names and addresses are offered, so no texts are needed.
   const engine = openEngine({ text: () => "", names: {} });
   const offer = async () => {
     const offers = await (await engine.search(field.value, false)).items(0, offeredMax);
@@ -38,7 +38,7 @@ function scriptOf(typed: FormData): HTMLScriptElement {
   script.async = true;
   script.src = "/widget/donate.js";
   for (const name of ["nonprofit", "amount", "label"]) {
-    // People paste the address of a profile.
+    // People may paste the address of a profile.
     script.dataset[name] = String(typed.get(name) ?? "")
       .trim()
       .replace(/^.*\/nonprofits\/([^/?#\s]+).*$/, "$1");
@@ -46,7 +46,7 @@ function scriptOf(typed: FormData): HTMLScriptElement {
   return script;
 }
 
-/** The tag as somebody copies it; whatever was typed stays inside its quotes. */
+/** The tag to copy; typed text stays inside its quotes. */
 function textOf(script: HTMLScriptElement): string {
   const { nonprofit = "", amount = "", label = "" } = script.dataset;
   const quoted = (text: string) =>

@@ -10,7 +10,7 @@ const challenge = part("[name=wallet_challenge]") as HTMLInputElement;
 const note = part("#wallet-note");
 const say = sayingOf(part("#wallet-proof"));
 
-/** Fetches the text to sign. It goes with the form. */
+/** Fetches the text to sign, which is sent with the form. */
 async function ask(): Promise<void> {
   const query = new URLSearchParams({ wallet: wallet.value.trim() });
   const response = await fetch(`/api/onboard/challenge?${query.toString()}`);
@@ -47,7 +47,7 @@ offerWallets(
   { feature: "solana:signMessage", chain: "solana:", label: (name) => say("sign", { name }) },
   (by) => quietly(() => sign(by)),
 );
-// A proof is of one wallet.
+// A proof is valid for one wallet, so another address discards it.
 wallet.addEventListener("input", () => {
   challenge.value = "";
   signature.value = "";

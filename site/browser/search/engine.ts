@@ -1,51 +1,51 @@
 import type { SearchAnswer } from "#content/contract/search.ts";
 import { rowNote, type RowWords, warningOf } from "./row.ts";
 
-/** One result, as text: `note` has its place, and what else is known of it. */
+/** One result, as text: `note` has its place and other facts. */
 export type FoundItem = {
   url: string;
   title: string;
   note: string;
   line: string;
-  /** What registers say against it. */
+  /** What registers say against the organisation. */
   warning?: string | null;
-  /** Above the first of those that are only related. */
+  /** The heading above the first result that is only related. */
   heading?: string | null;
 };
 
 export type SearchResults = {
   total: number;
-  /** Whether the total is exact: shards that are joined can be off by a few. */
+  /** Whether the total is exact: joined shards can be off by a few. */
   exact: boolean;
-  /** What the service says of the words and the results; null: the index found them. */
+  /** The service's reading of the words and its note; null when the index found the results. */
   answer: Pick<SearchAnswer, "understood" | "note" | "matching"> | null;
-  /** Results from a place (counted from 0); fewer than asked for at the end. */
+  /** Results from a position (counted from 0); fewer than `count` at the end. */
   items(from: number, count: number): Promise<FoundItem[]>;
 };
 
 export type Engine = {
-  /** Loads what a search for this word will need. Never fails. */
+  /** Loads the data for a search for this word in advance. Never fails. */
   preload(word: string): void;
-  /** `literal` takes the words as they stand. Throws when nothing answers. */
+  /** `literal`: take the words as typed. Throws when neither the service nor the index answers. */
   search(words: string, literal: boolean): Promise<SearchResults>;
 };
 
-/** What narrows a search: values by the name of their filter, as the address of the page has them. */
+/** Filters of a search: values by filter name, as in the page's address. */
 export type Filters = Readonly<Record<string, string>>;
 
-/** The directory's own index, which answers by itself. Its methods throw when a part of it cannot be loaded. */
+/** The bundle's own index, which needs no service. Its methods throw when a part of it cannot be loaded. */
 export type Index = {
   preload(word: string): void;
-  /** No words: all there is. */
+  /** Without words, it finds everything. */
   find(words: string, filters: Filters): Promise<SearchResults>;
-  /** How many of what `find` finds have each value of each filter. Loads more than `find` needs. */
+  /** The number of results of `find` with each value of each filter. Loads more than `find` does. */
   counts(
     words: string,
     filters: Filters,
   ): Promise<Readonly<Record<string, Record<string, number>>>>;
 };
 
-/** The service, which understands places and mistakes; from its first failure on, the directory's own index. */
+/** The service, which understands places and typing errors; after its first failure, the bundle's own index. */
 export function openEngine(rows: RowWords): Engine {
   let index: Promise<Index> | null = null;
   return {
@@ -66,20 +66,20 @@ export function openEngine(rows: RowWords): Engine {
   };
 }
 
-/** What a file holds; null where there is none. */
+/** A file's JSON; null when there is no such file. */
 async function fileAt<Held>(path: string): Promise<Held | null> {
   const answer = await fetch(path);
   return answer.ok ? ((await answer.json()) as Held) : null;
 }
 
-/** Throws where there is no index (yet). */
+/** Opens the bundle's index. Throws when there is none (yet). */
 export async function openIndex(): Promise<Index> {
   const manifest = await fileAt<{ shards: number[] }>("/pagefind/shards.json");
   const [first, ...others] = manifest?.shards ?? [];
   return first === undefined ? openNames() : openShards(first, others);
 }
 
-/** Too many profiles for an index of words have their names in files by the beginning of the slug: docs/search-offline.md. */
+/** With too many profiles for a word index, names are in files by the beginning of the slug: docs/search-offline.md. */
 async function openNames(): Promise<Index> {
   const index = await fileAt<{ schemes: { NAME?: { split: string[] } } }>("/standing/index.json");
   const split = new Set(index?.schemes.NAME?.split);
@@ -106,7 +106,7 @@ async function openNames(): Promise<Index> {
   return { preload: () => {}, find, counts: async () => ({}) };
 }
 
-/** The name counts most, and a long text is no merit. Every shard has to rank alike. */
+/** The name counts most, and long texts get no advantage. Every shard must rank alike. */
 const ranking = { pageLength: 0.1, termSimilarity: 3, metaWeights: { title: 8 } };
 
 type PagefindResult = {
@@ -118,7 +118,7 @@ type Pagefind = {
   mergeIndex(path: string, options: object): Promise<void>;
   preload(words: string): Promise<void>;
   filters(): Promise<unknown>;
-  /** Of null: all there is. `filters` counts what is found, by those filters that are loaded. */
+  /** With null, finds everything. `filters`: counts of the results, for the loaded filters. */
   search(
     words: string | null,
     options: { filters: Filters },
@@ -126,7 +126,7 @@ type Pagefind = {
 };
 
 async function openShards(first: number, others: readonly number[]): Promise<Index> {
-  // The address is known only here: the index is no part of the compiled site.
+  // The bundler does not know this address, because the index is no part of the compiled site.
   const address = `/pagefind/${first}/pagefind.js`;
   const pagefind = (await import(/* @vite-ignore */ address)) as Pagefind;
   await pagefind.options({ ranking });
@@ -155,7 +155,7 @@ async function openShards(first: number, others: readonly number[]): Promise<Ind
   };
 }
 
-/** Shorter words are beginnings of too many others. */
+/** Shorter words are the beginning of too many words. */
 const preloadFrom = 3;
 
 async function itemOf(result: PagefindResult): Promise<FoundItem> {
@@ -163,7 +163,7 @@ async function itemOf(result: PagefindResult): Promise<FoundItem> {
   return { url, title: meta.title ?? url, note: meta.place ?? "", line: meta.line ?? "" };
 }
 
-/** GET /api/search. */
+/** Searches through GET /api/search. */
 async function service(words: string, literal: boolean, rows: RowWords): Promise<SearchResults> {
   const first = await ask(words, literal, { offset: 0, limit: firstPage });
   return {

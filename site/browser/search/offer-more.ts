@@ -3,13 +3,13 @@ import type { SearchResults, FoundItem } from "./engine.ts";
 
 type More = {
   draw: (item: FoundItem) => HTMLElement;
-  /** On the button. */
+  /** The button's label. */
   words: string;
-  /** False once another search has taken the list. */
+  /** False once another search has replaced the list. */
   current?: () => boolean;
 };
 
-/** Ends a list of results with a button that adds as many as it holds. */
+/** Ends a list of results with a button that adds as many again as the list has. */
 export function offerMore(list: HTMLElement, results: SearchResults, more: More): void {
   const step = list.childElementCount;
   const { draw, words, current = () => true } = more;

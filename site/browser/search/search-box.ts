@@ -4,7 +4,7 @@ import { type SearchResults, type FoundItem, openEngine } from "./engine.ts";
 import { offerMore } from "./offer-more.ts";
 import { readIn } from "./understood.ts";
 
-/** One after another while somebody types; each search costs requests. */
+/** The pause in typing before a search, because each search costs requests. */
 const restMs = 150;
 const resultsMax = 10;
 
@@ -24,7 +24,7 @@ if (whole !== null) {
   enhance({ whole, field, list, text: sayingOf(whole), count: part("#search-count", whole) });
 }
 
-/** The form goes on working without this script: then the service answers it. */
+/** Without this script the form still works: the service answers it. */
 function enhance(box: Box): void {
   const { field } = box;
   const names = JSON.parse(box.whole.dataset["names"] ?? "{}");
@@ -66,7 +66,7 @@ function enhance(box: Box): void {
   void search(before.has("literal"));
 }
 
-/** In the address, so that Back and Reload find the results again. Enter leads to the page of the search. */
+/** Puts the search into the address, so that Back and Reload find the results again. Enter opens the search page. */
 function rememberSearch(words: string, literal: boolean): void {
   const query = new URLSearchParams({ q: words, ...(literal ? { literal: "1" } : {}) });
   history.replaceState(null, "", words === "" ? location.pathname : `?${query}`);
@@ -106,7 +106,7 @@ function wording({ total: count, exact }: SearchResults, text: Say): string {
   return text(exact || count === 1 ? "found" : "about", { count });
 }
 
-/** The service says in English how it read the words. */
+/** The service's note is in English. */
 function noteOf({ note, matching }: NonNullable<SearchResults["answer"]>, text: Say): string {
   if (document.documentElement.lang === "en") return note ?? "";
   return note === null || matching > 0 ? "" : text("similar");
@@ -121,7 +121,7 @@ function drawn({ url, title, note, line, warning, heading }: FoundItem): HTMLEle
   return item;
 }
 
-/** Arrow keys lead from the field through the results and back, Escape leads back to the field. */
+/** Arrow keys move from the field through the results and back; Escape returns to the field. */
 function moveBetween({ field, list }: Box, event: KeyboardEvent): void {
   const stops = [field, ...list.querySelectorAll<HTMLElement>("a, button")];
   const at = stops.findIndex((stop) => stop === document.activeElement);

@@ -3,14 +3,14 @@ import { pathHere, sayingOf } from "#site/browser/texts.ts";
 import { type FoundItem, type Index, openIndex } from "./engine.ts";
 import { offerMore } from "./offer-more.ts";
 
-// Where no service draws the page of a search: the directory's own index answers behind the same address.
+// For pages of a search that no service answers: the bundle's own index answers at the same address.
 const form = part("#search");
 const heading = part("#search-heading");
 const list = part("#search-list");
 const aside = part("#narrow");
-/** Leads to it on a phone, where it stands below the results. */
+/** The link to it on a phone, where it is below the results. */
 const jump = part("#search-jump");
-/** One for each filter that the index has. */
+/** One section for each filter of the index. */
 const sections = [...aside.querySelectorAll<HTMLElement>("section")];
 const pageSize = 20;
 const linksMax = 8;
@@ -33,7 +33,7 @@ async function show(): Promise<void> {
   form.append(
     ...Object.entries(filters).map(([name, value]) => el("input", { type: "hidden", name, value })),
   );
-  // The index does not know where profiles are.
+  // The index knows no coordinates, so it cannot search near a place.
   part("#search-near").hidden = true;
   heading.textContent = text("searching");
   try {
@@ -62,7 +62,7 @@ const drawn = ({ url, title, note, line }: FoundItem): HTMLElement =>
     el("p", {}, [line]),
   ]);
 
-/** Links beside the results to the same search with each value, the most frequent first, as a service draws them. */
+/** Links beside the results to the same search with each value, the most frequent first, as the service draws them. */
 async function narrow(index: Index, total: number): Promise<void> {
   const counts = await index.counts(words, filters);
   for (const section of sections) {
@@ -70,7 +70,7 @@ async function narrow(index: Index, total: number): Promise<void> {
     const chosen = filters[facet];
     const values = Object.entries(counts[facet] ?? {})
       .map(([value, count]) => ({ value, count, name: nameOf(section, value) }))
-      // What each result has narrows nothing; once one is chosen, how many the others would leave is not known.
+      // A value of all results filters nothing out; once a value is chosen, the counts of the others are unknown.
       .filter(({ value, count }) =>
         chosen === undefined ? count > 0 && count < total : value === chosen,
       )
@@ -105,7 +105,7 @@ const chosenName = (section: HTMLElement): string[] => {
   return value === undefined ? [] : [nameOf(section, value)];
 };
 
-/** The name of a value in the language of the page. Browsers know those of countries; the page hands over the others. */
+/** The name of a value in the page's language. Browsers know the names of countries; the page provides the others. */
 function nameOf({ dataset }: HTMLElement, value: string): string {
   if (dataset["names"] !== undefined) {
     const filterNames: Record<string, string> = JSON.parse(dataset["names"]);

@@ -1,15 +1,15 @@
 import type { SearchAnswer } from "#content/contract/search.ts";
 
-/** What was read in the words of a search: a text of the group "read", and the words that ask the same without it. */
+/** What the search recognised in the words: a text of the group "read", and the words (`q`) of a search without it. */
 export type ReadChip = {
   text: "in_place" | "instead" | "number";
   values: { place?: string; typed?: string; meant?: string; number?: string };
   q: string;
-  /** True: the words are then taken as they were typed. */
+  /** Whether that search takes the words as typed. */
   literal: boolean;
 };
 
-/** Chips of what was read in `q`: a place is left out of the words, and what stands for another word is taken as typed. */
+/** Chips for what was recognised in `q`: the search without a place drops its words, the others take the words as typed. */
 export function readIn(
   q: string,
   { number, place, words, corrections }: SearchAnswer["understood"],

@@ -6,8 +6,8 @@ import { awayLink, el } from "#site/browser/dom.ts";
 import type { Say } from "#site/browser/texts.ts";
 
 /**
- * Which nonprofit of which directory, what the amount's field says first, and in which language: what stands before the
- * addresses of its pages ("", "/es"), and its texts.
+ * The nonprofit and its directory, the first amount in the field, the language's prefix in the directory's addresses ("",
+ * "/es"), and the texts.
  */
 export type Place = {
   directory: string;
@@ -19,7 +19,7 @@ export type Place = {
   text: Say;
 };
 
-/** Makes the dialog inside the shadow root; gives what opens it. Nothing is asked before it is opened. */
+/** Makes the dialog in the shadow root; returns a function that opens it. Nothing is requested before that. */
 export function openDialog(shadow: ShadowRoot, place: Place): () => void {
   const { text } = place;
   const title = el("h2", { id: "title" }, [text("donate")]);
@@ -34,7 +34,7 @@ export function openDialog(shadow: ShadowRoot, place: Place): () => void {
   let stop = () => {};
   close.addEventListener("click", () => dialog.close());
   dialog.addEventListener("close", () => stop());
-  // Shortcuts of the page around are not meant for what is typed here.
+  // Typing here must not trigger the page's keyboard shortcuts.
   for (const type of ["keydown", "keypress", "keyup"]) {
     dialog.addEventListener(type, (event) => event.stopPropagation());
   }
@@ -62,11 +62,11 @@ export function openDialog(shadow: ShadowRoot, place: Place): () => void {
   };
 }
 
-/** Says to those who build the page why there is less than they expect. */
+/** Tells the page's developers in the console why something is missing. */
 // oxlint-disable-next-line no-console
 export const warn = (why: string): void => console.warn(`almoner widget: ${why}`);
 
-/** The profile, or in words why there is none. */
+/** The profile, or a text that says why there is none. */
 async function nonprofitOf({ directory, slug, text }: Place): Promise<NonprofitDetail | string> {
   try {
     const answer = await fetch(`${directory}/api/nonprofits/${slug}`, {
@@ -76,7 +76,7 @@ async function nonprofitOf({ directory, slug, text }: Place): Promise<NonprofitD
     if (!answer.ok) throw new Error(`the directory answered ${answer.status}`);
     return (await answer.json()) as NonprofitDetail;
   } catch {
-    // The network or the directory is down, or the policy of this page lets nothing through to the directory.
+    // The network or the directory is down, or the page's policy blocks requests to the directory.
     return text("unreachable", { host: new URL(directory).host });
   }
 }
@@ -89,7 +89,7 @@ function otherWays({ ways_to_give: [way] }: NonprofitDetail, text: Say): Node[] 
   ];
 }
 
-/** The way that always works: the directory's own page. */
+/** A link to the directory's own page, which always works. */
 function elsewhere({ directory, slug, amount, prefix, text }: Place): HTMLElement {
   const query = new URLSearchParams({ amount });
   const { host } = new URL(directory);
@@ -149,8 +149,8 @@ function paymentParts(place: Place, wallet: string) {
 }
 
 /**
- * A constructed sheet, which a page's policy lets through where it refuses style elements. `!important` on the host
- * wins over every rule of the page around it, theirs included.
+ * A constructed style sheet: a page's policy that blocks style elements allows it. `!important` on the host overrides every
+ * rule of the page, even important ones.
  */
 export function shadowStyles(): CSSStyleSheet {
   const sheet = new CSSStyleSheet();

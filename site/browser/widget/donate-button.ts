@@ -3,36 +3,35 @@ import { el } from "#site/browser/dom.ts";
 import { filled } from "#content/language/fill.ts";
 import type { Say, ScriptTexts } from "#site/browser/texts.ts";
 
-/** Put in when this script is built, by site/renderer/compile-child.ts: its texts in English, and what the button says in each language. */
+/** Inserted by site/renderer/compile-child.ts: the English texts, and the button's label in each language. */
 declare const WIDGET_TEXTS: ScriptTexts;
 declare const WIDGET_LABELS: Readonly<Record<string, string>>;
-// Each use of what is put in would be a copy of it.
+// Constants, because each use of an inserted value would be a copy of it.
 const inEnglish = WIDGET_TEXTS;
 const labels = WIDGET_LABELS;
 
 /**
- * <script async src="https://directory.example/widget/donate.js" data-nonprofit="slug"></script> puts a button in its
- * own place; data-amount and data-label are optional. Without data-nonprofit, each <div id="giveready-donate" data-slug="slug">
- * gets one: the markup of another directory, whose host alone is changed. It speaks the language of the page around it.
- * Everything lives in a closed shadow root, so neither the styles nor the scripts of the page around it reach inside. See
- * docs/widget.md.
+ * <script async src="https://directory.example/widget/donate.js" data-nonprofit="slug"></script> puts a button where it
+ * stands; data-amount and data-label are optional. Without data-nonprofit, each <div id="giveready-donate"
+ * data-slug="slug"> gets one: the markup of another directory, where only the host changes. The button uses the language of
+ * the page. Everything is in a closed shadow root, out of reach of the page's styles and scripts. See docs/widget.md.
  */
 const running = document.currentScript;
 const tags =
   running instanceof HTMLScriptElement
     ? [running]
-    : // A module does not know its tag, and runs once for all of them.
+    : // A module does not know its own tag, and runs once for all tags.
       [...document.querySelectorAll<HTMLScriptElement>('script[src*="/widget/donate.js"]')];
 for (const tag of tags) fill(tag, tag.src);
 if (tags.length === 0) fill(null, importedFrom());
 
-/** Where `import "https://directory.example/widget/donate.js"` is from, which leaves no tag; a classic script has no import.meta. */
+/** The address of this script when a page imports it, which leaves no tag; a classic script has no import.meta. */
 function importedFrom(): string {
   const loaded = performance.getEntriesByType("resource").map(({ name }) => name);
   return loaded.findLast((name) => name.includes("/widget/donate.js")) ?? location.href;
 }
 
-/** Puts a button beside the tag that names a nonprofit, else into each place of the page once that is read. */
+/** Puts a button beside a tag that names a nonprofit; else one into each place of the page, once it is loaded. */
 function fill(tag: HTMLScriptElement | null, source: string): void {
   const directory = new URL(source).origin;
   const named = tag?.dataset["nonprofit"];
@@ -49,7 +48,7 @@ function whenRead(run: () => void): void {
   else run();
 }
 
-/** A page that moves its elements about runs the script again. */
+/** Places a button once, because a page that moves its elements runs the script again. */
 function placeOnce(from: HTMLElement, slug: string, directory: string): void {
   if (from.dataset["placed"] !== undefined) return;
   from.dataset["placed"] = "";
@@ -66,7 +65,7 @@ function place(from: HTMLElement, nonprofit: string, directory: string): void {
   const language = ourLanguage(around);
   const prefix = language === "en" ? "" : `/${language}`;
   const label = from.dataset["label"];
-  // A label of the page is in the page's language, whether or not the directory has it.
+  // A label from the page is in the page's language, even if the directory does not have it.
   host.lang = label === undefined ? language : around;
   const button = el("button", { type: "button", class: "open" }, [label ?? labels[language] ?? ""]);
   let opening: Promise<() => void> | null = null;
@@ -81,15 +80,15 @@ function place(from: HTMLElement, nonprofit: string, directory: string): void {
   });
   shadow.append(button);
   if (!(from instanceof HTMLScriptElement)) from.append(host);
-  // Nothing in the head is shown.
+  // Elements in the head are not shown, so the button goes to the end of the body.
   else if (from.closest("head") === null) from.after(host);
   else whenRead(() => document.body.append(host));
 }
 
-/** Nothing here is counted, and amounts come as texts. */
+/** These texts have no counts, and amounts are already text. */
 const plain = { number: String, plural: () => "other" };
 
-/** The language of the page around the button, where the directory has it; else English. */
+/** The language of the page around the button if the directory has it, else English. */
 function ourLanguage(around: string): string {
   const language = around.toLowerCase();
   return (
@@ -97,7 +96,7 @@ function ourLanguage(around: string): string {
   );
 }
 
-/** The texts of the dialog in another language than English; null where they cannot be had. */
+/** The texts of the dialog; null for English, or when they cannot be fetched. */
 async function textsIn(language: string, directory: string): Promise<ScriptTexts | null> {
   if (language === "en") return null;
   try {
