@@ -82,7 +82,7 @@ export const command = wordedCommand("publish", {
     // Report an unusable target before the work, not after it.
     if (bucket !== null) targetOrExit(bucket.to, config);
     const by = await publish(flags, config, log, bucket).catch((error: unknown) => {
-      // The next publisher, which the service starts at once, begins without the damaged manifest.
+      // The next publisher begins without the damaged manifest; the service restarts its own one at once.
       if (isDamaged(error)) dropDamagedManifest(config.dataDir, log);
       throw error;
     });

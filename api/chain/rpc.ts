@@ -23,7 +23,7 @@ export type RpcOptions = {
   clock?: () => Date;
 };
 
-/** Answers are due within 3 s; the rest is for the service's own work. */
+/** Answers are due within 3 s (docs/reliability.md, 8); the rest is for the service's own work. */
 const deadlineMsDefault = 2_500;
 const hedgeMsDefault = 700;
 const attemptsMax = 6;

@@ -70,7 +70,7 @@ export class EncodedBody {
   encodingFor(acceptEncoding: string | null): Encoding {
     if (acceptEncoding === null || this.length < compressFromBytes) return "identity";
     this.#sent += 1;
-    // Brotli takes four times as long as the fastest gzip, which pays off only for an answer that is sent again.
+    // Brotli takes four times as long as the fastest gzip; that pays off only for an answer that is sent again.
     const wanted = this.#sent > 1 ? (["br", "gzip"] as const) : (["gzip", "br"] as const);
     return wanted.find((encoding) => acceptsEncoding(acceptEncoding, encoding)) ?? "identity";
   }

@@ -121,7 +121,7 @@ export type Windows = {
 };
 
 const windowSweepEveryMs = 100;
-/** A sweep removes as many rows as came in since the last one, and some of the backlog. */
+/** A sweep removes up to this many expired rows, and four for each new hit, so that a backlog shrinks. */
 const sweptAtLeast = 100;
 const seenEveryMs = 5_000;
 

@@ -25,7 +25,7 @@ export type ListenOptions = {
 
 /** A connection without a byte for so long is closed, so that slow clients are cut off. */
 const idleTimeoutSeconds = 10;
-/** Unlimited, because Bun refuses without a body. api/http/body.ts has the limit; unread bytes take no memory. */
+/** Unlimited: Bun's own refusal would have no body. api/http/body.ts has the limit; unread bytes take no memory. */
 const bodyBytesMax = Number.MAX_SAFE_INTEGER;
 const headBytesMax = 262_144;
 const stopMsMax = 4_000;

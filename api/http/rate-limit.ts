@@ -45,7 +45,7 @@ export function storageQuota({ policy, limit, resetMs }: Allowance): Refusal {
 /** A client may bind this many ids a day, so that it cannot take many away from others. */
 const bindingsPerDay = windowOf("bind-day", 20, dayMs, 600_000);
 
-/** Submissions that one agent may make. */
+/** Submissions of one agent with its secret, or from one network (docs/consensus.md). */
 export const agentWindows: readonly Window[] = [
   windowOf("agent-minute", 120),
   windowOf("agent-day", 5_000, dayMs, 600_000),
@@ -53,7 +53,7 @@ export const agentWindows: readonly Window[] = [
 
 /**
  * Failed attempts to log in as an operator before no further one is checked: per client, per operator's name, and for all
- * clients together, against attackers with many addresses.
+ * clients together, against attackers with many addresses (docs/desk.md).
  */
 const failures = {
   client: windowOf("admin-failure-client", 5),
@@ -152,8 +152,8 @@ export function openLimits(
       return take(hit([window, bindingsPerDay], namesOf(client, dayMs)));
     },
     /**
-     * Corrects the count after a request with a payment. `taken`: the hit is given back. Not taken: the request also
-     * counts as one that asks for a payment. Null for a request without a payment, and where no limit applies.
+     * Corrects the count of a request that may bring a payment. `taken`: the hit is given back. Not taken: the request
+     * also counts as one that asks to pay. Null for a request that brings nothing, and where no limit applies.
      */
     paid: async (request: Request, taken: boolean): Promise<Allowance | null> => {
       if (!bringsPayment(request)) return null;
@@ -228,7 +228,7 @@ type RoomOptions = {
   bytesPerDay: number;
   look: (counter: Counter) => Promise<Allowance>;
   now: () => number;
-  /** Whether a quota is read before a request. If not, only a full one is; else the last stored bytes tell. */
+  /** Whether a quota is read before each request. If not, the last count tells, and only a full one is read again. */
   looksFirst: boolean;
   /** Arranges that stored bytes are counted soon. When absent, they are counted with the next request. */
   onPending?: () => void;

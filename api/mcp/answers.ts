@@ -18,7 +18,7 @@ const saysNothing: Value = words.answers.silent;
 const itemsOf: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> =
   words.answers.items;
 
-/** Adds the notice of how to read the data in front, so that the object delimits what it applies to. */
+/** Puts the notice of how to read the data first; the object delimits the data that it is about. */
 const marked = (value: Value) => ({ data_notice: dataNotice, ...value });
 
 /**

@@ -43,7 +43,7 @@ export type Credentials = { token: string | null; name?: string; place: "desk" |
 
 /**
  * Finds the operator of a token in constant time; counts, logs and audits failures. An operator who has signed in from
- * this network before is let in however many failures there were, so that no one can lock an operator out.
+ * this network before is let in however many failures there were, so that no one can lock an operator out (docs/desk.md).
  */
 export async function checkToken(
   context: OperatorCheck,

@@ -169,7 +169,7 @@ export const operators = z
 
 /**
  * Every environment variable that the project reads. A new setting is one line here and one in ../config.ts; its meaning,
- * and any fallback that is not a default here, belong into content/editorial/settings.json.
+ * and any fallback that is not a default here, belong in content/editorial/settings.json.
  */
 export const settings = z
   .object({

@@ -34,9 +34,8 @@ const textMax = 50_000;
 
 /**
  * Reads the texts of XML elements by key; of several with one key the first non-empty text counts. A key ending in #
- * begins a group, and the * in a key becomes the group's number. After `isEnough`, which is asked after each element with
- * a key, the document must only still end with its root. Throws Unreadable if it is malformed, incomplete, not UTF-8 or
- * has a DTD.
+ * begins a group, and the * in a key becomes the group's number. After `isEnough`, asked after each element with a key,
+ * the rest must only end with the root. Throws Unreadable if it is malformed, incomplete, not UTF-8 or has a DTD.
  */
 export async function readElements(
   bytes: AsyncIterable<Uint8Array>,

@@ -12,7 +12,7 @@ import type { RowOutcome } from "#content/register/stage-rows.ts";
 import * as format from "./format.ts";
 import { amountOf, bad, cell, type CsvFormat, dayOf, missionOf, type Row } from "./format.ts";
 
-/** Readers and columns: "day Registered Date". All rules are in content/editorial/uk-registers.json. */
+/** Rules such as "day Registered Date": a reader and a column. All are in content/editorial/uk-registers.json. */
 type Rules = Readonly<Record<string, string>>;
 type Values = Record<string, string | number | null>;
 

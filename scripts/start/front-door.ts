@@ -31,7 +31,7 @@ export async function openFrontDoor(
   const onServed = (path: string, request: Request) => {
     const kind = discoveryHits.get(path);
     if (kind !== undefined) activity.count(kind);
-    // Usually nobody was recommended anything in the last minute, so the hash of the user agent is saved.
+    // Usually nobody was recommended anything in the last minute, so no hash of the user agent is computed.
     if (!recommendationLog.isFollowed(clock().getTime()) || request.method !== "GET") return;
     const step = profileAt(path);
     if (step !== null) noteFollowUp(context, request, step);

@@ -164,7 +164,7 @@ export async function signInPage(
   return { title: "Sign in", place: null, status, main, headers: all };
 }
 
-/** Handles the sign-in form. The token of a locked-out client is not checked, unless it is a known operator's. */
+/** Handles the sign-in form. Refuses a client that is locked out, unless it sends a known operator's token. */
 export async function signIn(context: Context, request: Request): Promise<Page | Response> {
   const form = await formOf(request);
   const next = isPlace(form.text("next")) ? form.text("next") : "/desk";
