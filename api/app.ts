@@ -47,7 +47,7 @@ import { onboardingOperations } from "#content/contract/operations/onboarding.ts
 const routesOf = (context: Context, askFor: AskFor, probes: Parameters<typeof probeRoutes>[1]) =>
   new Elysia()
     .onParse({ as: "global" }, ({ request, contentType, path }) => {
-      // The desk reads its forms itself; whatever is answered here keeps Elysia from reading them.
+      // The desk reads its forms itself; returning a value here keeps Elysia from reading them.
       if (path.startsWith("/desk/")) return {};
       if (takesTable(path)) return tableBody(request);
       return takesForm(path) && isSentByForm(request)
@@ -55,7 +55,7 @@ const routesOf = (context: Context, askFor: AskFor, probes: Parameters<typeof pr
         : readJson(request, contentType);
     })
     .onTransform({ as: "global" }, ({ request, route, body }) => {
-      // No request is answered by a route that was counted as another.
+      // The route that answers must be the one whose limit was counted.
       if (countedAs.get(request) !== limitOfRoute(request.method, route))
         throw new Error(`${request.method} ${route} does not count this request`);
       noteIgnored(request, route, body);
@@ -97,7 +97,7 @@ export function createApp(context: Context) {
   const readiness = openReadiness(context);
   const metrics = openMetrics(context, readiness);
   const routes = routesOf(context, (call, client) => askFor(call, client), { readiness, metrics });
-  /** Counts and logs an answer. Without a route it was a file, given before the service was asked. */
+  /** Counts and logs an answer. Without a route it was a file, sent before the service was asked. */
   const observe = (request: Request, status: number, startedMs: number, route = "file"): void => {
     const { method } = request;
     const durationMs = performance.now() - startedMs;
@@ -122,7 +122,7 @@ export function createApp(context: Context) {
     metrics.limited(counter);
     return isStorage ? problem(storageQuota(allowance)) : problem(rateLimited(allowance));
   };
-  /** The route's answer, or where the nonprofit is that was named otherwise. */
+  /** The route's answer, or a redirect when the nonprofit was named in another way. */
   const routed = async (request: Request): Promise<Response> => {
     const response = await routes.handle(request);
     const { path, query } = addressOf(request);
@@ -138,7 +138,7 @@ export function createApp(context: Context) {
     const allowance = await context.limits.request(limit, request);
     if (allowance?.allowed === false) return [limited(allowance, limit), allowance];
     countedAs.set(request, limit);
-    // Files, which may be behind, have waited before.
+    // The front door has already waited for published files; here only the service's own view is awaited.
     await waitForSequence({ watch: context.watch, config: context.config }, request);
     const response = crossSiteWrite(limit, request) ?? (await routed(request));
     if (method === "POST") {
@@ -146,13 +146,13 @@ export function createApp(context: Context) {
     }
     const missing = response.status === 404 && response.headers.has("x-no-such-path");
     if (!missing) return [response, allowance];
-    // A file that came into the bundle since it was asked for is there the next time.
+    // A GET was already looked up in the bundle: a file that arrived since then is found by the next request.
     const known = method === "GET" ? methodsOf(routesAt(path)) : methodsAt(path);
     return [noSuchPath(method, known, helpAt(path, context)), allowance];
   };
   const onTrouble = (err: unknown) => context.log.warn({ err }, "a refusal could not be drawn");
   const answered = new WeakSet<Request>();
-  // The request that called a tool was counted as a read: that is the first call of its batch. Writes have limits of their own.
+  // The first read of a batch of tool calls was counted with the request itself. Writes have their own limits.
   const allowanceOf = (request: Request, client: Request, limit: LimitName) => {
     const isCounted = limit === "read" && !answered.has(client);
     if (isCounted) answered.add(client);
@@ -176,10 +176,10 @@ export function createApp(context: Context) {
     return completed(crossSiteWrite(limit, client) ?? (await routed(request)), client);
   };
   return {
-    /** Every method and path that is known, paths as routes name them ("/api/nonprofits/:slug"). */
+    /** All methods and paths, written as routes name them ("/api/nonprofits/:slug"). */
     routes: routes.routes as readonly { method: string; path: string }[],
     observe,
-    /** Answers a request. `address` is the socket's; without one the client counts as unknown. Never throws. */
+    /** Answers a request. `address` is that of the socket; without one the client counts as unknown. Never throws. */
     handle: async (request: Request, address = "unknown"): Promise<Response> => {
       const startedMs = performance.now();
       const head = request.method === "HEAD";
@@ -206,27 +206,27 @@ export function createApp(context: Context) {
   };
 }
 
-/** The route that answered a request, as it is named in a table of routes: paths of clients would be labels without end. */
+/** The pattern of the route that answered: metrics labelled with the paths of clients would have no bound. */
 const routeTaken = new WeakMap<Request, string>();
 const knownMethods: ReadonlySet<string> = new Set(["GET", "HEAD", "POST", "OPTIONS"]);
 
-/** What a file of the bundle answers to, which stands before the service. */
+/** The methods that a file of the bundle, in front of the service, takes. */
 const fileMethods = ["GET", "HEAD", "OPTIONS"] as const;
 
-/** Gifts change no profile, and what enrichments change they name themselves. */
+/** Gifts change no profile, and answers to enrichments already name their change. */
 const namesItsOwn: ReadonlySet<LimitName> = new Set(["enrich", "donate", "pay"]);
 
-/** The limit that a request was counted toward. */
+/** The limit toward which a request was counted. */
 const countedAs = new WeakMap<Request, LimitName>();
 
 const limits: ReadonlyMap<string, LimitName> = new Map(
   Object.values<Address>(addresses).map((address) => [pathOf(address), address.limit ?? "read"]),
 );
 
-/** The limit that the address of a route names. A path without a route is a read. */
+/** The limit of the address of a route. A path without a route counts as a read. */
 function limitOfRoute(method: string, path: string): LimitName {
   const limit = limits.get(path) ?? "read";
-  // Who looks at what others wrote writes nothing.
+  // Reading what others submitted (GET) writes nothing, so it counts as a read.
   return method === "GET" && limit === "correct" ? "read" : limit;
 }
 
@@ -236,7 +236,7 @@ const helped = [
   onboardingOperations.claimOrRegisterNonprofit,
 ];
 
-/** What to send instead, for anyone who sent something to these routes that they cannot take, or left out the slug. */
+/** An example of what to send, for a client that sent one of these routes an unusable body or left out the slug. */
 function helpAt(path: string, { config }: Pick<Context, "config">): Record<string, unknown> {
   // Clients read this member before they look at the status.
   if (path === enrichmentOperations.findThinProfiles.path) return { nonprofits: [] };
@@ -278,7 +278,7 @@ function noSuchPath(method: string, allow: readonly string[], extra = {}): Respo
   return problem({ status: 405, code: "method_not_allowed", detail, headers, extra });
 }
 
-/** The answer to HEAD: what GET says, without the body. Bun leaves out the length unless it is told. */
+/** The answer to HEAD: the headers of GET without the body. Bun omits the length unless it is set. */
 async function withoutBody(response: Response): Promise<Response> {
   const { status, headers, body } = response;
   if (isListFile(response)) await body?.cancel();

@@ -8,14 +8,14 @@ type Raw = z.infer<typeof settings>;
 /** The settings of one process, parsed and completed. Nothing else in the project reads the environment. */
 export type Config = ReturnType<typeof completed>;
 
-/** A setting that cannot be used: the message names the variable and says what to send. */
+/** A setting that cannot be used; the message names the variable and says what it should hold. */
 export class BadSetting extends Error {
   override name = "BadSetting";
 }
 
 /**
- * Parses the environment handed in, once. An empty variable counts as absent. Throws BadSetting that names every bad
- * variable and what it should hold; values are never repeated, because some are secret.
+ * Parses an environment. An empty variable counts as absent. Throws BadSetting that names every bad variable and what it
+ * should hold, but never its value, because some are secret.
  */
 export function readConfig(env: Environment): Config {
   const webhook = Object.keys(env).find((name) => name.startsWith("ALMONER_WEBHOOK_") && env[name]);
@@ -38,26 +38,26 @@ const noWebhooks =
 
 const completed = (raw: Raw, env: Environment) => ({
   dataDir: resolve(raw.ALMONER_DATA_DIR),
-  /** Where the published files are shown as plain files, for other web servers; null: nowhere. */
+  /** A folder to which published files are also written as plain files, for other web servers; null for none. */
   publicDir: raw.ALMONER_PUBLIC_DIR === undefined ? null : resolve(raw.ALMONER_PUBLIC_DIR),
   databaseUrl:
     raw.ALMONER_DATABASE_URL ?? `file:${join(resolve(raw.ALMONER_DATA_DIR), "store.db")}`,
   databaseToken: raw.ALMONER_DATABASE_TOKEN,
   port: raw.ALMONER_PORT,
   host: raw.ALMONER_HOST,
-  /** How long a service that is stopped answers on. */
+  /** How long a service that was told to stop still answers. */
   drainMs: raw.ALMONER_DRAIN_S * 1_000,
-  /** Origin in absolute URLs, without a trailing slash. */
+  /** Origin of absolute URLs, without a trailing slash. */
   baseUrl: raw.ALMONER_BASE_URL ?? `http://localhost:${raw.ALMONER_PORT}`,
-  /** A mailto: or https: URL; undefined: the role mailbox. */
+  /** A mailto: or https: URL; undefined for the role mailbox. */
   contact: raw.ALMONER_CONTACT,
   /** Who runs the directory, and in which country (ISO 3166). */
   operator: raw.ALMONER_OPERATOR,
   operatorCountry: raw.ALMONER_OPERATOR_COUNTRY,
   securityContact: raw.ALMONER_SECURITY_CONTACT,
-  /** Bytes that all without a key may store in a day; 0 for no limit. */
+  /** Bytes that all senders without a key may store in a day; 0 for no limit. */
   storedPerDay: raw.ALMONER_STORED_MB_PER_DAY * 1_000_000,
-  /** Services that take gifts for organisations by their number. */
+  /** Services that take donations for organisations by their register number. */
   givingLinks: raw.ALMONER_GIVING_LINKS ?? [],
   readsPerMinute: raw.ALMONER_READS_PER_MINUTE,
   donatePerMinute: raw.ALMONER_DONATE_PER_MINUTE,
@@ -66,9 +66,9 @@ const completed = (raw: Raw, env: Environment) => ({
   ...chainOf(raw),
   feePayerKey: raw.ALMONER_FEE_PAYER_KEY,
   commitment: raw.ALMONER_COMMITMENT,
-  /** A gift of more than this counts only when it is finalized. */
+  /** A gift above this amount counts only when it is finalized. */
   finalizedAbove: raw.ALMONER_FINALIZED_ABOVE,
-  /** How old a transfer may be that is proven without our memo. */
+  /** Maximum age of a transfer that is proven without our memo. */
   donationWindowMs: raw.ALMONER_DONATION_WINDOW_S * 1_000,
   /** The sponsor pays the network fee of donations from this amount on. */
   sponsoredMin: raw.ALMONER_SPONSORED_MINIMUM,
@@ -82,46 +82,45 @@ const completed = (raw: Raw, env: Environment) => ({
   adminTokens: raw.ALMONER_ADMIN_TOKENS ?? [],
   signingKey: raw.ALMONER_SIGNING_KEY,
   consensus: raw.ALMONER_CONSENSUS,
-  /** Between the approval of a wallet and its effect. */
+  /** Time between the approval of a wallet and its effect. */
   walletHoldMs: raw.ALMONER_WALLET_HOLD_HOURS * 3_600_000,
-  /** Operators who must approve what sets a wallet. */
+  /** Number of operators who must approve a request that sets a wallet. */
   walletApprovals: Number(raw.ALMONER_WALLET_APPROVALS) as 1 | 2,
-  /** Whether the hosts of claims may be contacted. */
+  /** Whether the service may contact the hosts that claims name. */
   claimChecks: raw.ALMONER_CLAIM_CHECKS === "on",
   claimResolver: raw.ALMONER_CLAIM_RESOLVER,
-  /** Of https and of http. */
+  /** Ports for https and for http. */
   claimPorts: raw.ALMONER_CLAIM_PORTS.split(",").map(Number) as [number, number],
-  /** Not public, and contacted all the same. */
+  /** Addresses that may be contacted although they are not public. */
   claimAddresses: raw.ALMONER_CLAIM_ADDRESSES?.split(",") ?? [],
-  /** Sends the links of claims; null: no mail is sent. */
+  /** How to mail the links of claims; null when no mail is sent. */
   mail: mailOf(raw),
   recommendationPhase: Number(raw.ALMONER_RECOMMENDATION_PHASE) as 1 | 2 | 3,
-  /** How long calls of recommend, and what followed them, are kept. */
+  /** Days for which calls of recommend, and what followed them, are stored. */
   recommendationLogDays: raw.ALMONER_RECOMMENDATION_LOG_DAYS,
   publishWaitMs: raw.ALMONER_PUBLISH_WAIT_MS,
-  /** How long mirrors take the signed list for the newest one. */
+  /** How many days mirrors treat the signed list as the newest. */
   listValidDays: raw.ALMONER_LIST_VALID_DAYS,
   releasesKept: raw.ALMONER_RELEASES_KEPT,
   /** When registers are fetched again; "off" for never. */
   importSchedule: raw.ALMONER_IMPORT_SCHEDULE,
-  /** Stands in place of the origins at which registers publish; undefined: theirs. */
+  /** Replaces the origins of the registers; undefined for the real ones. */
   registerOrigin: raw.ALMONER_REGISTER_ORIGIN,
   rebuildSchedule: raw.ALMONER_REBUILD_SCHEDULE,
-  /** When room is freed; "off" for never. */
+  /** When space is freed; "off" for never. */
   upkeepSchedule: raw.ALMONER_UPKEEP_SCHEDULE,
   backup: {
     /** "off" for never. */
     schedule: raw.ALMONER_BACKUP_SCHEDULE,
     /** A folder, or s3://bucket/prefix. */
     to: raw.ALMONER_BACKUP_TO ?? join(resolve(raw.ALMONER_DATA_DIR), "backups"),
-    /** Null: keys are left out. */
+    /** Null when backups leave out the keys. */
     passphrase: raw.ALMONER_BACKUP_PASSPHRASE ?? null,
   },
-  /** Whether the exported folder holds compressed siblings. */
+  /** Whether the exported folder has compressed siblings of its files. */
   precompress: raw.ALMONER_PRECOMPRESS === "on",
-  /** Whether the directory holds a search index for people. */
   searchIndex: raw.ALMONER_SEARCH_INDEX === "on",
-  /** Whether the directory holds pictures for other sites. */
+  /** Whether the directory publishes pictures for other sites. */
   pictures: raw.ALMONER_PICTURES === "on",
   s3: s3Of(raw, env),
   /** Caches to purge after each release; empty for none. */
@@ -130,15 +129,15 @@ const completed = (raw: Raw, env: Environment) => ({
   /** Sent with each PURGE. */
   purgeHeaders: headerOf(raw.ALMONER_PURGE_HEADER),
   logLevel: raw.ALMONER_LOG_LEVEL,
-  /** Undefined: plain on a terminal, JSON elsewhere. */
+  /** Undefined for plain text on a terminal and JSON elsewhere. */
   logFormat: raw.ALMONER_LOG_FORMAT,
-  /** Without one, metrics are for this machine alone. */
+  /** Without a token, only this machine may read metrics. */
   metricsToken: raw.ALMONER_METRICS_TOKEN,
 });
 
 /**
- * RPC nodes, the best first: for `local`, where the local chain is to be found, none when only it knows its port. The
- * port is that of the local chain that `bun start` runs, 0 for a free one; null when it is not to run one.
+ * RPC nodes, the best first, and the port of the local chain that `bun start` runs: 0 for a free one, null for no local
+ * chain. With a free port there are no nodes yet, because only the local chain knows its address.
  */
 function chainOf({
   ALMONER_NETWORK: network,
@@ -157,8 +156,8 @@ const mailOf = ({ ALMONER_SMTP_URL: url, ALMONER_MAIL_FROM: from }: Raw) =>
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * Which bucket follows the releases, and how it is written. What is not set here is read where the AWS tools and Bun
- * read it. Throws BadSetting when a bucket or CloudFront lacks its keys.
+ * The bucket that follows the releases, and how to write to it. For values not set here, the variables of the AWS tools
+ * and Bun count. Throws BadSetting when a bucket or CloudFront lacks its keys.
  */
 function s3Of(raw: Raw, env: Environment) {
   /** The first of these variables that is set. */
@@ -168,10 +167,10 @@ function s3Of(raw: Raw, env: Environment) {
   const keyIds = ["S3_ACCESS_KEY_ID", "AWS_ACCESS_KEY_ID"];
   const secrets = ["S3_SECRET_ACCESS_KEY", "AWS_SECRET_ACCESS_KEY"];
   const s3 = {
-    /** s3://bucket/prefix; undefined: none follows by itself. */
+    /** s3://bucket/prefix; undefined when no bucket follows automatically. */
     url: raw.ALMONER_S3_URL,
     extensionless: raw.ALMONER_S3_EXTENSIONLESS === "on",
-    /** Of a store that is not Amazon's. */
+    /** Endpoint of a store other than Amazon's. */
     endpoint: raw.ALMONER_S3_ENDPOINT ?? first(...endpoints),
     region: raw.ALMONER_S3_REGION ?? first(...regions) ?? "us-east-1",
     accessKeyId: raw.ALMONER_S3_ACCESS_KEY_ID ?? first(...keyIds),
@@ -216,7 +215,7 @@ function defaultOf(shape: z.ZodType): string {
   return /[a-z* ]/.test(value) && value !== "none" ? `\`${value}\`` : value;
 }
 
-/** Names that look like ours but are no setting: most likely a slip of the pen. */
+/** Names that start like ours but are no settings: most likely typing errors. */
 export const unknownSettings = (env: Readonly<Record<string, string | undefined>>): string[] =>
   Object.keys(env).filter(
     (name) => name.startsWith("ALMONER_") && !(name in settings.shape) && !name.endsWith("_DATA"),

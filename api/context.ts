@@ -22,20 +22,20 @@ import type { Limits } from "./http/rate-limit.ts";
 import type { Secrets } from "./secrets.ts";
 import type { OpenChain } from "./chain/open-chain.ts";
 
-/** Finds nonprofits by words and filters: `openSearch`. */
+/** Finds nonprofits by words and filters; opened by `openSearch`. */
 export type SearchEngine = {
-  /** Finds one page: a SearchAnswer in JSON. What was committed before the call is in it. */
+  /** Finds one page, a SearchAnswer in JSON. It includes all that was committed before the call. */
   find: (query: SearchQuery) => Promise<EncodedBody>;
-  /** Finds the ids of one page, as of now; not kept. */
+  /** Finds the ids of one page, as of now; not cached. */
   page: (query: SearchQuery) => Promise<SearchPage>;
-  /** How many results each value to narrow a search by would give; not kept. */
+  /** Counts the results for each value by which a search can be narrowed; not cached. */
   count: CountSearch;
   /** Narrows, counts and sorts the directory, as of now. */
   browse: Browse["page"];
   close(): Promise<void>;
 };
 
-/** How far publishing is. */
+/** The state of publishing. */
 export type Publication = {
   /** Number of the current release, 0 before the first. */
   release: number;
@@ -47,38 +47,37 @@ export type Publication = {
   listsTo: number;
   /** Pages that could not be rendered; their older versions stay. */
   failures: number;
-  /** How long ago the publisher last gave a sign of life, whatever the clock says; null: it does not run. */
+  /** Time since the publisher's last heartbeat, independent of the clock; null when no publisher runs. */
   silentMs: number | null;
-  /** Of the publisher's process. */
+  /** Process id of the publisher. */
   pid: number;
 };
 
-/** What the service is made of. Every route takes this and nothing else; tests hand in their own. */
+/** All that the service consists of. api/open-service.ts opens it; tests pass their own. */
 export type Context = {
   readonly store: Store;
   readonly clock: Clock;
   readonly config: Config;
   readonly secrets: Secrets;
   readonly log: Log;
-  /** Requests of clients and submissions of agents, counted. */
+  /** Counts requests of clients and submissions of agents. */
   readonly limits: Limits;
-  /** Answers kept until a change of public data makes them stale. */
+  /** Answers, cached until a change of public data makes them stale. */
   readonly cache: ResponseCache;
-  /** Hears of changes of public data, whichever service made them. */
+  /** Notifies about changes of public data, whichever service made them. */
   readonly watch: Watch;
-  /** Finds nonprofits by words and filters: `openSearch`. */
   readonly search: SearchEngine;
-  /** The profiles picked for recommendations: `openCurated`. */
+  /** The profiles picked for recommendations; opened by `openCurated`. */
   readonly curated: CuratedPicks;
-  /** The network on which donations are made: `openChain`. */
+  /** The network on which donations are made; opened by `openChain`. */
   readonly chain: OpenChain;
-  /** Calls of recommend: `logRecommendations`. Flushed at shutdown. */
+  /** Logs calls of recommend (`logRecommendations`). Flushed at shutdown. */
   readonly recommendationLog: RecommendationLog;
   /** Counters of queries and discovery hits. */
   readonly activity: Activity;
-  /** Fires when the process was told to stop: from then on it is not ready. Absent: nothing tells. */
+  /** Fires when the process is told to stop; from then on it is not ready. Absent: nothing signals it. */
   readonly stopping?: AbortSignal;
-  /** Whether the bundle before the service holds a file for this URL path. Absent: there is none before it. */
+  /** Whether the bundle has a file for this URL path. Absent: the service runs without a bundle. */
   readonly bundleHolds?: (urlPath: string) => boolean;
   /** Draws pages that are in no bundle, as the site does. Absent: no site is compiled beside the service. */
   readonly draw?: DrawForm & {
@@ -94,16 +93,16 @@ export type Context = {
     feed(found: FoundHistory): EncodedBody;
     compare(found: ComparedProfiles, form: PageForm): Promise<Response>;
     profile(record: NonprofitRecord, form: PageForm): Promise<Response>;
-    /** The page by which a nonprofit is paid; the profile stands in for one without a wallet. */
+    /** The page for paying a nonprofit; for one without a wallet, its profile. */
     donate(record: NonprofitRecord, form: PageForm): Promise<Response>;
-    /** What a reader finds where nothing is. */
+    /** The 404 page. */
     missing(form: PageForm): Promise<Response>;
   };
   /**
-   * Waits until the change with this sequence number is published, at most `config.publishWaitMs`. Answers the
-   * release that holds it, null when the wait ended first. Absent: nothing is published beside the service.
+   * Waits until the change with this sequence number is published, at most `config.publishWaitMs`. Returns the release
+   * that contains it; null when the wait ended first. Absent: nothing is published beside the service.
    */
   readonly waitForPublication?: (sequence: number) => Promise<{ release: string } | null>;
-  /** How far publishing is. Absent: nothing is published beside the service. */
+  /** The state of publishing. Absent: nothing is published beside the service. */
   readonly publication?: () => Publication;
 };

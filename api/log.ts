@@ -4,14 +4,14 @@ import { z } from "zod";
 import { withoutContacts } from "#content/nonprofit/text.ts";
 import type { Config } from "./config.ts";
 
-/** What the service logs with. */
+/** The methods with which the service logs. */
 export type Log = Pick<Logger, "info" | "warn" | "error" | "debug">;
 
-/** Whether the log is JSON: what else is said to stderr has to be a line of the log then. */
+/** Whether the log is JSON: then everything else written to stderr has to be a line of the log, too. */
 export const isJsonLog = ({ logFormat }: Pick<Config, "logFormat">): boolean =>
   (logFormat ?? (process.stderr.isTTY ? "plain" : "json")) === "json";
 
-/** The log of a process: lines on stderr in JSON or in words, without personal data and secrets. */
+/** The log of a process on stderr, in JSON or plain text, without personal data and secrets. */
 export const openLog = (config: Pick<Config, "logLevel" | "logFormat">): Logger =>
   pino(
     {
@@ -25,7 +25,7 @@ export const openLog = (config: Pick<Config, "logLevel" | "logFormat">): Logger 
       : { write: (line) => writeSync(2, plainLine(line)) },
   );
 
-/** Takes events of the publisher: what went wrong must be seen at whatever level is logged. */
+/** Logs events of the publisher; those with an error as errors, which are seen at any log level. */
 export const eventsTo =
   (log: Logger) =>
   (event: string, detail: object = {}): void =>
@@ -46,20 +46,20 @@ const LogLine = z.looseObject({ level: z.number(), time: z.string(), msg: z.stri
 
 const traceForm = /^[\da-f]{2}-([\da-f]{32})-[\da-f]{16}-[\da-f]{2}$/;
 
-/** The id of the trace that a request belongs to, by its `traceparent`; null without one. Source: W3C Trace Context. */
+/** The trace id from a request's `traceparent`; null without one. Source: W3C Trace Context. */
 export const traceOf = ({ headers }: Request): string | null =>
   traceForm.exec(headers.get("traceparent") ?? "")?.[1] ?? null;
 
 const requestIds = new WeakMap<Request, string>();
 
-/** What a request is called in the log and in the answer to an error: its trace, or a name of its own. */
+/** The id of a request in the log and in error answers: its trace id, or else a random one. */
 export function requestIdOf(request: Request): string {
   const id = requestIds.get(request) ?? traceOf(request) ?? crypto.randomUUID();
   requestIds.set(request, id);
   return id;
 }
 
-/** What is logged of a query: its texts without personal data. Made only when the level is logged. */
+/** What is logged of a query: its texts without personal data. Computed only when the level is logged. */
 export const queryFacts = (asked: Record<string, unknown>): Record<string, unknown> =>
   Object.fromEntries(
     Object.entries(asked).map(([name, value]) => [
@@ -73,7 +73,7 @@ type ErrorFacts = { type: string; message: string; stack?: string; cause?: Error
 const causesMax = 5;
 const textLengthMax = 4_000;
 
-/** What is logged of an error: its kind, message, stack and causes, with personal data taken out. */
+/** What is logged of an error: its type, message, stack and causes, without personal data. */
 export function errorFacts(error: unknown, depth = 0): ErrorFacts {
   if (!(error instanceof Error)) return { type: typeof error, message: scrub(String(error)) };
   const { name, message, stack, cause } = error;
@@ -86,7 +86,7 @@ export function errorFacts(error: unknown, depth = 0): ErrorFacts {
 }
 
 const personal: readonly (readonly [RegExp, string])[] = [
-  // A failed query quotes its parameters, which may be anything that a client sent.
+  // The message of a failed query quotes its parameters, which may be anything that a client sent.
   [/\bparams: [^\n]*/g, "params: [left out]"],
   [/[^\s"'<>()[\]{},;:=]{1,64}@[^\s"'<>()[\]{},;:=]{1,255}/g, "[e-mail]"],
   [/\bBearer\s+\S{1,1000}/gi, "Bearer [token]"],
@@ -96,7 +96,7 @@ const personal: readonly (readonly [RegExp, string])[] = [
   [/(?<![\w:])(?:[\da-f]{1,4}:){1,6}(?::[\da-f]{1,4}){1,6}(?![\w:])/gi, "[address]"],
 ];
 
-/** A text without e-mail addresses, network addresses, tokens and query parameters. */
+/** A text without e-mail addresses, network addresses, tokens and secret query parameters. */
 export const scrub = (text: string): string =>
   personal.reduce(
     (clean, [pattern, placeholder]) => clean.replaceAll(pattern, placeholder),

@@ -6,7 +6,7 @@ import { announceService } from "./operator/running-service.ts";
 import { openService } from "./open-service.ts";
 import { adminTokenFile, closeDataFolder } from "./secrets.ts";
 
-/** The service alone, without a bundle: what stands behind a CDN or another web server. Several may share a port. */
+/** The service alone, without a bundle, for use behind a CDN or web server (`npm start` runs scripts/start.ts). */
 async function main(): Promise<void> {
   const config = readConfig(process.env);
   const closed = closeDataFolder(config);
@@ -22,7 +22,7 @@ async function main(): Promise<void> {
   reportToSystemd(process.env, (error) => log.warn({ err: error }, "systemd was not told"));
   log.info({ url: listening.url }, "listening");
   if (secrets.newAdminToken !== null) {
-    // Not the token itself: a log may be kept and read by others.
+    // Not the token itself, because others may read the log.
     log.info(
       { file: join(config.dataDir, "secrets", adminTokenFile) },
       "made the operator's token",

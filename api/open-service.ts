@@ -27,7 +27,7 @@ import { openMail } from "./onboarding/host-proof.ts";
 import { eraseOldContacts, expireWaiting } from "#api/operator/requests.ts";
 import { startSweep, openDonationChain, refuseSample } from "#api/giving/start-giving.ts";
 
-/** What the caller brings when it has it already. */
+/** Dependencies that the caller has already opened. */
 export type ServiceOverrides = Partial<
   Pick<
     Context,
@@ -49,7 +49,7 @@ const mailEveryMs = 30_000;
 const lookEveryMs = 1_000;
 const expireEveryMs = 3_600_000;
 const checkEveryMs = 86_400_000;
-/** The first answers do not share the disk with it. */
+/** The check starts late, so that it does not compete with the first answers for the disk. */
 const checkAfterMs = 2_000;
 
 /**
@@ -137,8 +137,8 @@ export async function openService(config: Config, given: ServiceOverrides = {}) 
 }
 
 /**
- * Makes wallets public whose hold has ended, and erases contacts of requests that were rejected long ago: at start and
- * every minute. Donations do not wait for it: they read the wallet in effect.
+ * Activates wallets whose hold has ended, and erases contacts of requests that were rejected long ago: at start and every
+ * minute. Donations do not wait for it, because they read the wallet in effect.
  */
 export const startOnboardingSweep = ({
   store,

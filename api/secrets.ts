@@ -21,10 +21,10 @@ import { CannotStart, explainStart } from "#content/runtime/start-error.ts";
 import { BadSetting, type Config } from "./config.ts";
 import type { Log } from "./log.ts";
 
-/** What must stay with the operator: from the environment, or made once and kept in files of mode 0600. */
+/** Secrets of the operator: from the environment, or generated once and stored in files of mode 0600. */
 export type Secrets = ReturnType<typeof loadSecrets>;
 
-/** Reads or makes the secrets of a directory, and warns of those that were made before and are gone. Throws CannotStart when the signing key is not the one it signed with before. */
+/** Reads or makes the secrets; warns of any made again. Throws CannotStart if the signing key has changed. */
 export async function openSecrets(
   config: Config,
   store: Store,
@@ -49,13 +49,13 @@ export async function openSecrets(
 const remadeSecret =
   "a secret was missing and was made again: what the old one signed or opened is void, unless it is put back from a backup";
 
-/** The fact that holds the digests of the files in `secrets` but the signing key, by which damage to them is seen. */
+/** Name of the fact that holds digests of the files in `secrets`, except the signing key. They reveal damage. */
 const secretsFact = "secret_digests";
 
 const notedSecrets = async (store: Store): Promise<Record<string, string | null>> =>
   JSON.parse((await directoryFact(store, secretsFact)) ?? "{}");
 
-/** Paths of secrets that are in use, and are gone or not as they were made. */
+/** Paths of secrets that are in use but are missing or have changed. */
 export const changedSecrets = async (config: Config, store: Store): Promise<string[]> =>
   Object.entries(await notedSecrets(store))
     .filter(([name, digest]) => isRead(config, name) && fileDigest(config, name) !== digest)
@@ -63,14 +63,14 @@ export const changedSecrets = async (config: Config, store: Store): Promise<stri
 
 const alwaysRead = new Set(["onboarding-key", "daily-hash-key", "desk-key", "donation-memo-key"]);
 
-/** Whether the directory reads this file; else settings say what stands in it, nobody asks for it, or it is an operator's own. */
+/** Whether the directory reads this file: a setting may replace it, or it may be an operator's own. */
 function isRead({ adminTokens, feePayerKey, network }: Config, name: string) {
   if (name === adminTokenFile) return adminTokens.length === 0;
   if (name === sponsorFile) return feePayerKey === undefined && network === "local";
   return alwaysRead.has(name);
 }
 
-/** The files that a directory reads and that are not there: what a restore without keys has to do without. */
+/** Files that the directory reads but that are missing: a restore without keys has to do without them. */
 export function missingSecrets(config: Config): string[] {
   const signs = config.signingKey === undefined ? [signingKeyFile] : [];
   const others = [adminTokenFile, ...alwaysRead].filter((name) => isRead(config, name));
@@ -87,15 +87,15 @@ function secretsOf(dataDir: string): string[] {
 const secretFiles = ({ dataDir }: Pick<Config, "dataDir">): string[] =>
   secretsOf(dataDir).filter((name) => name !== signingKeyFile);
 
-/** Of random secrets of 32 bytes and more: no one guesses them by it. Null for one that is gone. */
+/** A digest reveals nothing: the secrets are random, 32 bytes or more. Null for a missing file. */
 function fileDigest({ dataDir }: Pick<Config, "dataDir">, name: string): string | null {
   const path = join(dataDir, "secrets", name);
   return existsSync(path) ? sha256Of(readFileSync(path)) : null;
 }
 
 /**
- * Sees that the directory signs with the key that it signed with before, and notes its first one. Throws CannotStart when
- * that key is missing, empty, damaged or another one: a new one is made for a directory that never signed.
+ * Checks that the directory signs with the same key as before, and records its first key. Throws CannotStart when that key
+ * is missing, empty, damaged or different; only a directory that never signed gets a new one.
  */
 export async function checkSigningKey(config: Config, store: Store, now: Date): Promise<void> {
   const trouble = await signingKeyTrouble(config, store);
@@ -105,7 +105,7 @@ export async function checkSigningKey(config: Config, store: Store, now: Date): 
   await store.write((tx) => noteSigningKeys(tx, [publicKey], now));
 }
 
-/** Why the directory must not sign with the key that is there; null when it may. */
+/** Why the directory must not sign with the present key; null when it may. */
 export async function signingKeyTrouble(config: Config, store: Store): Promise<string | null> {
   const [known] = await signingKeys(store);
   const existing = existingSigningKeyOf(config);
@@ -131,13 +131,13 @@ export const signingKeyPlace = ({
 }: Pick<Config, "dataDir" | "signingKey">): string =>
   signingKey === undefined ? join(dataDir, "secrets", signingKeyFile) : "ALMONER_SIGNING_KEY";
 
-/** Makes a new signing key in the place of the one in the file, if there is one. */
+/** Makes a new signing key, replacing the one in the file. */
 export function replaceSigningKey(config: Pick<Config, "dataDir" | "signingKey">): string {
   rmSync(join(config.dataDir, "secrets", signingKeyFile), { force: true });
   return signingKeyOf(config);
 }
 
-/** Reads or makes the secrets. Processes that start at once agree: the first file wins. Throws BadSetting. */
+/** Reads or makes the secrets. When several processes start at once, the first file wins. Throws BadSetting. */
 export function loadSecrets(config: Config) {
   const { adminTokens } = config;
   const signingKey = signingKeyOf(config);
@@ -146,26 +146,26 @@ export function loadSecrets(config: Config) {
     Buffer.from(kept(config, file, make).text, "base64url");
   return {
     adminTokens: made === null ? adminTokens : [{ name: "operator", token: made.text }],
-    /** A token made by this call, to be shown to the operator once; null when tokens were there already. */
+    /** A token made by this call, to show to the operator once; null when tokens existed already. */
     newAdminToken: made?.fresh === true ? made.text : null,
     /** Ed25519 private key of snapshots and receipts: PKCS#8, PEM. */
     signingKey,
     /** Key of challenges, links to status pages and proofs of control. */
     onboardingKey: keyIn("onboarding-key", () => firstOnboardingKey(signingKey)),
-    /** Key of the hashes that stand for client addresses. */
+    /** Key of the hashes that stand for client addresses. The key itself does not change daily. */
     dailyHashKey: dailyHashKeyOf(config),
     /** Key of the desk's sessions and forms. */
     deskKey: keyIn("desk-key"),
     /** Key that seals the memos of donations. */
     donationMemoKey: keyIn("donation-memo-key"),
-    /** Secret key of the account that pays network fees for donors: base58 or JSON array, null for none. */
+    /** Secret key of the account that pays network fees for donors: base58 or JSON array; null for none. */
     sponsorKey: sponsorKeyOf(config),
   };
 }
 
 /**
- * Makes the data folder, closed to other users of the machine, and closes one that was left open, and its secrets. Answers
- * what the operator has to know then, null when there is nothing to say.
+ * Makes the data folder, closed to other users of the machine. Closes one that was open to them, and its secrets. Returns
+ * what the operator has to know about that; null for nothing.
  */
 export function closeDataFolder(config: Pick<Config, "dataDir" | "publicDir">): string | null {
   const said = [closeFolder(config), closeSecrets(config)].filter((one) => one !== null);
@@ -176,7 +176,7 @@ function closeSecrets({ dataDir }: Pick<Config, "dataDir">): string | null {
   const folder = join(dataDir, "secrets");
   const names = explained(folder, () => secretsOf(dataDir));
   const paths = [folder, ...names.map((name) => join(folder, name))];
-  // All of them are closed, then the first is told.
+  // All of them are closed; the message names the first.
   const [closed] = paths.filter((path) => closeToOthers(path) === "closed");
   return closed === undefined
     ? null
@@ -207,12 +207,12 @@ function explained<Value>(folder: string, work: () => Value): Value {
   }
 }
 
-/** What a first start makes before there is a directory, beside the store itself. */
+/** What a first start makes before there is a directory, besides the store itself. */
 const madeFirst = /^(?:\.|lost\+found$|chain$|site$|limits\.db)/;
 
 /**
- * Whether anything of a directory is in this folder, be it only its backups: then its store must not be made again. The
- * store tells of itself.
+ * Whether the folder contains anything of a directory, even if only its backups: then a missing store must not be made
+ * again. Files of the store do not count here.
  */
 export function isUsed({ dataDir, databaseUrl }: Pick<Config, "dataDir" | "databaseUrl">): boolean {
   const store = basename(storeAddress(databaseUrl));
@@ -225,14 +225,14 @@ export function isUsed({ dataDir, databaseUrl }: Pick<Config, "dataDir" | "datab
 
 export const adminTokenFile = "admin-token";
 export const signingKeyFile = "signing-key.pem";
-/** Made by the local chain, which may come up before the directory. */
+/** The local chain makes it, and may start before the directory. */
 const sponsorFile = "local-sponsor.json";
 
-/** The signing key alone, read or made: for the publisher. PKCS#8, PEM. Throws BadSetting. */
+/** The signing key alone, read or made, for the publisher. PKCS#8, PEM. Throws BadSetting. */
 export const signingKeyOf = (config: Pick<Config, "dataDir" | "signingKey">): string =>
   ed25519(config.signingKey ?? kept(config, signingKeyFile, newSigningKey).text);
 
-/** The same if there is one; makes none. For commands that only compare. Null also where the file cannot be read. */
+/** The signing key for commands that only compare; null when there is none, or its file cannot be read. Never makes one. */
 export function existingSigningKeyOf(
   config: Pick<Config, "dataDir" | "signingKey">,
 ): string | null {
@@ -244,7 +244,7 @@ export function existingSigningKeyOf(
   }
 }
 
-/** The sponsor's key alone: the local chain puts money on its account. Made for `local`, where it is worth nothing. */
+/** The sponsor's key alone, because the local chain funds its account. Made only for `local`, where it is worth nothing. */
 export const sponsorKeyOf = ({
   dataDir,
   feePayerKey,
@@ -252,11 +252,11 @@ export const sponsorKeyOf = ({
 }: Pick<Config, "dataDir" | "feePayerKey" | "network">): string | null =>
   feePayerKey ?? (network === "local" ? kept({ dataDir }, sponsorFile, newSolanaKey).text : null);
 
-/** The key of the daily hashes alone, read or made: for commands that compare clients. */
+/** The key of the hashes of clients alone, read or made: for commands that compare clients. */
 export const dailyHashKeyOf = (config: Pick<Config, "dataDir">): Uint8Array =>
   Buffer.from(kept(config, "daily-hash-key", token).text, "base64url");
 
-/** Processes with the same signing key make the same one, as they did when it was derived at each start. */
+/** Derived from the signing key, so that processes with the same one agree; older versions derived it at each start. */
 const firstOnboardingKey = (signingKey: string): string =>
   createHmac("sha256", signingKey).update("almoner onboarding").digest("base64url");
 
@@ -265,14 +265,14 @@ const token = () => randomBytes(32).toString("base64url");
 const newSigningKey = (): string =>
   generateKeyPairSync("ed25519").privateKey.export({ type: "pkcs8", format: "pem" });
 
-/** A keypair as Solana's own tools keep it: a JSON array of the 32 bytes of the secret and the 32 of the public key. */
+/** A keypair in the format of Solana's own tools: a JSON array of the 32 secret bytes and the 32 public ones. */
 function newSolanaKey(): string {
   const { privateKey } = generateKeyPairSync("ed25519");
   const { d = "", x = "" } = privateKey.export({ format: "jwk" });
   return JSON.stringify([...Buffer.from(d, "base64url"), ...Buffer.from(x, "base64url")]);
 }
 
-/** The key as PKCS#8 PEM, whether it came as PEM or as the base64 of its DER form. */
+/** The key as PKCS#8 PEM, from PEM or from the base64 of its DER form. */
 function ed25519(given: string): string {
   try {
     const key = given.includes("-----BEGIN")
@@ -281,14 +281,14 @@ function ed25519(given: string): string {
     if (key.asymmetricKeyType !== "ed25519") throw new Error("not an Ed25519 key");
     return key.export({ type: "pkcs8", format: "pem" });
   } catch {
-    // The cause is left out: it may quote the key.
+    // The cause is left out, because it may quote the key.
     throw new BadSetting(
       "ALMONER_SIGNING_KEY: send an Ed25519 private key in PKCS#8 form, as PEM or base64",
     );
   }
 }
 
-/** The text of a file, made once. A whole file appears at once by `link`, which refuses when another was first. */
+/** The text of a secret's file, made once: `link` adds a whole file, and fails if another was first. */
 function kept({ dataDir }: Pick<Config, "dataDir">, name: string, make: () => string) {
   const folder = join(dataDir, "secrets");
   const path = join(folder, name);

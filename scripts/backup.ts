@@ -33,7 +33,7 @@ export const command = wordedCommand("backup", {
     const place = openPlace(args.to ?? backup.to, config.s3);
     if (typeof place === "string") stopWith(`--to: ${place}`, 2);
     const store = filePathOf(databaseUrl);
-    // Asking must not make a store.
+    // Opening a missing store must not create one.
     if (statSync(store, { throwIfNoEntry: false }) === undefined) {
       stopWith(`There is no store to back up at ${store}.`, 2);
     }
@@ -67,16 +67,16 @@ export const command = wordedCommand("backup", {
   },
 });
 
-/** Also of a scheduled backup, which is quiet: the place fills up. */
+/** Printed even for a quiet backup, because the place fills up. */
 function tellLeft({ notRemoved }: BackupOutcome): void {
   for (const why of notRemoved) console.error(`Could not be removed: ${why}.`);
 }
 
-/** What is wrong with the keys that are there: a backup of them must not push out those that hold the right ones. */
+/** What is wrong with the keys: such a backup must not replace older ones that hold the right keys. */
 async function keyTroubles(config: Config): Promise<string[]> {
   try {
     using store = await openExistingStore(config, { migrated: true });
-    // Tables of an older version may not tell which keys belong to them.
+    // The tables of an older version may not record which keys belong to them.
     if ((await pendingMigrations(store.raw)).length > 0) return [];
     const trouble = await signingKeyTrouble(config, store);
     const changed = await changedSecrets(config, store);
@@ -95,12 +95,12 @@ function fail(dataDir: string, error: unknown): never {
   try {
     noteBackup(dataDir, problem);
   } catch {
-    // The disk is full, say: this is told on the way out, too.
+    // For example when the disk is full. The problem is printed below anyway.
   }
   return stopWith(`The backup failed: ${problem}`);
 }
 
-/** In the last line, so that it is read. */
+/** Printed last, so that it is read. */
 function sayWithoutKeys({ backup: { passphrase } }: Config): void {
   if (passphrase === null) console.error(withoutKeys);
 }

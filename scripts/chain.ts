@@ -4,7 +4,7 @@ import { stopWith } from "./support/config.ts";
 
 const missing = whyNoChain();
 if (missing !== null) stopWith(missing);
-// Only now, for they load the chain's library.
+// Imported late, because they load the chain's library.
 const { serve, serveArgs } = await import("./chain/serve-command.ts");
 const { chaos, faucet, send } = await import("./chain/client-commands.ts");
 

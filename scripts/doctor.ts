@@ -32,7 +32,7 @@ export const command = wordedCommand("doctor", {
 const inUse = (what: string): CannotStart =>
   new CannotStart(what, "Stop it, then run doctor --repair again.");
 
-/** Keeps publishers out while files are repaired; null where none ever was. Throws CannotStart while one works. */
+/** Locks out publishers while files are repaired; null when there is no bundle. Throws CannotStart if one runs. */
 function publishersPlace({ dataDir }: Config): { release(): void } | null {
   const { bundle } = publisherFolders(dataDir);
   try {

@@ -73,7 +73,7 @@ async function exportRows(config: Config, options: ParsedArgs<typeof args>): Pro
   }
 }
 
-/** The published site for a host that maps nothing. */
+/** Exports the published site for a host that maps no addresses. */
 function exportSite({ dataDir, baseUrl }: Config, form: string, folder: string | undefined): void {
   if (form !== "plain" || folder === undefined)
     stopWith("Write it so: bun run export --site plain --out folder", 2);
@@ -91,7 +91,7 @@ const ofServer =
 
 const recordsAtOnce = 1_000;
 
-/** All nonprofits as lines of our NDJSON, withdrawn ones too, in the order of their ids, 1,000 at a time. */
+/** All nonprofits, even withdrawn ones, as lines of NDJSON in the order of their ids, 1,000 at a time. */
 async function* exportRecords(
   source: Queryable,
   asks: { contactEmails: boolean },
@@ -108,12 +108,12 @@ async function* exportRecords(
   }
 }
 
-/** Reads an embedded store as it was at the beginning, whatever is written meanwhile. */
+/** Reads an embedded store in the state at the start, whatever is written meanwhile. */
 async function* atOneMoment(
   store: Store,
   read: (source: Queryable) => AsyncGenerator<string>,
 ): AsyncGenerator<string> {
-  // A server ends transactions after some seconds; an embedded store keeps the snapshot as long as it is read.
+  // A server ends transactions after some seconds; an embedded store keeps the snapshot while it is read.
   const snapshot: Transaction | null = store.embedded
     ? await store.raw.transaction("deferred")
     : null;
@@ -125,9 +125,9 @@ async function* atOneMoment(
 }
 
 /**
- * Writes the published files for a host that maps nothing: a page is a folder with index.html, so that its address works
- * as it stands; links to JSON name the file, and links to what only the service does lead to the directory itself.
- * `folder` must be empty or absent. Answers the number of files; throws with a sentence for the operator.
+ * Writes the published files for a host that maps no addresses. A page becomes a folder with index.html, so that its
+ * address works unchanged; links to JSON name the file; links to actions of the service lead to the directory. `folder`
+ * must be empty or absent. Returns the number of files; throws with a sentence for the operator.
  */
 export function exportPlainSite({
   bundle,
@@ -169,7 +169,7 @@ export function exportPlainSite({
   return digests.size;
 }
 
-/** Pages that do nothing without the service: links lead to its own. */
+/** Pages that do nothing without the service; links lead to the directory's own. */
 const acting = addressesWhere(({ acts }) => acts === true);
 const ofService = (path: string): boolean =>
   path.endsWith(".html") && acting.test(`/${path.slice(0, -".html".length)}`);
@@ -180,7 +180,7 @@ const isPage = (path: string): boolean =>
 const plainPath = (path: string): string =>
   isPage(path) ? `${path.slice(0, -".html".length)}/index.html` : path;
 
-/** Where a plain host has what a link of ours leads to; what it cannot have is at `baseUrl`. */
+/** The address on a plain host for one of our links; for what it cannot have, the address at `baseUrl`. */
 export function plainAddress(
   link: string,
   files: { has(path: string): boolean },
@@ -188,7 +188,7 @@ export function plainAddress(
 ): string {
   const [, path = "", query = "", fragment = ""] = /^([^?#]*)(\?[^#]*)?(#.*)?$/.exec(link) ?? [];
   const file = filePathsFor(path).find((one) => files.has(one));
-  // Only the service reads the parameters of these.
+  // Only the service reads the parameters of these addresses.
   const isAsked = query !== "" && /^\/(?:api\/|browse$)/.test(path);
   if (file === undefined || isAsked) return link.startsWith("//") ? link : `${baseUrl}${link}`;
   const plain = `/${plainPath(file)}`.replace(/(?<=\/)index\.html$/, "");

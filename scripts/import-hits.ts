@@ -61,10 +61,10 @@ export type LogReport = {
   file: string;
   /** Lines that are new since the last run. */
   lines: number;
-  /** Lines that are no request of a known format. */
+  /** Lines that are not requests in a known format. */
   unread: number;
   hits: Partial<Record<ActivityKind, number>>;
-  /** Views of profiles that follow a recommendation of the same user agent within 60 s, and were not known yet. */
+  /** Profile views that follow a recommendation of the same user agent within 60 s and were not stored yet. */
   follow_throughs: number;
 };
 
@@ -72,8 +72,8 @@ const lineBytesMax = 1_048_576;
 const viewsAtOnce = 1_000;
 
 /**
- * Counts the hits of an access log, gzipped or not, from where the last run ended: a log that grew or was rotated is
- * never counted twice. A line without its end is left for the next run. Memory does not grow with the file.
+ * Counts the hits of an access log, gzipped or not, from where the last run ended, so that nothing in a log that grew or
+ * was rotated counts twice. An incomplete last line is left for the next run. Memory does not grow with the file.
  */
 export async function countLog(
   store: Store,
@@ -112,7 +112,7 @@ export async function countLog(
   return report;
 }
 
-/** Whole lines with the place (in unpacked bytes) at which each ends. A line above 1 MiB is cut. */
+/** Whole lines, each with the offset (in unpacked bytes) at which it ends. A line above 1 MiB is given as "". */
 async function* linesOf(file: string): AsyncGenerator<{ line: string; end: number }> {
   const raw = createReadStream(file);
   const input: Readable = file.endsWith(".gz") ? pipeline(raw, createGunzip(), () => {}) : raw;
@@ -137,15 +137,15 @@ async function* linesOf(file: string): AsyncGenerator<{ line: string; end: numbe
 }
 
 /**
- * Finds the profile views that follow a recommendation, by the same daily hash of the user agent that the service logs.
- * Each is stored once, whichever log it stands in and however often that is read.
+ * Finds profile views that follow a recommendation, by the same daily hash of the user agent that the service logs. Each
+ * is stored once, however many logs contain it and however often they are read.
  */
 async function viewsOfLog(store: Store, dailyHashKey: Uint8Array) {
-  // Nothing before the oldest call that is kept can be followed.
+  // Views before the oldest stored recommendation cannot follow one.
   const sinceMs = (await oldestCall(store)) ?? Infinity;
   const batch: FollowUp[] = [];
   let stored = 0;
-  /** Answers how many follow-throughs were new so far. */
+  /** Returns how many new follow-throughs were stored so far. */
   const save = async (): Promise<number> =>
     (stored += (await saveFollowThroughs(store, batch.splice(0))).written);
   const add = async (request: LoggedRequest, all: boolean): Promise<void> => {
@@ -165,19 +165,19 @@ export type LoggedRequest = {
   path: string;
   status: number;
   atMs: number;
-  /** How exact that is. */
+  /** Uncertainty of `atMs`. */
   withinMs: number;
-  /** As the client sent it, "" for none; null when the log does not keep it. */
+  /** The header as sent, "" for none; null when the log does not contain it. */
   userAgent: string | null;
-  /** Whether the cache fetched the answer from its origin, which has counted the hit itself; null: it does not say. */
+  /** Whether the cache fetched the answer from its origin, which then counted the hit; null when unknown. */
   fromOrigin: boolean | null;
 };
 
-/** nginx's combined format; it writes a quote as \x22, so that none stands inside quotes. */
+/** nginx's combined format. It writes a quote as \x22, so no quote occurs inside quotes. */
 const combined =
   /^\S+ - \S+ \[(\d{2})\/([A-Z][a-z]{2})\/(\d{4}):(\d{2}:\d{2}:\d{2} [+-]\d{4})\] "([A-Z]+) (\S+)[^"]*" (\d{3}) \d+ "[^"]*" "([^"]*)"/;
 
-/** Reads a line of an access log of nginx or Cloudflare (Logpush, JSON); null for one that is neither. */
+/** Reads a line of an access log of nginx or Cloudflare (Logpush, JSON); null for any other line. */
 export const readLogLine = (line: string): LoggedRequest | null =>
   line.startsWith("{") ? readCloudflare(line) : readCombined(line);
 
@@ -192,10 +192,10 @@ function readCombined(line: string): LoggedRequest | null {
   return { method, path, status: Number(status), atMs, withinMs, userAgent, fromOrigin: null };
 }
 
-/** Of a log that tells whole seconds. */
+/** For a log with whole seconds. */
 const withinMs = 999;
 
-/** Answers of Cloudflare's cache itself. The others went to the origin. */
+/** Answers by Cloudflare's cache; all others went to the origin. */
 const cacheAnswers: ReadonlySet<unknown> = new Set(["hit", "stale", "updating"]);
 
 function readCloudflare(line: string): LoggedRequest | null {
@@ -226,11 +226,11 @@ function readCloudflare(line: string): LoggedRequest | null {
 
 const pathOf = (address: string): string => address.split(/[?#]/, 1)[0] ?? "";
 
-/** What a request counts as; null for nothing. The service counts MCP itself. `all`: also what the cache fetched from its origin. */
+/** The kind of hit; null for none (the service counts MCP itself). `all` includes fetches from the origin. */
 export const hitOf = (request: LoggedRequest, all: boolean): ActivityKind | null =>
   wasServed(request, all) ? (discoveryHits.get(request.path) ?? null) : null;
 
-/** The profile that a request opened, by its path; null for none. Who asks for the head only opens nothing. */
+/** The profile that a request opened; null for none. A HEAD request opens nothing. */
 export const profileOf = (request: LoggedRequest, all: boolean) =>
   request.method === "GET" && wasServed(request, all) ? profileAt(request.path) : null;
 

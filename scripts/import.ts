@@ -39,7 +39,7 @@ import type { Config } from "#api/config.ts";
 import { filePathOf } from "#content/store/embedded-client.ts";
 import { NotMovable, importTables } from "#content/store/move.ts";
 
-/** Everything that `export --all` wrote is taken as it is, by another way than records are. */
+/** "all" is the output of `export --all`, which is not imported record by record. */
 const formats = [...formatNames, "all", ...countryNames];
 const fetchable = [...countryNames, ...publishedRegisters];
 
@@ -80,14 +80,14 @@ export const command = wordedCommand("import", {
       const words = `${rows.toLocaleString("en")} rows. Copy the folder \`secrets\` of the other data folder, too.`;
       return print({ report: { rows }, words, ok: true }, options.json);
     }
-    // An interrupted import can be run again, so a commit need not reach the disk at once.
+    // An interrupted import can be repeated, so a commit need not reach the disk at once.
     using store = await openStore({
       url: config.databaseUrl,
       authToken: config.databaseToken,
       busyWaitMs: 60_000,
       synchronous: "NORMAL",
       oneConnection: true,
-      // Returns go to few pages, one after the other.
+      // Returns touch few pages, one after the other.
       writeCacheMb: options.format === irs990Xml.name ? 16 : 32,
     });
     if (options["into-sample"] !== true) await refuseMixing(store, config.dataDir, files);
@@ -123,7 +123,7 @@ export const command = wordedCommand("import", {
       progress.end();
       process.exitCode = explain(error);
     } finally {
-      // The channel to a publisher that started this would keep it alive.
+      // An open channel to the publisher that started this process would keep it alive.
       if (process.connected) process.disconnect?.();
     }
   },
@@ -140,7 +140,7 @@ const reported = (report: ImportReport): FetchReport => ({
   ok: true,
 });
 
-/** A country and a list of files are many runs. */
+/** A country, or a list of files, takes several imports. */
 async function fetchedBy(
   request: FetchRequest,
   tell: (line: string) => void,
@@ -151,7 +151,7 @@ async function fetchedBy(
   return checkOnly ? planFetch(request) : fetchAll(request, tell);
 }
 
-/** What is wrong with the command as it was given, or null. */
+/** What is wrong with the command line; null when it is right. */
 function slipOf(
   format: string,
   files: readonly string[],
@@ -170,7 +170,7 @@ function slipOf(
   return slips.find(([isRight]) => !isRight)?.[1] ?? null;
 }
 
-/** Ends the process when the store holds a sample, with the two commands that make a directory of these files instead. */
+/** Ends the process if the store holds a sample, with two commands that import the files into another directory. */
 async function refuseMixing(store: Store, folder: string, files: readonly string[]): Promise<void> {
   if (!(await holdsSample(store))) return;
   const typed = process.argv.slice(2);
@@ -193,7 +193,7 @@ async function refuseMixing(store: Store, folder: string, files: readonly string
   );
 }
 
-/** A signal that fires when the publisher that started this process is gone. */
+/** Fires when the publisher that started this process is gone. */
 function parentGone(): AbortSignal {
   const gone = new AbortController();
   process.on("disconnect", () => gone.abort());
@@ -211,7 +211,7 @@ function explain(error: unknown): number {
   return error instanceof Interrupted ? 130 : 1;
 }
 
-/** Shows the first malformed rows; the others are only counted. */
+/** Prints the first malformed rows; further ones are only counted. */
 function firstOnes(): (problem: string) => void {
   let count = 0;
   return (problem) => {
@@ -221,9 +221,7 @@ function firstOnes(): (problem: string) => void {
   };
 }
 
-/**
- * Fills an empty store with what `export --all` wrote: all or nothing. Ends the process with what is wrong.
- */
+/** Fills an empty store with the output of `export --all`: all or nothing. Ends the process with the reason if it fails. */
 export async function importAll(files: readonly string[], config: Config): Promise<number> {
   const [file] = files;
   if (file === undefined || files.length > 1) stopWith("Give one file: import all <file>", 2);
@@ -231,7 +229,7 @@ export async function importAll(files: readonly string[], config: Config): Promi
     stopWith("Everything is imported into a file: leave ALMONER_DATABASE_URL out for this.", 2);
   }
   const path = filePathOf(config.databaseUrl);
-  // A new store gets its name with its rows: one without would be in the way of a restore. `upkeep` knows this ending.
+  // A new store gets its final name only with its rows; an empty one would block a restore. `upkeep` removes drafts.
   const draft = existsSync(path) ? null : `${path}.restoring-${process.pid}`;
   const url = draft === null ? config.databaseUrl : `file:${draft}`;
   const store = await openStore({ url, writeCacheMb: 128 });
@@ -247,7 +245,7 @@ export async function importAll(files: readonly string[], config: Config): Promi
   try {
     const rows = await importTables(store, lines(file), progress.at);
     store.close();
-    // Refuses where somebody else made one meanwhile.
+    // Fails if another process has created the store meanwhile.
     if (draft !== null) linkSync(draft, path);
     return rows;
   } catch (error) {

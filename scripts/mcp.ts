@@ -20,7 +20,7 @@ export const command = wordedCommand("mcp", {
       stopWith("--url: give the origin of a directory, like https://almoner.example", 2);
     const world = { ask: askOver(origin), origin, door: args.tools };
     const closed = new Promise<void>((resolve) => {
-      // The client ends the conversation by closing stdin.
+      // The client ends the connection by closing stdin.
       process.stdin.once("end", resolve);
       stop.addEventListener("abort", () => resolve());
     });
@@ -31,10 +31,10 @@ export const command = wordedCommand("mcp", {
   },
 });
 
-/** Of a bound agent_id. In the environment, because arguments of programs are visible to others. */
+/** Secret of a bound agent_id. From the environment, because other users can see a program's arguments. */
 const secret = process.env["ALMONER_AGENT_SECRET"];
 
-/** Asks over HTTP. A directory that does not answer becomes an answer that says so, in the words of a refusal. */
+/** Sends requests over HTTP. If the directory does not answer, the result is a refusal that says so. */
 const askOver =
   (origin: string): Ask =>
   async ({ method, path, body }) => {

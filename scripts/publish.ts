@@ -79,10 +79,10 @@ export const command = wordedCommand("publish", {
     }
     if (flags.status === true) return showStatus(config, json);
     const bucket = bucketOf(flags, config);
-    // A target that cannot be used is reported before the work, not after it.
+    // Report an unusable target before the work, not after it.
     if (bucket !== null) targetOrExit(bucket.to, config);
     const by = await publish(flags, config, log, bucket).catch((error: unknown) => {
-      // The next one begins without it: one that the service supervises is started again at once.
+      // The next publisher begins without the damaged manifest; the service restarts its own one at once.
       if (isDamaged(error)) dropDamagedManifest(config.dataDir, log);
       throw error;
     });
@@ -96,7 +96,7 @@ export const command = wordedCommand("publish", {
 
 type PublishOptions = ParsedArgs<typeof args>;
 
-/** Brings the bundle in step; answers who did it: this command, a running publisher, or this command as one. */
+/** Brings the bundle up to date. Returns who did: this command, a running publisher, or this command as a publisher. */
 async function publish(
   flags: PublishOptions,
   config: Config,
@@ -106,7 +106,7 @@ async function publish(
   const json = flags.json === true;
   const processes = processesOf(flags);
   const isBesideService = flags.watch === true && process.connected;
-  // Until it publishes, it ends at once with the service that started it.
+  // Before it publishes, the process ends at once when the service that started it ends.
   const leave = () => process.exit(0);
   if (isBesideService) process.on("disconnect", leave);
   const signingKey = await checkedSigningKey(config);
@@ -151,7 +151,7 @@ function processesOf({ processes }: PublishOptions): number | undefined {
 
 const lookAgainAfterMs = 5_000;
 
-/** A second service on this data folder: the publisher of the first one works for both, and this one takes over after it. */
+/** Waits, for a second service on this data folder, until the first one's publisher has ended. */
 async function whenFree(open: () => Promise<Publisher | null>, log: Logger): Promise<Publisher> {
   log.info("another process publishes into this data folder; this one waits until it ends");
   for (;;) {
@@ -176,7 +176,7 @@ async function publishOnce(
   const { held_at } = manifest.state();
   if (flags.resume === true) manifest.setState({ held_at: 0 });
   else if (held_at > 0) {
-    // What is held can be brought to a bucket all the same.
+    // A bucket may still be filled while publishing is held.
     if (bucket === null || flags.full === true) stopWith(heldMessage(held_at));
     return console.error(heldMessage(held_at));
   }
@@ -189,7 +189,7 @@ async function publishOnce(
   if (failed > 0) process.exitCode = 1;
 }
 
-/** Tells caches in front of the bundle what these releases changed. */
+/** Purges what these releases changed from caches in front of the bundle. */
 async function purgeOnce({ manifest, log }: PublisherContext, config: Config): Promise<void> {
   const purger = startPurger(manifest, purgeConfigOf(config, log));
   purger.notice();
@@ -198,9 +198,9 @@ async function purgeOnce({ manifest, log }: PublisherContext, config: Config): P
 
 const waitMaxMs = 30 * 60_000;
 const lookEveryMs = 100;
-/** A publisher that has just started compiles the site before it says that it lives. */
+/** A publisher that has just started compiles the site before its first heartbeat. */
 const startMaxMs = 15_000;
-/** A publisher that was killed is started again by the service, and takes the request up. */
+/** The service restarts a publisher that was killed, and the new one takes up the request. */
 const silentMaxMs = 60_000;
 
 type PublishFlags = {
@@ -210,8 +210,8 @@ type PublishFlags = {
 };
 
 /**
- * Hands a request to the process that publishes already, and waits until it is done and announced to mirrors. `heldToo`: it
- * is well when a rollback holds publishing.
+ * Hands a request to the running publisher, and waits until it is done and mirrors can see it. `heldToo`: it also succeeds
+ * while a rollback holds publishing.
  */
 export async function askPublisher(
   config: Config,
@@ -234,7 +234,7 @@ export async function askPublisher(
   manifest.close();
 }
 
-/** Stops where a rollback did not come about, or holds what was to be published. */
+/** Ends the process when a rollback failed, or when it holds what was to be published. */
 function stopWhereHeld(
   manifest: Manifest,
   request: ReturnType<typeof requestOf>,
@@ -263,7 +263,7 @@ function report(manifest: Manifest, verb: PublishRequest["verb"] | null, json: b
   showFailed(failed);
 }
 
-/** The publisher's place may also be taken by another command, which hears no requests. */
+/** Another command may also hold the publisher's lock, and takes no requests. */
 async function untilResident(manifest: Manifest): Promise<void> {
   const deadlineMs = performance.now() + startMaxMs;
   while (!isPublisherAlive(manifest.state())) {
@@ -294,7 +294,7 @@ async function untilDone(
   for (let toList: number | null = null; ; await Bun.sleep(lookEveryMs)) {
     const state = manifest.state();
     if (toList === null && isTaken(state, text, newest)) toList = state.current_release;
-    // The signed list tells of a release last.
+    // The signed list names a release last.
     if (toList !== null && state.listed_release >= toList) break;
     const waitedMs = performance.now() - startedMs;
     if (waitedMs > waitMaxMs) giveUp("The running publisher did not finish in 30 minutes.");
@@ -305,7 +305,7 @@ async function untilDone(
   progress.end();
 }
 
-/** Whether the request was taken, and unless a rollback holds, all that had changed is published. */
+/** Whether the request was taken and, unless a rollback holds, all changes are published. */
 function isTaken(state: PublisherState, request: string | null, newest: number): boolean {
   if (state.request === request) return false;
   if (state.held_at > 0) return true;

@@ -7,8 +7,8 @@ import { json, print } from "./support/operator-api.ts";
 import { startProgress } from "./support/progress.ts";
 
 /**
- * What has to be at an address: its status (absent: 200), how its type begins, and patterns of its text. {slug} is a nonprofit of the
- * directory, {payable} one that takes USDC. `service`: it is no file.
+ * The expected answer of an address: its status (200 by default), the start of its type, and patterns of its text. {slug}
+ * is a nonprofit of the directory, {payable} one that takes USDC. `service`: the answer is not a file.
  */
 type Probe = (typeof probes)[number];
 
@@ -46,7 +46,7 @@ async function judged(pending: Promise<Response>, { status = 200, type = "", has
   try {
     const answer = await pending;
     const header = (name: string) => answer.headers.get(name) ?? "";
-    // What x402 asks for stands in a header, in base64.
+    // The x402 payment requirements are in a header, in base64.
     const text = (await answer.text()) + atob(header("payment-required"));
     const isType = header("content-type");
     if (answer.status !== status) return `answers ${answer.status}, not ${status}`;
@@ -63,7 +63,7 @@ function notProbed({ service }: Probe, path: string, dir: string | undefined): s
   return path.includes("{") ? "not probed: there is no such nonprofit" : null;
 }
 
-/** The slug of the first nonprofit of a list; what is no slug where there is none. */
+/** The slug of the first nonprofit in a list; "{none}" for an empty list. */
 async function slugIn(list: Promise<Response>): Promise<string> {
   const text = await list.then((answer) => answer.text()).catch(() => "");
   return /"slug":"([^"]+)"/.exec(text)?.[1] ?? "{none}";
@@ -77,7 +77,7 @@ const ask = (address: URL, { headers, post }: Partial<Probe>): Promise<Response>
     signal: AbortSignal.timeout(timeoutMs),
   });
 
-/** A file as a web server would serve it. */
+/** Answers with a file as a web server would. */
 async function fileIn(folder: string, path: string): Promise<Response> {
   for (const name of filePathsFor(path)) {
     const file = Bun.file(join(folder, name));

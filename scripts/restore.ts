@@ -69,7 +69,7 @@ async function bringOne(place: BackupPlace, name: string, config: Config, flags:
   return { manifest, keys, epoch: await bringBack(place, manifest, options) };
 }
 
-/** Ends the process: says why a backup cannot be brought back, and which one to try where it is damaged. */
+/** Ends the process with the reason why a backup cannot be restored and, if it is damaged, the one to try next. */
 async function refuse(
   error: unknown,
   place: BackupPlace,
@@ -83,7 +83,7 @@ async function refuse(
   return stopWith(`${what}${error.message}.${next}`);
 }
 
-/** Files that may lie in a data folder to which a backup is brought back: backups, and what a volume has. */
+/** Files that may be in the data folder before a restore: backups, and what a volume has. */
 const notInTheWay = new Set(["backups", "lost+found"]);
 
 function refuseUsed({ dataDir, databaseUrl }: Config, ownKeys: boolean): void {
@@ -106,7 +106,7 @@ function refuseUsed({ dataDir, databaseUrl }: Config, ownKeys: boolean): void {
   }
 }
 
-/** The backup that is meant, and where it lies. */
+/** The backup to restore, and the place where it is stored. */
 async function find(
   options: RestoreArgs,
   config: Config,
@@ -155,7 +155,7 @@ async function keysOf(
   }
 }
 
-/** Said before the store is unpacked: there is time yet to put the keys where they belong. */
+/** Printed before the store is unpacked, while there is still time to add the keys. */
 const withoutKeys = ({ dataDir }: Config, missing: readonly string[]): string =>
   [
     `WITHOUT KEYS: ${join(dataDir, "secrets")} lacks ${missing.join(", ")}.`,
@@ -167,7 +167,7 @@ const withoutKeys = ({ dataDir }: Config, missing: readonly string[]): string =>
     "Other keys are made again at the start, and what the old ones signed or opened is void.",
   ].join(" ");
 
-/** Publishes all that search indexes for people are not: the service makes those when it has started. */
+/** Publishes everything except the search index for people, which the service makes after its start. */
 async function publish(config: Config, name: string): Promise<number> {
   const signingKey = await checkedSigningKey(config).catch((error: unknown) => {
     if (!(error instanceof CannotStart)) throw error;

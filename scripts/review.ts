@@ -21,7 +21,7 @@ const log = operated("review log", operations.readAuditLog, {
     pageLines(entries.map(lineOf), "The log is empty.", ["--before", next]),
 });
 
-/** Subjects and details may hold what others wrote: escaped, so that it cannot play with the terminal. */
+/** Subjects and details may contain texts of others: escaped, so that they cannot control the terminal. */
 const lineOf = ({ happened_at, operator: by, action, subject, detail }: AuditEntry): string =>
   `${happened_at}  ${by}  ${action}  ${JSON.stringify(subject)}  ${JSON.stringify(detail)}`;
 
@@ -71,7 +71,7 @@ const revert = wordedCommand("review revert", {
       const progress = startProgress("Reverting", 0);
       const total = { submissions: 0, emptied: 0, recommendations: 0 };
       let part: Reverted;
-      // One request undoes a part: the service goes on answering others meanwhile.
+      // One request undoes a part, so that the service can answer others in between.
       do {
         part = valueOf(await call(operations.revertAgent, input));
         total.submissions += part.submissions;
@@ -116,7 +116,7 @@ const agent = wordedCommand("review agent", {
       args: { agent: positional },
       linesOf: (page) =>
         pageLines(
-          // Escaped: what others wrote must not play with the terminal.
+          // Escaped, so that texts of others cannot control the terminal.
           page.submissions.map(
             ({ submission_id, applied_at, slug, field, value }) =>
               `${submission_id}  ${applied_at}  ${slug}  ${field}: ${JSON.stringify(value)}`,
@@ -163,7 +163,7 @@ const pick = wordedCommand("review pick", {
   },
 });
 
-/** What others wrote is shown with its control characters escaped, so that it cannot play with the terminal. */
+/** Texts of others are printed with control characters escaped, so that they cannot control the terminal. */
 function printedPick({ slug, origin, added_by, recommended_for, why_recommended }: PickItem) {
   return [
     `${slug}  by ${origin}${added_by === "" ? "" : ` (${JSON.stringify(added_by)})`}`,
@@ -196,7 +196,7 @@ const profile = wordedCommand("review profile", {
   },
 });
 
-/** A text as it is, where the field takes one; else the number or the list in it. */
+/** A text unchanged if the field takes one; otherwise the number or list in it. */
 function fieldValue(field: string, text: string): unknown {
   if (editable[field as keyof typeof editable].safeParse(text).success) return text;
   try {

@@ -23,7 +23,7 @@ export const command = wordedCommand("rotate-key", {
     using store = await openExistingStore(config, { busyWaitMs: 30_000 });
     const stored = await signingKeys(store);
     const placed = await keyOf(existingSigningKeyOf(config));
-    // Links that organisations hold are keyed apart, with a key that the first signing key gave.
+    // Links that organisations hold use a key derived from the first signing key. Store it before that key changes.
     if (placed !== null) loadSecrets(config);
     const before = stored[0] ?? placed;
     const next = await nextKey(config, { before, placed });
@@ -50,7 +50,7 @@ export const command = wordedCommand("rotate-key", {
 const keyOf = async (pem: string | null): Promise<PublicKey | null> =>
   pem === null ? null : (await openSigner(pem)).publicKey;
 
-/** The key that was put in the place of the one in use, or a new one. */
+/** The key that the operator has put in place of the one in use, or a new one. */
 async function nextKey(
   config: Config,
   { before, placed }: { before: PublicKey | null; placed: PublicKey | null },

@@ -45,7 +45,7 @@ export const command = wordedCommand("seed", {
       );
     }
     const stop = stopSignal();
-    // Measured: 41,000 profiles take a fifth less time when hot pages stay in memory and are copied back less often.
+    // Measured: 41,000 profiles take a fifth less time when hot pages stay in memory and are written back less often.
     const { databaseUrl: url, databaseToken: authToken } = config;
     using store = await openStore({ url, authToken, writeCacheMb: 64 });
     const { profiles, start } = await planned(store, sample, args.add === true);
@@ -67,13 +67,13 @@ export const command = wordedCommand("seed", {
 
 type SampleRequest = { profiles: number; seedNumber: number };
 
-/** From which to how many profiles this sample goes; ends the process when the store is not to be touched. */
+/** The range of profiles to make. Ends the process when the store must not be changed. */
 async function planned(store: Store, { profiles, seedNumber }: SampleRequest, add: boolean) {
   const states = await sampleStates(store);
   const sample = states.find((state) => state.seed_number === seedNumber);
   const start = sample?.done ?? 0;
   if (sample !== undefined && start < sample.profiles) {
-    // An interrupted sample is completed first, also with --add: it says how many it was to have.
+    // An interrupted sample is completed first, even with --add; its state says how many profiles it needs.
     const wanted = add || profiles < sample.profiles ? sample.profiles : profiles;
     console.error(`Going on with an interrupted sample: ${start} of ${wanted} are there.`);
     return { profiles: wanted, start };

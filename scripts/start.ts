@@ -31,7 +31,7 @@ import { flag, runCommand, textOption, wordedCommand } from "./support/command.t
 import { configOrExit, stopSignal, stopWith } from "./support/config.ts";
 import { startProgress } from "./support/progress.ts";
 
-/** Where a real directory is made when the settings name no folder: never that of the sample. */
+/** The data folder of a real directory when the settings name none; it differs from that of a sample. */
 const realFolder = ".almoner-real";
 
 export const command = wordedCommand("start", {
@@ -59,13 +59,13 @@ export const command = wordedCommand("start", {
       ...servingStore,
       onCommit: () => publisher?.send("written"),
     });
-    // While the store is filled. Whoever needs the compiled site waits for it, and tells why when it does not compile.
+    // The site compiles while the store is filled. Whoever needs it waits for it and reports a failure.
     void compileSite(publisherFolders(settings.dataDir).compiled).catch(() => null);
     const tell = isJsonLog(settings) ? (line: string) => log.info(line) : undefined;
-    // Until it listens, nothing is owed to anyone: what is made of the sample is committed, and the next start completes it.
+    // Until it listens, ending at once is safe: finished parts of the sample are committed, and the next start continues.
     const leaveAtOnce = () => process.exit(0);
     stop.addEventListener("abort", leaveAtOnce);
-    // The readers of registers are many files, and few starts need them.
+    // The readers of registers are many files that few starts need.
     const fill =
       args.real === true
         ? (await import("./start/real-directory.ts")).fillFromRegister
@@ -116,22 +116,22 @@ export const command = wordedCommand("start", {
   },
 });
 
-/** None when the local chain is left out of this installation: then nothing waits for it. */
+/** No nodes if this installation has no local chain, so that nothing waits for it. */
 const nodesOf = ({ localChainPort, solanaRpcUrls }: Config, localChain: RunningChain | null) =>
   localChain === null ? (localChainPort === null ? solanaRpcUrls : []) : [localChain.url];
 
 const noPublisher = { send: () => {}, ready: new Promise(() => {}), stop: async () => {} };
 
 /**
- * Keeps the publisher running beside the service, unless another process publishes. One that dies is started again and
- * catches up by itself. Ready once the first release is there to be served.
+ * Keeps the publisher running beside the service, unless another process publishes. A publisher that dies is restarted and
+ * catches up by itself. Ready once there is a first release to serve.
  */
 const startPublisher = (isOurs: boolean, onTrouble: (message: string) => void) =>
   isOurs
     ? superviseChild<{ release: number }>({
         script: join(import.meta.dirname, "publish.ts"),
         args: () => ["--watch"],
-        // The commit of a million files takes tens of seconds, in which it says nothing.
+        // Committing a million files takes tens of seconds, during which it reports nothing.
         silentMaxMs: 120_000,
         onEnd: ({ cause, againInMs }) =>
           onTrouble(
@@ -140,7 +140,7 @@ const startPublisher = (isOurs: boolean, onTrouble: (message: string) => void) =
       })
     : noPublisher;
 
-/** Prints the addresses worth opening, and once the directory is whole, says so. */
+/** Prints the addresses worth opening, and a new operator's token. */
 function showAddresses(
   { baseUrl, publicDir }: Config,
   { newAdminToken }: Secrets,
@@ -175,10 +175,10 @@ function showAddresses(
 const noSample =
   "The data folder is empty, and a sample of invented nonprofits is nothing for ALMONER_NETWORK=solana, where money is real. Fill it first: bun run import --help";
 
-/** The sample that everyone gets who starts with an empty folder. */
+/** Everyone who starts with an empty folder gets this sample. */
 const seedNumber = 1;
 
-/** Fills an empty store with the sample directory, and completes one whose making was cut off. */
+/** Fills an empty store with the sample directory, and completes a sample that was interrupted. */
 async function fillWithSample(
   store: Store,
   {
@@ -219,28 +219,27 @@ async function fillWithSample(
   await store.emptyLog();
 }
 
-/** The local chain beside the service. */
 export type RunningChain = NonNullable<Awaited<ReturnType<typeof startLocalChain>>>;
 
 const readyWithinMs = 5_000;
 
 /**
- * Starts the local chain in a process of its own, or takes the one that runs for this data folder already. One that is
- * slow, or ends, is waited for as long as the service lives. Null when the settings name other RPC nodes, or when this
- * installation has no local chain: the directory goes on without donations then.
+ * Starts the local chain in its own process, or takes the one that already runs for this data folder. A slow chain, or one
+ * that ends, does not end the service, which waits for it. Null when the settings name other RPC nodes, or when this
+ * installation has no local chain: the directory then runs without donations.
  */
 export async function startLocalChain(config: Config, onTrouble: (message: string) => void) {
   const { localChainPort } = config;
   if (localChainPort === null) return null;
   const running = await runningAlready(config);
-  // Of one that somebody else started nothing more is known.
+  // Nothing else is known about a chain that someone else started.
   if (running !== null) return { ...chainAt(running), pid: () => null, stop: async () => {} };
   const missing = whyNoChain();
   if (missing !== null) {
     onTrouble(`${missing} Until then no one can give.`);
     return null;
   }
-  // Chosen here, so that the service knows the address of a chain that comes up late.
+  // Chosen here, so that the service knows the address even if the chain comes up late.
   const port = freePort(localChainPort);
   const child = superviseChild<{ url: string }>({
     script: join(import.meta.dirname, "chain.ts"),
@@ -258,7 +257,7 @@ export async function startLocalChain(config: Config, onTrouble: (message: strin
   return { ...child, ...chainAt(`http://127.0.0.1:${port}`) };
 }
 
-/** The port that was asked for, or a free one when it is taken. */
+/** The wanted port, or a free one if it is taken. */
 function freePort(wanted: number): number {
   const listenOn = (port: number) =>
     Bun.listen({ hostname: "127.0.0.1", port, socket: { data: () => {} } });
@@ -274,10 +273,10 @@ function freePort(wanted: number): number {
 }
 
 const lookAgainAfterMs = 500;
-/** Where none listens, that is known at once; a busy one gets time, for a second beside it would only be refused. */
+/** A missing chain fails at once; a busy one gets time, because a second one beside it could not start. */
 const answersWithinMs = 5_000;
 
-/** One that was started by hand. That of a killed service is about to end, and gets the time to. */
+/** A chain that was started by hand. The chain of a killed service ends by the second look. */
 async function runningAlready(config: Config): Promise<string | null> {
   const url = notedAddress(chainFiles(config).address);
   if (url === null) return null;
@@ -299,7 +298,7 @@ function chainAt(url: string) {
   const wallets = new Set<string>();
   return {
     url,
-    /** Lets every wallet that is asked about receive: on this chain no one else would make its token account. */
+    /** Creates the token account of each wallet that is asked about: on this chain no one else would. */
     withAccounts: (chain: OpenChain): OpenChain => ({
       ...chain,
       canReceive: async (wallet) => {

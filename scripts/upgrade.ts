@@ -18,7 +18,7 @@ import { flag, runCommand, wordedCommand } from "./support/command.ts";
 import { configOrExit, openExistingStore } from "./support/config.ts";
 import { json, print } from "./support/operator-api.ts";
 
-/** Of the size of the store: a migration writes its log, and may make a table again. */
+/** Space for a migration, as a multiple of the store's size: it writes a log, and may rebuild a table. */
 const roomFactor = 2;
 
 export const command = wordedCommand("upgrade", {
@@ -39,7 +39,7 @@ export const command = wordedCommand("upgrade", {
   },
 });
 
-/** What is to be done, and with `check` what a trial of it showed. */
+/** What an upgrade would do and, with `check`, the result of a trial. */
 async function look(config: Config, check: boolean) {
   using store = await openExistingStore(config, { migrated: true });
   const plan = await planOf(config, store);
@@ -67,7 +67,7 @@ async function planOf({ databaseUrl }: Config, store: Store) {
 
 type Plan = Awaited<ReturnType<typeof planOf>>;
 
-/** Runs the migrations on a copy beside the store: what they take there they take here. */
+/** Runs the migrations on a copy beside the store, to measure their time and space. */
 async function tryOnCopy({ databaseUrl }: Config) {
   const copy = join(dirname(storeAddress(databaseUrl)), `upgrade-trial-${process.pid}.db`);
   try {

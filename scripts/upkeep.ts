@@ -33,7 +33,7 @@ export const command = wordedCommand("upkeep", {
     const { hours_joined, contacts_erased } = await tidyStore(config, now);
     const pruned = await pruneBundle(config, openLog(config));
     const removed = await removeLeftovers(dataDir, now);
-    // Last: where others hold the store, it is left for the next time, and all else is done.
+    // Last: if others hold the store, it stays uncompacted until the next time, but all else is done.
     const compacted =
       databaseUrl.startsWith("file:") &&
       (await compactStore(filePathOf(databaseUrl), { always: args.compact === true }));
@@ -66,7 +66,7 @@ async function tidyStore(config: Config, now: Date) {
 
 const blockBytes = 512;
 
-/** Room on the disk of all files under a folder: one that has several names counts once. */
+/** Disk space of all files under a folder; a file with several names counts once. */
 function bytesUnder(folder: string): number {
   const seen = new Set<number>();
   let bytes = 0;
@@ -80,8 +80,8 @@ function bytesUnder(folder: string): number {
 }
 
 /**
- * Forgets releases beyond those that are kept, and removes content that nothing names. False where a publisher runs, which
- * does so itself.
+ * Removes releases beyond those to keep, and content that nothing refers to. False when a publisher runs, because it does
+ * this itself.
  */
 async function pruneBundle(config: Config, log: Logger): Promise<boolean> {
   const { bundle } = publisherFolders(config.dataDir);
@@ -98,7 +98,7 @@ async function pruneBundle(config: Config, log: Logger): Promise<boolean> {
     clock: systemClock,
     log: (event: string, detail = {}) => log.info(detail, event),
   };
-  // A rollback may go back to any release that is there.
+  // While a rollback holds, every existing release may be needed.
   if (manifest.state().held_at === 0) while (prune(context, config.releasesKept));
   const compact = openCompaction(context);
   while (compact());
@@ -115,15 +115,15 @@ function lockOf(bundle: string): Disposable | null {
   }
 }
 
-/** A process that was started with an older version may run for this long. */
+/** A process started with an older version may run for this long. */
 const siteDaysKept = 30;
 
-/** Drafts of commands that were killed, with the logs of their stores. */
+/** Drafts of commands that were killed, and the logs of their stores. */
 const leftover = /^backup-work|^upgrade-trial-\d+\.db|\.(?:restoring|part)-\d+(?:-\w+)?$/;
 
 /**
- * Removes what killed commands left behind for a day, and sites that were compiled from another version of the code a
- * month ago. Answers their paths.
+ * Removes what killed commands left behind a day ago, and sites compiled from other versions of the code a month ago.
+ * Returns their paths.
  */
 async function removeLeftovers(dataDir: string, now: Date): Promise<string[]> {
   const { compiled } = publisherFolders(dataDir);

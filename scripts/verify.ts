@@ -28,7 +28,6 @@ const args = {
   json: flag,
 } as const;
 
-/** The options of each use. */
 const uses = {
   "the list of a directory": ["list", "after", "key"],
   "a copy": ["after", "key", "json"],
@@ -92,7 +91,7 @@ async function pinsOf({ key, issuer }: Pick<ReceiptPins, "key" | "issuer">): Pro
   return { own: { issuer: config.baseUrl, key: ownKey } };
 }
 
-/** Prints nothing before every part of the list is checked. */
+/** Prints addresses only after every part of the list was checked. */
 async function printList(url: string, pins: ListPins): Promise<void> {
   const { list, addresses } = await addressesOf(url, pins);
   console.log(addresses.join("\n"));
@@ -137,22 +136,22 @@ function showReceipt(checked: Awaited<ReturnType<typeof checkReceipt>>, json: bo
   for (const line of lines) console.log(printable(line));
 }
 
-/** Names come from third parties: nothing in them may move a terminal's cursor. */
+/** Names come from third parties and must not move the terminal's cursor. */
 function printable(text: string): string {
   return text.replaceAll(/[\p{Cc}\p{Cf}]/gu, "\uFFFD");
 }
 
-/** Whose key has to have signed. What is not named is taken from the settings of this directory. */
+/** The expected signer of a receipt; by default that of this directory's settings. */
 export type ReceiptPins = {
-  /** A key, or where it is. */
+  /** A key, or the place of one. */
   key?: string | undefined;
-  /** Origin of the directory that has to have issued the receipt. */
+  /** Origin of the directory that must have issued the receipt. */
   issuer?: string | undefined;
-  /** Origin of this directory, and its signing key, null where there is none. Null when something is named. */
+  /** Origin and signing key (null for none) of this directory. Null when a key or an issuer is named. */
   own: { issuer: string; key: PublicKey | null } | null;
 };
 
-/** Checks a receipt: `from` is a file, a URL or "-", `pins` whose it has to be, `rpc` a node that is asked as well. */
+/** Checks a receipt. `from` is a file, a URL or "-"; `pins` its expected signer; `rpc` a node to compare it with. */
 export async function checkReceipt(from: string, pins: ReceiptPins, rpc?: string) {
   const claimed = readClaim(textOf(await readBytes(from)));
   const { issuer } = claimed.receipt;
@@ -167,7 +166,7 @@ export async function checkReceipt(from: string, pins: ReceiptPins, rpc?: string
     const words = `signed by ${issuer}'s key ${key.kid}, which you did not pin: NOT VERIFIED. Anyone can publish a key and sign receipts with it. If this is the directory you mean, add --issuer ${issuer}, or --key with a key that you have from elsewhere.`;
     throw new Unproven("not_pinned", 1, words, { issuer, signed_by: key.kid });
   }
-  // Whether the issuer says now that it holds: a saved copy does not know that it was taken back.
+  // Whether the issuer confirms it now: a saved copy does not know that it was taken back.
   const void_checked =
     from.startsWith(`${issuer}/`) ||
     (key_from.startsWith(`${issuer}/`) && (await isHeld(receipt, pins)));
@@ -211,7 +210,7 @@ const voidWords = {
   differs: "the chain holds another transaction than the receipt says",
 } as const;
 
-/** Asks the issuer for the live receipt: refuses one that was taken back; false when the issuer does not say. */
+/** Asks the issuer for the live receipt. Throws if it was taken back; false when the issuer does not say. */
 async function isHeld({ issuer, nonprofit, id }: Receipt, pins: ReceiptPins): Promise<boolean> {
   const path = [nonprofit.slug, id].map(encodeURIComponent).join("/");
   try {
@@ -225,7 +224,7 @@ async function isHeld({ issuer, nonprofit, id }: Receipt, pins: ReceiptPins): Pr
   }
 }
 
-/** What vouches that a key is the right one; null when only the receipt itself does. */
+/** What vouches for a key; null when only the receipt itself does. */
 function pinOf(issuer: string, key: PublicKey, pins: ReceiptPins): string | null {
   if (pins.key !== undefined) return "--key";
   if (pins.issuer !== undefined) return "--issuer";
@@ -234,14 +233,13 @@ function pinOf(issuer: string, key: PublicKey, pins: ReceiptPins): string | null
 }
 
 /**
- * The key that has to have signed, and where it came from: the one that is named, this directory's own, or what the
- * issuer of the receipt publishes. Of a set, the one that the signature names; of a set without it, any, so that the
- * check says which key signed.
+ * The key that must have signed, and its source: the named one, this directory's own, or one that the issuer publishes. Of
+ * a key set, the one that the signature names; if the set lacks it, any, so that the check says which key signed.
  */
 async function keyFor({ receipt, signed_by }: ClaimedReceipt, { key: named, own }: ReceiptPins) {
   if (own?.key?.kid === signed_by) return { key: own.key, key_from: "the data folder" };
   const from = named ?? `${receipt.issuer}/${feedPaths.keys}`;
-  // What an unproven receipt names must not make this read a file.
+  // An unproven receipt must not make this command read a file.
   const keys = named === undefined && !isUrl(from) ? [] : await keysNamed(from);
   const key = keys.find(({ kid }) => kid === signed_by) ?? keys[0];
   if (key !== undefined) return { key, key_from: isKey(from) ? "--key" : from };
@@ -249,7 +247,7 @@ async function keyFor({ receipt, signed_by }: ClaimedReceipt, { key: named, own 
   throw new Unproven("no_key", 2, words, { from });
 }
 
-/** Looks the transfer of a receipt up on the chain, by a node of anyone who checks. */
+/** Compares a receipt with the transfer on the chain, through a node that the user chose. */
 async function compareWithChain(receipt: Receipt, rpcUrl: string): Promise<void> {
   const { cluster, tx_signature } = receipt.evidence;
   const opened = await openChain({
@@ -279,10 +277,10 @@ async function compareWithChain(receipt: Receipt, rpcUrl: string): Promise<void>
     throw new Unproven("chain_disagrees", 1, words, { what, receipt: inReceipt, chain: onChain });
   }
 }
-/** What the chain shows of a transfer that is not in the transaction. */
+/** Stands for a transfer that is not in the transaction. */
 const noCredit = { mint: "none", owner: "none", amount_micro_usdc: 0n, donor: null, source: null };
 
-/** What the receipt says beside what the chain shows. */
+/** The statements of the receipt beside those of the chain. */
 function factsOf(
   { evidence, amount_atomic, amount_usdc, settled_at }: Receipt,
   { slot, failed, block_time, credits, memos }: TransactionFacts,
@@ -294,7 +292,7 @@ function factsOf(
   const seconds = Date.parse(settled_at) / 1_000;
   const offered = offeredCaip2Of(evidence.cluster, caip2);
   return [
-    // Older receipts of the local chain name it by its own id.
+    // Older receipts of the local chain use its own id.
     ["chain", evidence.network, evidence.network === caip2 ? caip2 : offered],
     ["failed", false, failed],
     ["slot", evidence.slot, slot],
@@ -304,7 +302,7 @@ function factsOf(
     ["amount_atomic", amount_atomic, credit.amount_micro_usdc],
     ["amount_usdc", amount_usdc, Number(credit.amount_micro_usdc) / 1_000_000],
     ["donor", evidence.donor, credit.donor],
-    // A receipt may be older than the knowledge of its source.
+    // An old receipt may lack the source.
     ["source", source, source == null ? source : credit.source],
     ["memo", memo, shownMemo],
     ["settled_at", seconds, block_time ?? seconds],

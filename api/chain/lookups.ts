@@ -14,12 +14,12 @@ import { PublicKey } from "@solana/web3.js";
 import { countedCache } from "#content/runtime/cache.ts";
 import { singleFlight } from "#content/runtime/concurrency.ts";
 
-/** What can be asked about signatures and blockhashes. */
+/** Questions to the chain about signatures, blockhashes and accounts. */
 export function lookups(rpc: Rpc) {
   const validAt = (blockhash: string, commitment: string) =>
     askFor(rpc, "isBlockhashValid", [blockhash, { commitment }], Valid);
   return {
-    /** Searches the whole history. */
+    /** Whether each signature is known. Searches the whole history. */
     known: (txSignatures: readonly string[]) =>
       askFor(
         rpc,
@@ -32,11 +32,11 @@ export function lookups(rpc: Rpc) {
     balanceOf: (address: string) =>
       askFor(rpc, "getBalance", [address, { commitment: "confirmed" }], Lamports),
     /**
-     * Whether a transaction that was seen at a slot is on the chain no more. True only where two nodes hold the blocks of
-     * that slot, are well past it, and know nothing of it: a node that has forgotten its history proves nothing.
+     * Whether a transaction seen at a slot is no longer on the chain. True only if two nodes hold the blocks of that slot,
+     * are well past it and do not know the transaction: a node without its old history proves nothing.
      */
     vanished: async (txSignature: string, slot: number): Promise<Result<boolean, ChainUnclear>> => {
-      // What one node says and another does not yet is no contradiction: null.
+      // One node may show what another does not show yet. That is no contradiction, so it counts as null.
       const agreed = (method: string, params: unknown[], shape: z.ZodType<boolean>) =>
         askFor(
           rpc,
@@ -63,8 +63,8 @@ export function lookups(rpc: Rpc) {
       return unclear ?? ok(signs.every((sign) => sign.ok && sign.value === true));
     },
     /**
-     * Of the newest signatures that touch an account, a Solana Pay reference for example, those that did not fail: what the
-     * one of two nodes shows that shows more.
+     * The newest signatures that touch an account (for example a Solana Pay reference), without those that failed. Of the
+     * answers of two nodes the longer one counts.
      */
     signaturesOf: (account: string, limit: number) =>
       askFor(
@@ -75,11 +75,11 @@ export function lookups(rpc: Rpc) {
         (longest, other) => (longest.length > other.length ? longest : other),
       ),
     /**
-     * Whether a blockhash can still land. False means: a transaction with it that is unknown, when asked after this,
-     * never will; not to be asked within the first minute, because a node may lag behind the donor's.
+     * Whether a transaction with this blockhash can still land. After false, a transaction that is still unknown never
+     * will. Do not ask in the first minute: a node may lag behind the donor's.
      */
     stillValid: async (blockhash: string): Promise<Result<boolean, ChainUnclear>> => {
-      // The newest block tells of young hashes; old ones are gone for good once the finalized block has outlived them.
+      // The newest block tells about young hashes; an old one is gone for good once the finalized block outlived it.
       const [processed, finalized] = await Promise.all([
         validAt(blockhash, "processed"),
         validAt(blockhash, "finalized"),
@@ -100,7 +100,7 @@ const Lamports = valueOf(z.int().nonnegative());
 
 const Unknown = valueOf(z.array(Status).length(1)).transform(([status]) => status === null);
 
-/** A blockhash lives for 150 slots, and a block is final after 32. */
+/** A blockhash is valid for 150 slots, and a block is final after 32. */
 const outlivedSlots = 182;
 
 const Signatures = z
@@ -110,8 +110,8 @@ const Signatures = z
   );
 
 /**
- * Asks for a transaction at a commitment (or better), until two nodes tell the same of it. Null while they do not know it
- * there. A node that answers anything but the transaction with all its balances leaves it unclear.
+ * The facts of a transaction at this commitment or better, once two nodes agree on them; null while they do not know it
+ * there. The answer of a node that lacks the transaction's balances is unclear.
  */
 export function findLanded(
   rpc: Rpc,
@@ -119,7 +119,7 @@ export function findLanded(
   commitment: Exclude<Commitment, "processed">,
 ): Promise<Result<TransactionFacts | null, ChainUnclear>> {
   const options = { commitment, encoding: "jsonParsed", maxSupportedTransactionVersion: 0 };
-  // Also a `meta` of null is unclear: the node knows the transaction and not what it did.
+  // A `meta` of null is unclear, too: the node knows the transaction but not its effect.
   const shape = Transaction.refine(
     ({ transaction }) => transaction.signatures[0] === txSignature,
     "another transaction",
@@ -129,7 +129,7 @@ export function findLanded(
   return askFor(rpc, "getTransaction", [txSignature, options], shape, commonOf);
 }
 
-/** Nodes have to tell the same of a transaction; its time is unknown where one of them does not know it. */
+/** Answers of two nodes have to be equal, except for the block time, which is null when one does not know it. */
 const commonOf: Common<TransactionFacts | null> = (answer, other) => {
   if (answer === null || other === null) return answer === other ? null : undefined;
   if (answer.block_time === null || other.block_time === null) {
@@ -154,8 +154,8 @@ const Amount = z
 const Supply = valueOf(z.object({ amount: Amount }));
 
 /**
- * Whether so much of a token can exist, by two nodes. They need not agree how much there is: it changes with every slot.
- * Tells lies that no transaction can make true.
+ * Whether so much of a token exists, according to two nodes. They need not agree on the supply, which changes with every
+ * slot. Reveals invented transfers.
  */
 export const canExist = (rpc: Rpc, mint: string, amount: bigint) =>
   askFor(
@@ -170,12 +170,12 @@ const Balance = z.object({
   accountIndex: z.int().nonnegative(),
   mint: z.string(),
   owner: z.string(),
-  // `uiAmount` beside it is a float and is never read.
+  // `uiAmount` beside it is a float and never read.
   uiTokenAmount: z.object({ amount: Amount }),
 });
 type Balance = z.infer<typeof Balance>;
 
-/** `parsed` is a memo's text; other programs have objects there. `data` (base58) stands where nothing was parsed. */
+/** `parsed` is a memo's text; for other programs it is an object. `data` (base58) is present when nothing was parsed. */
 const Instruction = z.object({
   programId: z.string(),
   parsed: z.unknown().optional(),
@@ -217,11 +217,11 @@ function landedFrom(record: Transaction, commitment: Commitment): TransactionFac
   };
 }
 
-/** What each token account gained. Instructions are not looked at: balances hold what inner ones did, too. */
+/** The gain of each token account, computed from balances alone, because they include the effects of inner instructions. */
 function creditsOf({ meta, transaction }: Transaction): Credit[] {
   const before = amountsOf(meta.preTokenBalances);
   const after = amountsOf(meta.postTokenBalances);
-  // An account that is emptied and closed has no balance afterwards.
+  // An account that was emptied and closed has no balance afterwards.
   const losers = meta.preTokenBalances.filter(
     (balance) => (after.get(keyOf(balance)) ?? 0n) < amountOf(balance),
   );
@@ -239,7 +239,7 @@ function creditsOf({ meta, transaction }: Transaction): Credit[] {
         owner,
         mint,
         amount_micro_usdc: gained as MicroUsdc,
-        // An owner who lost anything as well has moved what was its own, or sold something.
+        // An owner who also lost some has moved its own money, or sold something.
         donor: losers.some((loser) => loser.owner === owner) ? owner : onlyOwner(payers),
         source: source ?? null,
       },
@@ -250,7 +250,7 @@ function creditsOf({ meta, transaction }: Transaction): Credit[] {
 const amountsOf = (balances: readonly Balance[]) =>
   new Map(balances.map((balance) => [keyOf(balance), amountOf(balance)]));
 
-/** The owner is left out: an account that only changed hands, balance and all, gained nothing. */
+/** The key omits the owner, because an account that only changes hands gains nothing. */
 const keyOf = ({ accountIndex, mint }: Balance) => `${accountIndex} ${mint}`;
 
 const amountOf = ({ uiTokenAmount }: Balance): bigint => uiTokenAmount.amount;
@@ -277,12 +277,12 @@ function textOf({ parsed, data }: Instruction): string {
 }
 
 const cachedMax = 10_000;
-/** An account can be closed once it is empty, and be made at any moment by anyone. */
+/** An empty account can be closed, and anyone can create one at any moment. */
 const knownMs = { there: 60_000, absent: 5_000 } as const;
 
 /**
- * The token accounts of wallets for one mint. Caches addresses, because one takes 0.2 ms to derive, and what the chain
- * says of them.
+ * The token accounts of wallets for one mint. Caches their addresses, because deriving one takes 0.2 ms, and whether they
+ * can receive.
  */
 export function openTokenAccounts(rpc: Rpc, mint: string, clockMs: () => number) {
   const mintKey = new PublicKey(mint);
@@ -307,7 +307,7 @@ export function openTokenAccounts(rpc: Rpc, mint: string, clockMs: () => number)
   };
   return {
     tokenAccountOf: (wallet: string): string => addresses.memo(wallet),
-    /** Whether that account exists on chain. Answers are cached for a minute. */
+    /** Whether the wallet's account exists and can receive. A yes is cached for a minute, a no for 5 s. */
     canReceive: (wallet: string): Promise<Result<boolean, ChainUnclear>> => {
       const there = cached.get(wallet);
       if (there !== undefined) return Promise.resolve(ok(there));
@@ -316,11 +316,11 @@ export function openTokenAccounts(rpc: Rpc, mint: string, clockMs: () => number)
   };
 }
 
-/** Where a token account holds its mint, its owner and its state (1: usable, 2: frozen). Source: SPL Token, Account. */
+/** Offsets of mint, owner and state (1: usable, 2: frozen) in a token account. Source: SPL Token, Account. */
 const layout = { mint: [0, 32], owner: [32, 64], state: 108 } as const;
 const usable = 1;
 
-/** The bytes of a token account; null for an account that is none, or not there. One cut short is no answer. */
+/** The bytes of a token account; null for another account or none. Truncated data is refused as no answer. */
 const Account = valueOf(
   z.object({ owner: z.string(), data: z.tuple([z.base64(), z.literal("base64")]) }).nullable(),
 )
@@ -332,6 +332,6 @@ const Account = valueOf(
 function receives(data: Buffer | null, { wallet, mint }: { wallet: string; mint: string }) {
   if (data === null) return false;
   const at = (part: readonly [number, number]) => new PublicKey(data.subarray(...part)).toBase58();
-  // A wallet can hand its token account to another owner; what is paid into it then is lost to the wallet.
+  // A wallet can give its token account to another owner; payments into it would then be lost to the wallet.
   return at(layout.mint) === mint && at(layout.owner) === wallet && data[layout.state] === usable;
 }

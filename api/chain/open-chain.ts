@@ -28,25 +28,25 @@ type Level = "confirmed" | "finalized";
 
 export type ChainSettings = RpcOptions & {
   network: DonationNetwork;
-  /** The best first. */
+  /** The best one first. */
   rpcUrls: readonly string[];
   /** Secret key of 64 bytes, base58 or a JSON array; null for none. */
   sponsorKey: string | null;
-  /** What `landed` asks for unless it is told otherwise. */
+  /** The default commitment of `landed`. */
   commitment: Level;
   clock: () => Date;
-  /** How long the start waits for nodes to say which chain they serve. */
+  /** How long the start waits for nodes to name their chain. */
   bootMs?: number;
 };
 
-/** Settings that must not go into service: a message that names the setting. */
+/** Settings that the service must not start with; the message names the setting. */
 export type BadChain = { kind: "wrong_chain" | "bad_sponsor_key"; message: string };
 
 const bootMsDefault = 2_500;
 
 /**
- * Opens the chain of a network. Fails when a node serves another chain. Nodes that cannot be reached now are asked again
- * when they are needed; until one has shown the right genesis hash, everything is unclear.
+ * Opens the chain of a network. Fails when a node serves another chain. Nodes that cannot be reached now are asked when
+ * needed; until one has shown the right genesis hash, every answer is unclear.
  */
 export async function openChain(settings: ChainSettings) {
   const { network, sponsorKey, commitment, clock, bootMs = bootMsDefault } = settings;
@@ -74,7 +74,7 @@ export async function openChain(settings: ChainSettings) {
     const why = answer.ok ? null : answer.failure.why;
     return { why, took_ms: Math.round(performance.now() - beganMs) };
   });
-  /** What no transaction can have paid, a node made up. */
+  /** The facts of a transaction; unclear if it pays more USDC than exists, because then a node made it up. */
   const landedAt = async (
     txSignature: string,
     at: Level,
@@ -93,21 +93,21 @@ export async function openChain(settings: ChainSettings) {
     return landed;
   };
   return ok({
-    /** How many nodes can contradict each other; of a single one, every answer is believed. */
+    /** Number of independent nodes. With a single one, every answer is believed. */
     nodes: rpc.nodes,
-    /** How often they did in the last 24 hours. */
+    /** How often nodes contradicted each other in the last 24 hours. */
     disagreements: rpc.disagreements,
-    /** How long they took to answer, by node, method and outcome. */
+    /** How long nodes took to answer, by node, method and outcome. */
     durations: rpc.durations,
     cluster: cluster.cluster,
     network: cluster.network,
     caip2: caip2Of(cluster),
     mint: cluster.mint,
     sponsor: sponsor?.address ?? null,
-    /** Whether any node answers. Known for a second, then asked again: a caller waits for that at most 2.5 s. */
+    /** Whether any node answers. Cached for a second; a new look takes at most 2.5 s. */
     health,
     ...openTokenAccounts(rpc, cluster.mint, () => clock().getTime()),
-    /** The facts of a transaction, on which two nodes agree. Requests for the same one at the same time share one answer. */
+    /** The facts of a transaction, on which two nodes agree. Concurrent requests for the same one share an answer. */
     landed: (txSignature: string, at: Level = commitment) =>
       singleFlight(rpc, `${at} ${txSignature}`, () => landedAt(txSignature, at)),
     readPayment,
@@ -124,16 +124,16 @@ export async function openChain(settings: ChainSettings) {
   });
 }
 
-/** Together with the 2.5 s that a call may take, less than the 5 s after which no one is asked for money that cannot be paid. */
+/** With the 2.5 s of a call, less than 5 s: after that no one may be asked to pay while the chain is away. */
 const healthKnownMs = 1_000;
 
 const Slot = z.int().nonnegative();
 const Latest = valueOf(z.object({ blockhash: z.string() })).transform((latest) => latest.blockhash);
 
-/** Why no node answered, null when one did, and how long the question took. */
+/** Why no node answered (null when one did), and how long the question took. */
 type ChainHealth = { why: string | null; took_ms: number };
 
-/** The chain as donations need it, with what an operator is shown. Only files in api/chain know which libraries answer. */
+/** The chain as donations need it, with facts for operators. Only files in api/chain know the libraries behind it. */
 export type OpenChain = Extract<Awaited<ReturnType<typeof openChain>>, { ok: true }>["value"];
 
 const noSponsor: NotSponsored = {
@@ -141,7 +141,7 @@ const noSponsor: NotSponsored = {
   why: "this directory has no sponsor: add ?payer=<your wallet>",
 };
 
-/** The first node that serves another chain. One that does not answer in time may turn out so later; it is not used till then. */
+/** The first node that serves another chain. A node that is silent now is verified before it is used. */
 async function wrongNode(
   endpoints: readonly Endpoint[],
   bootMs: number,

@@ -23,7 +23,7 @@ import type {
 const bytesMax = 1_232;
 const base64 = /^[A-Za-z0-9+/]+={0,2}$/;
 
-/** Takes a base64 transaction, legacy or v0, apart. Signatures are verified; nothing else is judged. Asks no node. */
+/** Parses a base64 transaction, legacy or v0, and verifies its signatures. Makes no other checks and asks no node. */
 export function readPayment(
   text: string,
 ): Result<Payment, { kind: "payment_malformed"; why: string }> {
@@ -37,7 +37,7 @@ export function readPayment(
   return ok(takeApart(transaction, bytes));
 }
 
-/** The transaction in the bytes, null when they hold anything but one whole, sound transaction. */
+/** The transaction in the bytes; null unless they are exactly one whole, sound transaction. */
 export function transactionOf(bytes: Uint8Array): VersionedTransaction | null {
   if (bytes.length > bytesMax) return null;
   try {
@@ -53,22 +53,22 @@ export function transactionOf(bytes: Uint8Array): VersionedTransaction | null {
       header.numRequiredSignatures >= 1 &&
       header.numRequiredSignatures === transaction.signatures.length &&
       header.numRequiredSignatures <= staticAccountKeys.length &&
-      // The chain loads no account twice; a second name for the sponsor would hide it from its guards.
+      // The chain loads no account twice; a repeated one could hide the sponsor from its guards.
       new Set(staticAccountKeys.map(String)).size === staticAccountKeys.length &&
       compiledInstructions.every(
         (instruction) =>
-          // A program's address may not hide in a table.
+          // A program's address must not come from a lookup table.
           instruction.programIdIndex < staticAccountKeys.length &&
           instruction.accountKeyIndexes.every((index) => index < accounts),
       );
-    // What is broadcast must be what was read: trailing bytes and odd encodings are refused.
+    // The bytes to broadcast must be those that were read, so trailing bytes and odd encodings are refused.
     return sound && Buffer.from(transaction.serialize()).equals(bytes) ? transaction : null;
   } catch {
     return null;
   }
 }
 
-/** A transaction as a payment. `bytes` are those that it was read from. */
+/** Describes a transaction as a payment. `bytes` are its source. */
 export function takeApart(transaction: VersionedTransaction, bytes: Uint8Array): Payment {
   const { message, signatures } = transaction;
   const keys = message.staticAccountKeys.map((key) => key.toBase58());
@@ -95,7 +95,7 @@ type Contents = Pick<
   "compute_units" | "compute_unit_price" | "transfer" | "memos" | "other_programs"
 >;
 
-/** What a payment says once. Said twice, it is not ours: two readers of it could see different fees. */
+/** Contents that occur once. A repeated one is refused, because two readers could see different fees. */
 type SingleContents = Pick<Contents, "compute_units" | "compute_unit_price" | "transfer">;
 
 function contentsOf(instructions: readonly MessageCompiledInstruction[], keys: string[]): Contents {
@@ -120,13 +120,12 @@ function contentsOf(instructions: readonly MessageCompiledInstruction[], keys: s
 const budget = programs.computeBudget.toBase58();
 const token = programs.token.toBase58();
 
-/** Source: discriminators of the compute budget program and of the token program. */
 const setComputeUnitLimit = 2;
 const setComputeUnitPrice = 3;
 const plainTransfer = 3;
 const transferChecked = 12;
 
-/** What an instruction of a payment says; null for any other instruction. */
+/** The meaning of an instruction of a payment; null for any other instruction. */
 function meaningOf(
   program: string,
   data: Buffer,
@@ -146,7 +145,7 @@ function meaningOf(
   return null;
 }
 
-/** The transfer that an instruction of the token program is; null for any other, and when an address hides in a table. */
+/** The transfer in an instruction of the token program; null for another one, or with an address from a lookup table. */
 function transferOf(data: Buffer, accounts: readonly (string | undefined)[]): Payment["transfer"] {
   const isChecked = data[0] === transferChecked && data.length === 10;
   if (!isChecked && !(data[0] === plainTransfer && data.length === 9)) return null;
@@ -159,8 +158,8 @@ function transferOf(data: Buffer, accounts: readonly (string | undefined)[]): Pa
 }
 
 /**
- * The account that pays network fees for donors, by its secret key of 64 bytes: base58, or the JSON array that Solana's
- * own tools keep. Null when it is neither.
+ * The account that pays network fees for donors, from its secret key of 64 bytes: base58, or a JSON array as Solana's own
+ * tools write it. Null when the text is neither.
  */
 export function openSponsor(secretKey: string) {
   const keypair = keypairOf(secretKey);
@@ -168,7 +167,7 @@ export function openSponsor(secretKey: string) {
   const address = keypair.publicKey.toBase58();
   return {
     address,
-    /** Refuses a payment whose fee payer is another, and one in which an instruction so much as names the sponsor. */
+    /** Refuses another fee payer, and instructions that name the sponsor. Checked again, as it is the sponsor's money. */
     sign: (payment: Payment): Result<SignedPayment, NotSponsored> => {
       const refused = (why: string) => fail<NotSponsored>({ kind: "not_sponsored", why });
       const transaction = transactionOf(payment.bytes);
@@ -177,7 +176,7 @@ export function openSponsor(secretKey: string) {
       if (staticAccountKeys[0]?.equals(keypair.publicKey) !== true) {
         return refused("the fee payer is another account");
       }
-      // A signature counts for the whole transaction: an instruction that names the sponsor could spend from it.
+      // The signature covers all instructions, so one that names the sponsor could spend its money.
       if (compiledInstructions.some(({ accountKeyIndexes }) => accountKeyIndexes.includes(0))) {
         return refused("an instruction names the sponsor");
       }
@@ -206,10 +205,9 @@ function keypairOf(secretKey: string): Keypair | null {
 
 type Failure = ChainUnclear | PaymentFails;
 
-/** Why a payment fails; null for one that does not. */
 type Reason = string | null;
 
-/** Runs a payment without sending it. One that has landed already counts as one that runs. */
+/** Runs a payment without sending it. A payment that has already landed passes. */
 export async function simulate(rpc: Rpc, payment: Payment): Promise<Result<null, Failure>> {
   const options = { sigVerify: true, commitment: "confirmed" };
   const ran = await attempt(rpc, "simulateTransaction", payment, options, Simulation);
@@ -219,8 +217,8 @@ export async function simulate(rpc: Rpc, payment: Payment): Promise<Result<null,
 }
 
 /**
- * Sends a payment, without waiting until it lands. Already known there counts as sent. `payment_fails` only when the one
- * node that was asked refused it: once an attempt ended without an answer, all is unclear.
+ * Sends a payment, without waiting until it lands. Succeeds if the node already has it. `payment_fails` only if the one
+ * node that was asked refused it: after an attempt without an answer the outcome is unclear.
  */
 export async function send(rpc: Rpc, payment: Payment): Promise<Result<null, Failure>> {
   const options = { preflightCommitment: "confirmed" };
@@ -228,7 +226,7 @@ export async function send(rpc: Rpc, payment: Payment): Promise<Result<null, Fai
   if (!sent.ok) return sent;
   const { value: why, doubted } = sent.value;
   if (why === null) return ok(null);
-  // An attempt without an answer may have sent it. What a later one says, "no funds" for example, may be its effect.
+  // An attempt without an answer may have sent it, and a later refusal ("no funds") may be its effect.
   if (doubted) return fail({ kind: "chain_unclear", why: `refused after a doubt: ${why}` });
   return fail({ kind: "payment_fails", why });
 }
@@ -245,7 +243,7 @@ async function attempt(
   const params = [Buffer.from(bytes).toString("base64"), { encoding: "base64", ...options }];
   const ask = () => rpc.ask(method, params, (answer) => reasonIn(answer, shape));
   const answered = await ask();
-  // The donor's node may be ahead of ours: one that does not know the blockhash is asked once more, a slot later.
+  // The donor's node may be ahead of ours, so a node that does not know the blockhash is asked again, a slot later.
   if (!answered.ok || answered.value.doubted || answered.value.value !== "BlockhashNotFound") {
     return answered;
   }
@@ -253,7 +251,7 @@ async function attempt(
   return ask();
 }
 
-/** Null for a transaction that runs, or ran. */
+/** Null for a transaction that succeeds or has already succeeded. */
 const reasonOf = (err: z.infer<typeof TransactionError>): Reason => {
   if (err === null || err === "AlreadyProcessed") return null;
   return typeof err === "string" ? err : JSON.stringify(err);
@@ -265,7 +263,7 @@ const Simulation = z
 
 const Signature = z.string().transform(() => null);
 
-/** Refusals of the transaction itself; every other code is the node's trouble. Source: Agave, rpc-client-api custom errors. */
+/** Refusals of the transaction; any other code is a failure of the node. Source: Agave, rpc-client-api custom errors. */
 const preflightFailure = -32_002;
 const signatureFailure = -32_003;
 const invalidParams = -32_602;

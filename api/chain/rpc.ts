@@ -5,49 +5,49 @@ import { countDurations, withTimeout } from "#content/runtime/timing.ts";
 import { boundedText, fetchPlain } from "#content/runtime/plain-fetch.ts";
 import type { ChainUnclear } from "#content/giving/world.ts";
 
-/** What an answer is worth: a value, or nothing but a reason to ask again. */
+/** A usable value, or a reason to ask again. */
 export type Reading<Value> = { readonly clear: Value } | { readonly unclear: string };
 
-/** `doubted`: another attempt of the same call ended, or hangs, without an answer. It may have had its effect. */
+/** `doubted`: another attempt of the same call failed or got no answer yet, so it may have had an effect. */
 export type CallOutcome<Value> = { readonly value: Value; readonly doubted: boolean };
 
-/** Asks several nodes as if they were one. */
+/** Several nodes behind one interface. */
 export type Rpc = ReturnType<typeof openRpc>;
 
 export type RpcOptions = {
-  /** How long one call may take in all. */
+  /** Maximum time of one call with all its attempts. */
   deadlineMs?: number;
-  /** How long a node may think before the next is asked as well. */
+  /** How long a node may take before the next one is asked as well. */
   hedgeMs?: number;
   onTrouble?: (trouble: { host: string; method: string; why: string }) => void;
   clock?: () => Date;
 };
 
-/** Promise 8 wants an answer within 3 s; what is left is for the service's own work. */
+/** Answers are due within 3 s (docs/reliability.md, 8); the rest is for the service's own work. */
 const deadlineMsDefault = 2_500;
 const hedgeMsDefault = 700;
 const attemptsMax = 6;
-/** So many nodes have to say the same before it is believed, where there are as many. */
+/** This many nodes have to agree before an answer is believed, if there are as many. */
 const votesNeeded = 2;
-/** About a slot: what one node shows and another does not yet is asked for once more after it. */
+/** About one slot: after it, nodes are asked again when one shows what another does not show yet. */
 const lagMs = 500;
-/** Before a node that just failed is asked once more, doubled each round. */
+/** Pause before a failed node is asked again; doubled each round. */
 const againAfterMs = 50;
 const dayMs = 24 * 3_600_000;
 const disagreementsKept = 1_000;
 
-/** What two answers tell alike; undefined when they contradict each other. */
+/** The common part of two answers; undefined when they contradict each other. */
 export type Common<Value> = (value: Value, other: Value) => Value | undefined;
 
-/** Answers that have to be the same. */
+/** For answers that have to be equal. */
 export const same = <Value extends boolean | null>(value: Value, other: Value): Value | undefined =>
   value === other ? value : undefined;
 
-/** Opens the failover over some nodes. With none, everything is unclear. */
+/** Opens the failover over some nodes. Without nodes, every answer is unclear. */
 export function openRpc(endpoints: readonly Endpoint[], options: RpcOptions = {}) {
   const { deadlineMs = deadlineMsDefault, hedgeMs = hedgeMsDefault, onTrouble } = options;
   const { clock = () => new Date() } = options;
-  // Two addresses at one host are one node: its keeper answers for both.
+  // Two URLs on one host count as one node, because the same operator answers for both.
   const nodes = new Set(endpoints.map(({ host }) => host)).size;
   let disagreedAtMs: number[] = [];
   const durations = countDurations();
@@ -56,21 +56,21 @@ export function openRpc(endpoints: readonly Endpoint[], options: RpcOptions = {}
     onTrouble?.({ host, method, why });
   };
   return {
-    /** Nodes that can contradict each other. */
+    /** Number of independent nodes. */
     nodes,
-    /** How often nodes contradicted each other in the last 24 hours; stops counting at 1,000. */
+    /** How often nodes contradicted each other in the last 24 hours, counted up to 1,000. */
     disagreements: (): number => {
       const since = clock().getTime() - dayMs;
       return disagreedAtMs.filter((at) => at > since).length;
     },
     /** How long nodes took to answer, by node, method and outcome. */
     durations: durations.all,
-    /** Notes what cannot be true, from any node. */
+    /** Records an answer that cannot be true, from any node. */
     contradicted,
     /**
-     * The first clear answer, or, with `common`, the first on which two nodes agree (of a single node its own). A node that
-     * fails is followed by the next at once, one that is slow after `hedgeMs`; all of it takes at most `deadlineMs`. Null
-     * stands for what a node does not know yet: those who know more may only be ahead.
+     * The first clear answer or, with `common`, the first on which two nodes agree (a single node needs no second). After
+     * a node that fails, the next is asked at once; beside a slow one, after `hedgeMs`. It takes at most `deadlineMs`. An
+     * answer of null means that a node does not know yet: nodes that know more may only be ahead.
      */
     ask: async <Value>(
       method: string,
@@ -103,7 +103,7 @@ export function openRpc(endpoints: readonly Endpoint[], options: RpcOptions = {}
       };
       let polled = await askNodes(order, attempt, poll);
       if (!polled.outcome.ok && isSplit(polled.clear, poll.votes)) {
-        // One may be a slot behind the other: all are asked once more.
+        // One node may be a slot behind the other, so all are asked once more.
         await Bun.sleep(lagMs);
         polled = await askNodes(order, attempt, poll);
       }
@@ -121,8 +121,8 @@ function whyUnclear(error: unknown): string {
 }
 
 /**
- * What a shape makes of the first answer that fits it, or what two nodes tell alike. An error of the node, or any other
- * answer, leaves it unclear.
+ * The first answer that fits the shape, transformed by it, or the one on which two nodes agree. An error of the node, or
+ * an answer of another shape, is unclear.
  */
 export async function askFor<Value>(
   rpc: Rpc,
@@ -144,23 +144,23 @@ const unclear = (why: string) => fail<ChainUnclear>({ kind: "chain_unclear", why
 
 type Poll<Value> = {
   deadlineMs: number;
-  /** When time is up, by performance.now(). */
+  /** When time is up, in the time of performance.now(). */
   endMs: number;
   hedgeMs: number;
-  /** So many nodes have to agree: one or two. */
+  /** How many nodes have to agree: one or two. */
   votes: number;
   common: Common<Value>;
 };
 
-/** What came of it, and what each node said that gave a clear answer, by its host. */
+/** The outcome, and the clear answer of each node by its host. */
 type PollResult<Value> = {
   outcome: Result<CallOutcome<Value>, ChainUnclear>;
   clear: ReadonlyMap<string, Value>;
 };
 
 /**
- * Asks as many nodes at once as have to agree, and others in place of those that fail, or beside those that are slow, until
- * enough agree, all have answered or time is up.
+ * Asks as many nodes at once as have to agree, then others in place of failed ones and beside slow ones, until enough
+ * agree, all have answered or time is up.
  */
 async function askNodes<Value>(
   order: readonly Endpoint[],
@@ -198,12 +198,12 @@ async function askNodes<Value>(
     const value = agreedOn(reading.clear, endpoint, clear, { votes, common });
     clear.set(endpoint.host, reading.clear);
     if (value !== undefined) return { outcome: ok({ value, doubted: made > votes }), clear };
-    // Those that think yet may agree with one of them; else one more is asked.
+    // Nodes that have not answered may still agree; if none is left, ask one more.
     if (open.size === 0) wanted = clear.size + 1;
   }
 }
 
-/** What an answer and that of another node tell alike, of a single node what it says; undefined when none tells the same. */
+/** The answer on which this and another node agree; with one vote, the answer itself; undefined without agreement. */
 const agreedOn = <Value>(
   value: Value,
   { host }: Endpoint,
@@ -216,7 +216,7 @@ const agreedOn = <Value>(
         .map(([other, told]) => (other === host ? undefined : common(told, value)))
         .find((agreed) => agreed !== undefined);
 
-/** The first attempt to end, which is taken out; null when none does in time. */
+/** The first attempt to end, removed from `open`; null when none ends in time. */
 async function firstOf<Value>(open: Map<Promise<Reading<Value>>, Endpoint>, waitMs: number) {
   const ending = [...open].map(async ([promise, endpoint]) => ({
     promise,
@@ -230,11 +230,11 @@ async function firstOf<Value>(open: Map<Promise<Reading<Value>>, Endpoint>, wait
 
 const pauseMs = (round: number): number => (round === 0 ? 0 : againAfterMs * 2 ** (round - 1));
 
-/** Whether as many nodes answered as have to agree; that none of them agreed, the caller knows. */
+/** Whether enough nodes answered to agree. The caller knows that they did not. */
 const isSplit = (clear: ReadonlyMap<string, unknown>, votes: number): boolean =>
   votes > 1 && clear.size >= votes;
 
-/** The nodes whose answers cannot all be true. One that knows nothing is only behind. */
+/** The nodes whose answers contradict each other. A node that answers null is only behind. */
 function contradictingIn<Value>(clear: ReadonlyMap<string, Value>, common: Common<Value>) {
   const answers = [...clear].filter(([, value]) => value !== null);
   const isOne = answers.every(([, value]) =>
@@ -243,7 +243,7 @@ function contradictingIn<Value>(clear: ReadonlyMap<string, Value>, common: Commo
   return isOne ? [] : answers.map(([host]) => host);
 }
 
-/** The next node in turn that has not answered, if possible one that is not thinking already. */
+/** The next node in turn without a clear answer, preferably one that is not being asked already. */
 function nextOf(
   order: readonly Endpoint[],
   made: number,
@@ -254,12 +254,12 @@ function nextOf(
   return silent.find(({ host }) => open.every((endpoint) => endpoint.host !== host)) ?? silent[0];
 }
 
-/** What a node said: a result, or that it will not. */
+/** A node's answer: a result or an error. */
 export type RpcAnswer =
   | { readonly result: unknown }
   | { readonly error: { code: number; message: string; data?: unknown } };
 
-/** A node whose genesis hash is another than the configured network's: its answers are about other money. */
+/** A node with the genesis hash of another network: its answers are about other money. */
 export class WrongChain extends Error {
   override name = "WrongChain";
   readonly genesis: string;
@@ -269,13 +269,12 @@ export class WrongChain extends Error {
   }
 }
 
-/** How long a node that failed stands behind the others. */
+/** How long a node that failed is asked after the others. */
 const failingMs = 30_000;
 
-/** One RPC node. */
 export type Endpoint = ReturnType<typeof openEndpoint>;
 
-/** Opens an RPC node by its address. Nothing is asked of it before its genesis hash was found to be the expected one. */
+/** Opens an RPC node by its URL. The node is asked nothing else until it has shown the expected genesis hash. */
 export function openEndpoint(url: string, genesis: string) {
   let verified = false;
   let failingUntilMs = 0;
@@ -287,27 +286,27 @@ export function openEndpoint(url: string, genesis: string) {
     verified = true;
   };
   return {
-    /** Who answers: addresses of RPC nodes hold keys, and are never logged. */
+    /** Name for logs: URLs of RPC nodes contain keys and are never logged. */
     host: genesis === networks.local.genesis ? new URL(url).host : hostOf(url),
-    /** Throws as `ask` does, unless the node serves the chain that is meant. */
+    /** Throws as `ask` does, unless the node serves the expected chain. */
     verify,
-    /** Throws when no answer can be made out, WrongChain when it serves another chain. */
+    /** Throws when there is no valid answer, and WrongChain for a node of another chain. */
     ask: async (method: string, params: readonly unknown[], signal: AbortSignal) => {
       if (!verified) await verify(signal);
       return post(url, method, params, signal);
     },
-    /** Whether it failed a short while ago, so that others go first. */
+    /** Whether the node failed or was slow recently, so that others go first. */
     isFailing: () => performance.now() < failingUntilMs,
-    /** Notes how it did: one that failed or was slow stands behind the others for a while. */
+    /** Records the result. A node that failed or was slow is asked after the others for a while. */
     did: (how: "well" | "slow" | "failed") => {
       failingUntilMs = how === "well" ? 0 : performance.now() + failingMs;
-      // Behind a name that failed, another chain may come up: it is looked at again.
+      // Another chain may come up under a host name that failed, so it is verified again.
       if (how === "failed") verified = false;
     },
   };
 }
 
-/** One machine by all its names and ports; only nodes of a local chain are told apart by port. */
+/** One name for a machine with several; only nodes of a local chain are distinguished by port. */
 const hostOf = (url: string): string =>
   new URL(url).hostname.replace(/\.$/, "").replace(/^(127\..*|\[::1\])$/, "localhost");
 
@@ -322,7 +321,7 @@ const Envelope = z.union([
 ]);
 
 let lastId = 0;
-/** Measured: 1,000 signatures of an account, the largest answer that is asked for, take 0.3 MB. */
+/** Measured: the largest answer asked for, 1,000 signatures of an account, takes 0.3 MB. */
 const answerBytesMax = 4_194_304;
 
 async function post(
@@ -339,16 +338,16 @@ async function post(
     redirect: "error",
     signal,
   });
-  // Nodes tell a refused transaction as 200, and overload as 429 or 5xx, sometimes with an envelope around it.
+  // A refused transaction comes with 200, overload with 429 or 5xx, sometimes in a JSON-RPC envelope.
   if (!response.ok) throw new Error(`HTTP ${response.status}`);
   const envelope = Envelope.safeParse(JSON.parse(await boundedText(response, answerBytesMax)));
   if (!envelope.success || envelope.data.id !== id) throw new Error("no JSON-RPC answer");
   return envelope.data;
 }
 
-/** What stands in an answer beside the slot that it is of. */
+/** The value of an answer, without the slot beside it. */
 export const valueOf = <Value>(shape: z.ZodType<Value>) =>
   z.object({ value: shape }).transform(({ value }) => value);
 
-/** Why a transaction fails: null for one that does not. A node that leaves it out has not said that nothing failed. */
+/** Why a transaction fails; null if it does not. A missing `err` is not null: the node has not said that it succeeded. */
 export const TransactionError = z.union([z.null(), z.string(), z.looseObject({})]);

@@ -7,7 +7,7 @@ import {
   VersionedTransaction,
 } from "@solana/web3.js";
 
-/** Programs whose instructions a payment is made of. Source: Solana Program Library. */
+/** Programs that the instructions of a payment call. Source: Solana Program Library. */
 export const programs = {
   token: new PublicKey("TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA"),
   token2022: new PublicKey("TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb"),
@@ -15,17 +15,17 @@ export const programs = {
   memo: new PublicKey("MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr"),
   /** The first memo program, which some wallets still use. */
   memoV1: new PublicKey("Memo1UhkJRfHyvLMcVucJwxXeuD728EqVDDwQDxFMNo"),
-  /** The same for less compute, which newer libraries use. */
+  /** A memo program that costs less compute, which newer libraries use. */
   memoV4: new PublicKey("Memo4c2pN8afCj432Lb7RMVKi9PbQnnW7ewFFaV3oAH"),
   computeBudget: ComputeBudgetProgram.programId,
 } as const;
 
-/** All memo programs, as text. */
+/** The addresses of all memo programs. */
 export const memoPrograms: ReadonlySet<string> = new Set(
   [programs.memo, programs.memoV1, programs.memoV4].map((program) => program.toBase58()),
 );
 
-/** The token account that a token program keeps for a wallet by default; off-curve wallets have one, too. */
+/** The default token account of a wallet. Off-curve wallets have one, too. */
 export const tokenAccount = (
   wallet: PublicKey,
   mint: PublicKey,
@@ -42,7 +42,7 @@ export const writable = (pubkey: PublicKey) => ({ pubkey, isSigner: false, isWri
 const readable = (pubkey: PublicKey) => ({ pubkey, isSigner: false, isWritable: false });
 export const signing = (pubkey: PublicKey) => ({ pubkey, isSigner: true, isWritable: false });
 
-/** Makes a wallet's token account, unless it is there. */
+/** Creates a wallet's token account unless it exists. */
 export function createTokenAccount(
   payer: PublicKey,
   wallet: PublicKey,
@@ -72,7 +72,7 @@ export type Transfer = {
   amount: bigint;
   decimals: number;
   program?: PublicKey;
-  /** Keys that are named so that the transfer can be found by them. Source: Solana Pay, reference. */
+  /** Keys included so that the transfer can be found by them. Source: Solana Pay, reference. */
   references?: readonly PublicKey[];
 };
 
@@ -108,17 +108,17 @@ export function withAmount(instruction: number, amount: bigint): Buffer {
 
 const usdcDecimals = 6;
 
-/** How a donor pays: micro-USDC to a wallet, found by its memo and its Solana Pay references. */
+/** The terms of a payment: micro-USDC to a wallet, which its memo and its Solana Pay references make findable. */
 export type Payment = {
   to: string;
   amount: bigint;
   memo?: string | undefined;
   references?: readonly string[];
-  /** Makes the recipient's token account first, unless it is there. */
+  /** Creates the recipient's token account first, unless it exists. */
   makeAccount?: boolean;
 };
 
-/** The instructions of a payment of USDC from a wallet's own token account. */
+/** The instructions that pay USDC from a wallet's own token account. */
 export function paymentInstructions(
   authority: PublicKey,
   mint: PublicKey,
@@ -135,7 +135,7 @@ export function paymentInstructions(
   ];
 }
 
-/** A payment that its donor has yet to sign, in base64; the donor pays the network fee. */
+/** A payment for its donor to sign, in base64. The donor pays the network fee. */
 export function unsignedPayment(
   donor: string,
   mint: string,

@@ -38,7 +38,7 @@ import { recordBySlug } from "#content/nonprofit/record-store.ts";
 import { withScheme } from "#content/nonprofit/website.ts";
 import { onboardingKeys } from "#content/onboarding/keys.ts";
 
-/** POST /api/corrections/{slug}, what a link to a status page asks, and the pages of both. Never cached. */
+/** POST /api/corrections/{slug}, the status of a correction, and the pages of both. Never cached. */
 export const correctionRoutes = (context: Context) => {
   const { store, clock, config, limits } = context;
   const { baseUrl } = config;
@@ -75,7 +75,7 @@ export const correctionRoutes = (context: Context) => {
       const { source_url = "" } = values;
       const outcome = await correct(verb, {
         slug,
-        // People write the address of a page without its scheme.
+        // People often type the address of a page without its scheme.
         body: source_url === "" ? body : { ...values, source_url: withScheme(source_url) },
         idempotencyKey: idempotencyKeyOf(request, values),
         network: networkHash(request, context),
@@ -84,7 +84,7 @@ export const correctionRoutes = (context: Context) => {
       return answer(outcome, answersTo(baseUrl, slug), { request, values, slug });
     }),
     route(operations.getCorrectionStatus, async ({ request }) => {
-      // Of the secret in a header, not in the address: proxies write addresses into their logs.
+      // The secret comes in a header, not in the address, because proxies log addresses.
       const status = await correctionStatus(verb, bearerOf(request) ?? "");
       return status === null ? problem(says.correction_not_found) : encodedJson(status, "no-store");
     }),
@@ -93,7 +93,7 @@ export const correctionRoutes = (context: Context) => {
 
 type CorrectionPage = FormPageOf<"/corrections">;
 
-/** The step of the form that an address asks for. Throws Refused for a name that no field has. */
+/** The step of the form that an address asks for. Throws Refused for an unknown field. */
 async function stepAt(context: Context, request: Request): Promise<CorrectionPage> {
   const profile = await chosenProfile(context, request, "profile");
   if (profile === null) {

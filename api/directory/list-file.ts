@@ -11,7 +11,7 @@ import type { SearchPage } from "#content/find/search.ts";
 import { newestSequence } from "#content/nonprofit/changes-store.ts";
 import { summariesById } from "#content/nonprofit/record-store.ts";
 
-/** Rows that are read and written at a time, and after how many what was left behind is collected. */
+/** Rows that are read and written at a time, and the number of rows after which garbage is collected. */
 const [rowsPerChunk, rowsPerCollection] = [500, 2_000];
 type ListFileQuery = {
   format?: string | undefined;
@@ -21,8 +21,8 @@ type ListFileQuery = {
 type ListMatches = Pick<SearchPage, "total" | "ids"> & Partial<SearchPage>;
 
 /**
- * A list as a file of items of this shape, written while it is read; null where JSON is asked for. `find` looks for the first
- * `limit` behind the offset, unless the client has them. Throws Refused when the client may not read so much now.
+ * A list as a file of items of this shape, written while it is read; null when JSON is requested. `find` gets the first
+ * `limit` rows after the offset; it is not called if the client has them. Throws Refused when the read limit is used up.
  */
 export async function listFile(
   { store, limits, config }: Pick<Context, "store" | "limits" | "config">,
@@ -38,7 +38,7 @@ export async function listFile(
   if (format !== "csv" && format !== "ndjson") return null;
   const { path, query } = addressOf(request);
   const version = `${await newestSequence(store)} ${format} ${path}?${query}`;
-  // Weak: a change may come while it is written.
+  // Weak, because a change may come while the file is written.
   const etag = `W/"${Bun.hash(version).toString(36)}"`;
   const headers = { "cache-control": readCacheControl, etag, vary: "Accept" };
   if (request.headers.get("if-none-match")?.includes(etag.slice(2)))
@@ -55,13 +55,13 @@ export async function listFile(
       const items = await summariesById(store, chunk, config.baseUrl, columns);
       const rows = withMatch(items, { offset: offset + at }, { matching: 0, ...matches });
       yield utf8.encode(rows.map(line).join(""));
-      // Others have their turn: the store holds up the thread while it reads.
+      // The store blocks the thread while it reads, so other requests get a turn here.
       await setImmediate();
-      // Most of it lies outside the heap that is measured: uncollected, 50,000 rows took 100 MB.
+      // Most garbage is outside the measured heap: without collection, 50,000 rows took 100 MB.
       if ((at + rowsPerChunk) % rowsPerCollection === 0) Bun.gc(true);
     }
   }
-  // Bun takes an iterator, and asks it for as much as the client takes; its types do not say so.
+  // Bun accepts an iterator and reads from it as fast as the client does; its types do not say so.
   return new Response(lines() as unknown as ReadableStream, {
     headers: {
       ...headers,
@@ -76,5 +76,5 @@ export async function listFile(
 
 const utf8 = new TextEncoder();
 
-/** Whether an answer is such a file: what HEAD says of it is known before it is written. */
+/** Whether an answer is such a file: its headers are known before it is written, so HEAD needs no body. */
 export const isListFile = ({ headers }: Response): boolean => headers.has("x-total-count");

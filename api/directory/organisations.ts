@@ -29,18 +29,18 @@ import { knownByOrgId, scopesRead } from "#content/register/standing-store.ts";
 import type { Change } from "#content/nonprofit/changes-store.ts";
 
 type OrganisationContext = Pick<Context, "store" | "cache" | "config" | "draw" | "search">;
-/** Asks what is known of an org-id. */
+/** Looks up the registration of an org-id. */
 type Ask = (orgId: string) => Promise<RegisteredNumber>;
 
-/** Organisations by their register numbers: one, many, and a page that leads to the profile. */
+/** Organisations by register number: one, several, and a page that leads to the profile. */
 export function organisationRoutes(context: OrganisationContext) {
-  // Those who ask at the same moment share a query.
+  // Concurrent look-ups share a query.
   const { ask } = batcher((orgIds: readonly string[]) => knownByOrgId(context.store, orgIds));
   const routes = serve(
     route(operations.getOrganisation, async ({ params, query }) => {
       const number = readOrgId(params.org_id, codeOf(query.country));
       if (!number.ok) return refuse(organisationProblems, number.failure);
-      // Not cached: most numbers are asked for once, and the query costs no more than keeping its answer.
+      // Not cached: most numbers are asked for once, and the query costs no more than a cache entry.
       return answerTo(context, number.value, ask);
     }),
     route(operations.findOrganisations, ({ query }) => foundByName(context, query)),
@@ -55,7 +55,7 @@ export function organisationRoutes(context: OrganisationContext) {
   return routes;
 }
 
-/** The profile where there is one, else what registers say, drawn as the site does. */
+/** Redirects to the profile if there is one; else draws a page of what registers say. */
 async function forPeople(context: OrganisationContext, orgId: string, form: PageForm, ask: Ask) {
   const number = readOrgId(orgId);
   if (!number.ok) return refuse(organisationProblems, number.failure);
@@ -66,7 +66,7 @@ async function forPeople(context: OrganisationContext, orgId: string, form: Page
   return new Response(null, { status: 308, headers });
 }
 
-/** The country's code; a country that no one knows has no register. */
+/** The country's code; for an unknown country its text, which fits no register. */
 const codeOf = (country: string | undefined): string =>
   country === undefined ? "" : (countryCode(country) ?? country);
 
@@ -79,7 +79,7 @@ const answerTo = async (
   return organisationAnswer(number, await ask(number.org_id), place);
 };
 
-/** Whom a name, slug, website or register number may mean, as tables of names are matched. */
+/** Candidates for a name, slug, website or register number, found as reconciliation does. */
 async function foundByName(
   context: OrganisationContext,
   { name, country, limit }: QueryOf<typeof operations.findOrganisations>,

@@ -76,7 +76,7 @@ export const directoryRoutes = (context: DirectoryContext) => {
       return view;
     }),
     route(directory.getNonprofitHistory, async ({ params }) => {
-      // The same bytes as the bundle's file, but as of now.
+      // The same format as the bundle's file, but as of now.
       const answer = await historyAnswer(store, params.slug);
       return answer === null ? unknownSlug() : encodedJson(answer, freshCacheControl);
     }),
@@ -92,7 +92,7 @@ export const directoryRoutes = (context: DirectoryContext) => {
   )
     .use(serveIn(languageCodes, browse))
     .get("/nonprofits/:slug", ({ params: { slug } }) => {
-      // Elysia takes a whole part of the path for the name.
+      // Elysia cannot match `:slug.atom`, so this route serves the feed and is also the 404 of a missing profile.
       if (!slug.endsWith(".atom")) return unknownSlug();
       return historyForPeople(context, slug.slice(0, -".atom".length), "feed");
     });
@@ -101,8 +101,8 @@ export const directoryRoutes = (context: DirectoryContext) => {
 const decoder = new TextDecoder();
 
 /**
- * The pages of a profile in the languages whose pages of it are in no bundle. What a program asks is in English, at the
- * addresses without a language.
+ * Pages of a profile in the languages for which the bundle has none. Programs get English, at addresses without a
+ * language.
  */
 export function translatedRoutes(context: DirectoryContext) {
   const { store, draw } = context;
@@ -113,7 +113,7 @@ export function translatedRoutes(context: DirectoryContext) {
     return record === null ? draw.missing(form) : draw[page](record, form);
   };
   for (const { language } of translations) {
-    /** A page by its name, which moved from where a file would be. */
+    /** A page by its name; an address that ends in .html is redirected to the page. */
     const named = (address: Address, page: (name: string, form: PageForm) => Promise<unknown>) =>
       routes.get(pathIn(language, pathOf(address)), ({ params, request }) => {
         const [name = ""] = Object.values<string>(params);
@@ -129,7 +129,7 @@ export function translatedRoutes(context: DirectoryContext) {
   return routes;
 }
 
-/** Every address that leads to where something is now. */
+/** Redirects from former addresses. */
 export function movedRoutes() {
   const routes = new Elysia();
   for (const { path, from, moved: to, translated } of addressForms) {
@@ -146,14 +146,14 @@ export function movedRoutes() {
   return routes;
 }
 
-/** Every address but those of operators, with what the description says of it in a line. */
+/** Every address except those of operators, with its one-line summary. */
 const endpoints = Object.fromEntries(
   operations
     .filter(({ tag }) => tag !== "Operator")
     .map(({ method, path, summary }) => [`${method.toUpperCase()} ${path}`, summary]),
 );
 
-/** The history with what is open and what was given, as the site draws it: a page, or a feed. */
+/** The history with contested values and donations, drawn as a page or a feed. */
 async function historyForPeople(
   { store, draw, config: { baseUrl, network } }: DirectoryContext,
   slug: string,
@@ -178,7 +178,7 @@ const unknownSlug = (): Response => problem({ ...nonprofitNotFound, code: "nonpr
 
 const whole = "all";
 
-/** One page of the directory, or of what filters leave of it. */
+/** One page of the directory, filtered by the query. */
 const page = ({ store, cache, search, config }: DirectoryContext, query: BrowseQuery) =>
   cache.get(`list ${JSON.stringify(query)}`, async () => {
     const { baseUrl } = config;
@@ -188,11 +188,11 @@ const page = ({ store, cache, search, config }: DirectoryContext, query: BrowseQ
     const counted = query.include?.includes("facets") ? { facets } : {};
     const answer = listAnswer({ baseUrl, query, total, nonprofits, ...counted });
     const value = encodedJson({ ...answer, note: unknownNote(query.filters, total) });
-    // Any change may be one of what is counted.
+    // Any change may affect the counts.
     return { value, bytes: value.body.byteLength, staleBy: () => true };
   });
 
-/** One page of such a list for people, as the site draws it. */
+/** One page of such a list for people, drawn as the site draws it. */
 async function listForPeople(
   { store, search, draw, config }: DirectoryContext,
   parameters: QueryOf<typeof directory.browseNonprofits>,
@@ -208,7 +208,7 @@ async function listForPeople(
   return draw.list({ ...query, ...result, page: number, items }, form);
 }
 
-/** A page of the list of a cause or a country, by the last part of its address: "education", "ke-2". */
+/** A page of a cause's or a country's list, from the last part of its address: "education", "ke-2". */
 async function listAt(
   context: DirectoryContext,
   kind: "cause" | "country",
@@ -223,7 +223,7 @@ async function listAt(
 
 const slugLengthMax = 200;
 
-/** Null for a slug that no nonprofit has. */
+/** The profile in JSON; null for an unknown slug. */
 async function profile(
   { store, cache, config }: DirectoryContext,
   slug: string,
@@ -235,7 +235,7 @@ async function profile(
       record === null ? null : encodedJson(toDetail(record, config.baseUrl, config.givingLinks));
     return {
       value,
-      // Anyone can make up slugs: what does not exist is not cached.
+      // Unknown slugs are not cached, because anyone can make them up.
       bytes: value?.body.byteLength ?? Infinity,
       staleBy: (change) => change.slug === slug,
     };
@@ -252,7 +252,7 @@ const causes = ({ store, cache }: DirectoryContext) =>
     };
   });
 
-/** The numbers of the directory with the counters as of now. */
+/** The numbers of the directory, with the counters as of now. */
 async function numbers(
   { store, cache, activity }: DirectoryContext,
   include: readonly string[] = [],
@@ -266,7 +266,7 @@ async function numbers(
   return encodedJson({ ...answer, ...(await activity.counters()) }, freshCacheControl);
 }
 
-/** What counts nonprofits, countries and people: someone came, went or moved by reach, claim or country; or the charts. */
+/** Changes that affect the numbers: a profile came, went or changed reach, claim or country; or the charts changed. */
 const movesNumbers = ({ moved_lists, fields }: Change): boolean =>
   moved_lists.includes(whole) ||
   ["country_code", "status", chartsFact].some((field) => fields.includes(field));

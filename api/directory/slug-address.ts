@@ -5,7 +5,7 @@ import { readOrgId } from "#content/register/org-id.ts";
 import { knownByOrgId } from "#content/register/standing-store.ts";
 import type { Queryable } from "#content/store/open.ts";
 
-/** The paths with a slug, in any language; those that end in a type stand first in the table. Operators know their slugs. */
+/** All paths with a slug, in any language, except operators' own. Paths that end in a file type come first in the table. */
 const slugPaths = Object.values<Address>(addresses)
   .filter(({ path }) => path.includes("{slug}") && !path.startsWith("/api/admin/"))
   .map(({ path }) => {
@@ -14,7 +14,7 @@ const slugPaths = Object.values<Address>(addresses)
     return new RegExp(`^((?:/(?:${translationCodes}))?${before})([^/]+?)(${rest})$`);
   });
 
-/** Where a path leads that has a slug in other letters, or an id or register number in its place; null for nowhere. */
+/** The right path for one that names a slug in capitals, or an id or register number in its place; else null. */
 export async function slugAddress(store: Queryable, path: string): Promise<string | null> {
   const [, before = "", name = "", after = ""] =
     slugPaths.map((form) => form.exec(path)).find((match) => match !== null) ?? [];

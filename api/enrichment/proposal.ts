@@ -8,7 +8,7 @@ import { idempotencyKeyReused, invalidIdempotencyKey } from "#content/contract/p
 import { type SecretRefusal } from "#content/enrichment/agent.ts";
 import type { ProposalCall, ProposalWorld } from "#content/enrichment/proposal.ts";
 
-// How a request becomes a proposal, and what its sender reads when it is refused: of values and of drafts alike.
+// Turns a request into a proposal, and has the refusals that its sender reads. Values and drafts share it.
 
 export const proposalWorld = ({ store, clock, config, limits }: Context): ProposalWorld => ({
   store,
@@ -28,13 +28,13 @@ export const proposalCall = (context: Context, request: Request): ProposalCall =
   countStored: (bytes) => context.limits.stored("agents", request, bytes),
 });
 
-/** The digest of the agent's secret that came as `Authorization: Bearer`; null without one. */
+/** The digest of the agent's secret in `Authorization: Bearer`; null without one. */
 export function givenSecret(request: Request): string | null {
   const secret = agentSecretOf(request);
   return secret === null ? null : secretDigest(secret);
 }
 
-/** What is said of a secret that does not fit: a token of any other kind came, and is not that of the agent. */
+/** Corrects the refusal when another kind of token was sent: the secret is then wrong, not missing. */
 export const secretFailure = <Failure extends { kind: string }>(
   request: Request,
   failure: Failure,
@@ -48,7 +48,7 @@ const unauthorised = {
   headers: { "www-authenticate": 'Bearer realm="almoner agent"' },
 } as const;
 
-/** What is said of an agent's secret, wherever it is asked for. */
+/** Refusals about an agent's secret, for all routes that ask for one. */
 export const secretAnswers = {
   agent_secret_missing: { ...unauthorised, detail: details.agents.agent_secret_missing },
   agent_secret_wrong: { ...unauthorised, detail: details.agents.agent_secret_wrong },
@@ -58,7 +58,7 @@ export const secretAnswers = {
 
 const [minute, day] = agentWindows.map(({ limit }) => limit.toLocaleString("en"));
 
-/** What agents read wherever they write: the same of every route. */
+/** Refusals that all routes share to which agents write. */
 export const agentRefusals = {
   invalid_idempotency_key: invalidIdempotencyKey,
   idempotency_key_reused: idempotencyKeyReused,

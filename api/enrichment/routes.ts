@@ -98,7 +98,7 @@ const keyAnswers = {
   agent_in_use: { status: 409, detail: details.agent_keys.agent_in_use },
 } as const satisfies FailureTable<KeyFailure>;
 
-/** POST /api/agents and what else is done with an id; GET /api/agents/leaderboard and GET /api/agents/exemplars. */
+/** POST /api/agents and below; GET /api/agents/leaderboard and GET /api/agents/exemplars. */
 export const agentRoutes = (context: Pick<Context, "store" | "clock" | "limits" | "activity">) => {
   const { store, limits } = context;
   const keyed =

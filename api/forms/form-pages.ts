@@ -28,37 +28,37 @@ import { recordBySlug } from "#content/nonprofit/record-store.ts";
 import { slugIn } from "#content/nonprofit/slug.ts";
 import { toDetail } from "#content/nonprofit/wire.ts";
 
-// Forms of the site as browsers without a script send them. Source: docs/decisions/32.
+// Forms of the site, sent by browsers without a script (docs/decisions/32-forms.md).
 
 type StatusPage = FormPageOf<"/onboard/status" | "/corrections/status">;
 
-/** A form about a profile: where it stands, and the page that tells its sender what became of it. */
+/** A form about a profile: its addresses, and the page on which its sender sees the status. */
 type Form = {
   page: Address;
   statusPage: Address;
-  /** Where the status page sends the secret of its link. */
+  /** The address to which the status page sends the secret of its link. */
   statusForm: Address;
-  /** Where what it sends waits. */
+  /** The store in which requests of this form wait. */
   requests: Pick<RequestStore, "usualDays">;
   /** The step of the form that an address asks for. */
   step: (request: Request) => Promise<FormPage>;
-  /** The form about a profile, null for none, with what was sent; null where there is none to show. */
+  /** The form with the values that were sent, about a profile or none (null). Null when there is no such form. */
   fill: (profile: NonprofitDetail | null, sent: SentForm) => FormPage | null;
-  /** What became of what has the link in `values`; its status is null where no one was given such a link. */
+  /** The status page for the link in `values`; its `status` is null when the link is unknown. */
   status: (request: Request, values: Values) => Promise<StatusPage | Response>;
-  /** The page of the status where nothing is known of its link. */
+  /** The status page for an unknown link. */
   unknown: StatusPage;
 };
 
 type Values = Readonly<Record<string, string>>;
 
-/** The pages of a form, which the site draws for one reader each: no cache keeps them; and what answers its sender. */
+/** The pages of a form, drawn for one reader and never cached, and the function that answers its sender. */
 export function openForm(context: Context, form: Form) {
   const { page, statusPage, statusForm, requests } = form;
   const draw = async (request: Request, shown: FormPage, status = 200) =>
     context.draw?.form(shown, formOf(request), status) ?? noPages();
   const routes = new Elysia()
-    // A browser opens by itself the address to which the form of a page is sent: it has nothing to send.
+    // A browser may open the address that takes the status form by GET, without the secret.
     .get(pathOf(statusForm), ({ request }) => goTo(statusPage.path, request))
     .post(pathOf(statusForm), async ({ body, request }) => {
       const shown = await form.status(request, valuesIn(body));
@@ -89,9 +89,9 @@ export function openForm(context: Context, form: Form) {
   return {
     pages: routes,
     /**
-     * Answers a program with JSON, and the sender of a form as a person expects, in the language of its page: with the status
-     * page, whose address then keeps the link (relative, whatever name the directory was asked by), or with the form again,
-     * what is wrong, and all that was typed. `slug`: of the profile that it is about; "" for none.
+     * Answers a program with JSON. The sender of a form gets, in the language of its page, a redirect to the status page
+     * (a relative one, because the directory may be known by several names), or the form again with the values and what is
+     * wrong with them. `slug` is that of the profile; "" for none.
      */
     answer: async <Failure extends { kind: string }>(
       outcome: Result<Acceptance, Failure>,
@@ -117,21 +117,21 @@ const goTo = (path: string, request: Request): Response => {
   return new Response(null, { status: 303, headers: { location } });
 };
 
-/** What a form is answered with that was taken: the link of its status page, null where the first sender has it. */
+/** The answer to a form that was accepted. `status_url` is null when only the first sender has the link. */
 type Acceptance = { message: string; status_url: string | null };
 
-/** The key under which a sender is answered once: of the header, else of the form; null for none. */
+/** The Idempotency-Key from the header, else from the form; null for none. */
 export const idempotencyKeyOf = (request: Request, values: Values): string | null =>
   (request.headers.get("idempotency-key") ?? values["idempotency_key"]) || null;
 
-/** The secret in the link of a status page, and behind it the code of a link that came by mail; "" for none. */
+/** The secret in the link of a status page, and the code after it if the link came by mail; "" for none. */
 export function secretsIn(link = ""): { token: string; code: string } {
   const [, token = "", code = ""] =
     /(?:^|#)([\w-]{43})(?:\.([\w.-]{1,200}))?$/.exec(link.trim()) ?? [];
   return { token, code };
 }
 
-/** The profile that an address names in this parameter, or in the place of words; null for none. Throws Refused. */
+/** The profile named by this parameter, or by an address typed as search words; null for none. Throws Refused. */
 export async function chosenProfile(
   context: Pick<Context, "store" | "config">,
   request: Request,
@@ -150,7 +150,7 @@ export const wordsIn = (request: Request): string | null => textIn(request, "q",
 
 const foundMax = 10;
 
-/** What a form's own search finds: ten profiles by name, number or place. Without words it has not searched. */
+/** Finds up to ten profiles for a form, by name, number or place. Without words it does not search. */
 export async function foundFor(
   context: Pick<Context, "search" | "activity">,
   q: string | null,
@@ -162,7 +162,7 @@ export async function foundFor(
   return { step: "find", q, total, found: nonprofits };
 }
 
-/** The profile that a form is about, by its slug or its address; of one that was merged, the one in its place. */
+/** The profile with this slug or address; of a merged one, the profile that replaced it. */
 export async function profileNamed(
   { store, config }: Pick<Context, "store" | "config">,
   named: string,
@@ -175,7 +175,7 @@ export async function profileNamed(
   return fail({ status: 410, code: "nonprofit_withdrawn", detail });
 }
 
-/** What is answered for a profile that is withdrawn, or was merged into another. */
+/** The refusal for a profile that is withdrawn or merged into another. */
 export const withdrawnAnswer = <Answer extends { detail: string }>(
   says: { nonprofit_withdrawn: Answer; nonprofit_merged: Answer },
   failure: { merged_into: string | null },

@@ -20,7 +20,7 @@ import { type GivingWorld, givingWorld } from "#content/giving/world.ts";
 import type { ClientPayment } from "#content/giving/payment.ts";
 import { donate, type DonateCall, donationStatus } from "#content/giving/donate.ts";
 
-/** GET and POST /api/donate/{slug}: what to pay, and the proof that it was paid. */
+/** GET and POST /api/donate/{slug}: payment requirements, and the proof of a payment. */
 export const donateRoutes = (context: Context) => {
   const giving = givingWorld(context);
   const networkHash = (request: Request) => {
@@ -57,7 +57,7 @@ export const donateRoutes = (context: Context) => {
     { slug, asked }: { slug: string; asked: typeof demanded },
   ) => {
     if (!outcome.ok) {
-      // This follows a recommendation all the same.
+      // Asking to donate follows a recommendation even if the nonprofit has no wallet.
       if (outcome.failure.kind === "nonprofit_without_wallet") {
         noteFollowUp(context, request, { action: "donate", slug, intent_id: null });
       }
@@ -95,7 +95,7 @@ const json = (status: number, body: unknown, headers: Record<string, string>): R
     headers: { "content-type": "application/json", "cache-control": "no-store", ...headers },
   });
 
-/** Whether a payment was recorded, or is on its way; a signature that no node knows yet may be anything. */
+/** Whether a payment was recorded or is under way. A bare signature that no node knows yet may be anything. */
 const isTaken = (outcome: Outcome, { kind }: Proof): boolean =>
   outcome.ok &&
   (outcome.value.kind === "recorded" || (outcome.value.kind === "pending" && kind === "payment"));
@@ -103,7 +103,7 @@ const isTaken = (outcome: Outcome, { kind }: Proof): boolean =>
 type Outcome = Awaited<ReturnType<typeof donate>>;
 type Proof = NonNullable<DonateCall["proof"]>;
 
-/** 402 means: no money has moved, pay now. Every client finds its own words in it. No cache stores it. */
+/** 402 means that no money has moved: pay now. The body has the names that each kind of client reads. Never cached. */
 const demanded = ({ body, v2, contract }: Demand): Response =>
   json(
     402,
@@ -114,11 +114,11 @@ const demanded = ({ body, v2, contract }: Demand): Response =>
     },
   );
 
-/** What to pay, for those who only want to know: no refusal. */
+/** The payment requirements with status 200, for clients that only want to know. */
 const quoted = ({ body: { code: _code, error: _error, ...quote } }: Demand): Response =>
   json(200, quote, {});
 
-/** 200: recorded. The headers are what x402 clients of both versions look for. */
+/** 200: recorded. The headers are those that x402 clients of both versions read. */
 function recorded(
   { settlement, payer }: RecordedGift,
   { chain, offeredNetwork }: Pick<GivingWorld, "chain" | "offeredNetwork">,
@@ -134,27 +134,27 @@ function recorded(
   });
 }
 
-/** 202: money may have moved, and the chain does not show it yet. */
+/** 202: money may have moved, but the chain does not show it yet. */
 const pending = ({ pending: body }: Pending): Response =>
   json(202, body, { "retry-after": String(body.retry_after_s) });
 
-/** A header's value: base64 of JSON in ASCII, so that a client that decodes it byte by byte reads the same. */
+/** A header's value: base64 of ASCII JSON, so that a client that decodes it byte by byte reads the same text. */
 function headerValue(value: unknown): string {
   const text = JSON.stringify(value);
   const escaped = (char: string) => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`;
-  // To look through what is ASCII already costs more than all else here.
+  // Replacing costs more than everything else here, so pure ASCII skips it.
   const isAscii = Buffer.byteLength(text) === text.length;
   return Buffer.from(isAscii ? text : text.replaceAll(/[\u0080-\uffff]/g, escaped)).toString(
     "base64",
   );
 }
 
-/** What came as a proof cannot be read as one. */
+/** Why a proof cannot be read. */
 type BadProof = MalformedHeader | { kind: "signature_malformed" } | { kind: "invalid_donation" };
 
 type MalformedHeader = { kind: "payment_header_malformed"; why: string };
 
-/** A payment in a header counts before a signature in the body. */
+/** Reads the proof of a payment. A payment in a header takes precedence over a signature in the body. */
 function readProof(headers: Headers, body: unknown): Result<DonateCall["proof"], BadProof> {
   const header = paymentHeaderOf(headers);
   if (!header.ok) return header;
@@ -177,8 +177,8 @@ const Payment = z.union([
 ]);
 
 /**
- * The payment in PAYMENT-SIGNATURE or X-PAYMENT, null without one. The content says which version: some clients
- * send either under the name of the other. The failure says what is wrong with the header.
+ * The payment in PAYMENT-SIGNATURE or X-PAYMENT; null without one. The content decides the version, because some clients
+ * send either under the other's name. The failure says what is wrong with the header.
  */
 function paymentHeaderOf(headers: Headers): Result<ClientPayment | null, MalformedHeader> {
   const name = ["payment-signature", "x-payment"].find((header) => headers.has(header));

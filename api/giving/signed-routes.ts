@@ -21,7 +21,7 @@ import { ownersOf } from "#content/onboarding/wallet-owner-store.ts";
 
 type SigningContext = Pick<Context, "store" | "clock" | "chain" | "secrets" | "config">;
 
-/** Whose wallet it is, signed, to be asked before a payment: GET /api/wallets/{address} and POST /api/wallets. */
+/** Signed statements of who owns a wallet, to check before a payment: GET /api/wallets/{address}, POST /api/wallets. */
 export const walletRoutes = ({ store, clock, chain, secrets, config }: SigningContext) => {
   const opening = openSigner(secrets.signingKey);
   const answersTo = async (addresses: readonly string[]) => {
@@ -46,8 +46,8 @@ export const walletRoutes = ({ store, clock, chain, secrets, config }: SigningCo
 };
 
 /**
- * What was given: GET /api/donations/{slug}, and /api/donations/{slug}/{id}, a donation with its evidence and a signature.
- * Also of a withdrawn nonprofit, because what was given stays given.
+ * Past donations: GET /api/donations/{slug}, and /api/donations/{slug}/{id} with evidence and a signature. Withdrawn
+ * nonprofits have them, too.
  */
 export const receiptRoutes = ({ store, clock, chain, secrets, config }: SigningContext) => {
   const opening = openSigner(secrets.signingKey);

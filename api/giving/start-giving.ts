@@ -9,7 +9,7 @@ import type { GivingWorld } from "#content/giving/world.ts";
 import { every } from "#content/runtime/timing.ts";
 import { confirmDonations, sweepDonations } from "#content/giving/sweep.ts";
 
-/** Throws BadSetting when invented nonprofits would be offered for real money. */
+/** Throws BadSetting when sample nonprofits would be offered for real money. */
 export async function refuseSample(
   { network }: Pick<Config, "network">,
   store: Store,
@@ -18,12 +18,12 @@ export async function refuseSample(
   if (trouble !== null) throw new BadSetting(trouble);
 }
 
-/** A node that fails once fails often: one warning about it in this time is enough. */
+/** A failing node fails often, so one warning about it in this time is enough. */
 const warnAgainAfterMs = 60_000;
 
 /**
  * Opens the chain that the settings name. Throws BadSetting when a node serves another network or the sponsor's key is
- * not a valid key. Nodes that cannot be reached do not stop the start.
+ * invalid. Unreachable nodes do not stop the start.
  */
 export async function openDonationChain(
   config: Pick<Config, "network" | "solanaRpcUrls" | "commitment">,
@@ -49,7 +49,7 @@ export async function openDonationChain(
 }
 
 const sweepEveryMs = 2_000;
-/** Stopping waits no longer; what is not recorded by then the next start finds. */
+/** Stopping waits no longer. The next start finds donations that are not recorded by then. */
 const stopWaitMs = 2_500;
 
 /** Follows donations until they are final: at once, because a crash may have left some, then every 2 s. */

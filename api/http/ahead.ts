@@ -2,41 +2,41 @@ import { countedCache } from "#content/runtime/cache.ts";
 import { minuteMs } from "#content/contract/base/time.ts";
 import type { Allowance, Hits } from "#content/operation/limit-store.ts";
 
-/** How long what was let through ahead may stay uncounted. */
+/** Hits that were let through uncounted are counted within this time. */
 export const recordEveryMs = 100;
-/** This part of a limit may be let through before it is counted: four services together are a tenth above at most. */
+/** This fraction of a limit may pass uncounted: four services together exceed it by at most a tenth. */
 const limitsPart = 30;
 const clientsMax = 50_000;
 
-/** What this process knows of a client. */
+/** What this process knows about a client. */
 type Client = Pick<Hits, "counters"> & {
-  /** What was left, of all processes, when last counted; null for not known. */
+  /** What all processes together left the client at the last count; null before the first. */
   left: Allowance | null;
   countedAtMs: number;
-  /** Hits let through and not yet counted, and how many of them are being counted. */
+  /** Hits that were let through but not counted yet; `sent` of them are being counted now. */
   pending: number;
   sent: number;
-  /** Full until then: nothing comes free earlier. */
+  /** The window stays full until this time. */
   fullUntilMs: number;
 };
 
-/** Hits that go with what is counted next, and what is done with the answer. */
+/** Hits to count together with the next ones, and the callback for the result. */
 export type Pending = { hits: Hits; onAnswer: (left: Allowance) => void };
 
 type AheadOptions = {
-  /** Counts hits, and what is pending before them. */
+  /** Counts these hits, and before them all pending ones. */
   ask: (hits: Hits) => Promise<Allowance>;
-  /** Has what is pending counted in `recordEveryMs`. */
+  /** Arranges that the pending hits are counted within `recordEveryMs`. */
   onPending: () => void;
   now: () => number;
-  /** Whether hits of clients are let through that nothing is known of. */
+  /** Whether hits of clients that this process has never counted may pass uncounted. */
   trustsUnknown: boolean;
 };
 
 /**
- * Lets hits through before they are counted, at most a thirtieth of their limit, while their client is known to have used
- * less than half of it; after that every hit is counted first. To count each would keep processes waiting for each other,
- * and for a server.
+ * Lets hits pass before they are counted, as long as the client has used less than half of its limit and its uncounted
+ * hits are at most a thirtieth of it. All other hits are counted first. Counting each hit first would make processes wait
+ * for each other and for a server.
  */
 export function openAhead({ ask, onPending, now, trustsUnknown }: AheadOptions) {
   const known = countedCache<Client>(clientsMax);
@@ -45,7 +45,7 @@ export function openAhead({ ask, onPending, now, trustsUnknown }: AheadOptions) 
     const key = counters.map(({ window, clients }) => `${window.policy} ${clients[0]}`).join();
     const client = known.get(key);
     if (client !== undefined) return client;
-    // Anyone who is forgotten is asked about again.
+    // A client that the cache has dropped is simply asked about again.
     const fresh = { counters, left: null, countedAtMs: 0, pending: 0, sent: 0, fullUntilMs: 0 };
     known.set(key, fresh);
     return fresh;
@@ -57,7 +57,7 @@ export function openAhead({ ask, onPending, now, trustsUnknown }: AheadOptions) 
     return left;
   };
   return {
-    /** Lets hits through, or answers for them when they are counted. */
+    /** Lets hits pass at once, or counts them first and answers with the result. */
     take: (hits: Hits): Allowance | Promise<Allowance> => {
       const client = clientOf(hits);
       client.counters = hits.counters;
@@ -80,7 +80,7 @@ export function openAhead({ ask, onPending, now, trustsUnknown }: AheadOptions) 
       onPending();
       return { ...left, allowed: true, remaining: left.remaining - pending };
     },
-    /** What was let through since it was last asked, to be counted whatever is left. */
+    /** Hits that were let through since the last call. They are counted even where the limit is used up. */
     takePending: (): Pending[] => {
       const clients = [...waiting];
       waiting.clear();

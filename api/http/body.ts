@@ -4,13 +4,12 @@ import { tableText } from "#content/reconciliation/table.ts";
 import type { PageForm } from "./headers.ts";
 import { Refused } from "./problem.ts";
 
-/** Source: the promises of the spec, 16. */
 export const bodyBytesMax = 65_536;
 const depthMax = 8;
 
 /**
- * The JSON body of a request, read with limits; undefined for a request without one. Throws Refused: 413 above 64 KiB (also chunked), 415 for another
- * content type, 400 for what is not JSON or nested more than 8 deep.
+ * Reads the JSON body of a request; undefined when there is none. Throws Refused: 413 above 64 KiB (also chunked), 415 for
+ * another content type, 400 for invalid JSON or JSON nested more than 8 deep.
  */
 export async function readJson(request: Request, contentType: string): Promise<unknown> {
   if (contentType === "" && isEmpty(request)) return undefined;
@@ -29,7 +28,7 @@ export async function readJson(request: Request, contentType: string): Promise<u
   }
 }
 
-/** A JSON value that came as text. Throws Refused, 400, for what is not JSON or nested more than 8 deep. */
+/** Parses a JSON text. Throws Refused, 400, for invalid JSON or JSON nested more than 8 deep. */
 export function parsedJson(text: string): unknown {
   let value: unknown;
   try {
@@ -58,11 +57,11 @@ export async function readBody(request: Request): Promise<Uint8Array> {
   const length = request.headers.get("content-length");
   if (Number(length ?? 0) > bodyBytesMax) throw tooLarge();
   try {
-    // A stream costs more than all else about a small body; one that says its length needs none.
+    // Reading a stream costs more than everything else about a small body; a body of known length needs none.
     const bytes = length === null ? await readChunks(request) : await request.bytes();
     if (bytes.byteLength <= bodyBytesMax) return bytes;
   } catch (cause) {
-    // The client went away, or was too slow and cut off.
+    // The client disconnected, or was cut off because it was too slow.
     const detail = "The body did not arrive whole.";
     throw new Refused({ status: 400, code: "body_incomplete", detail }, { cause });
   }
@@ -77,8 +76,8 @@ const tooLarge = (): Refused =>
   });
 
 /**
- * Reads until the end, or until it is too much. The stream is not cancelled then: a request that was made again (see
- * `canonicalRequest` in api/http/listen.ts) would wait for that for ever. Bun throws away what no one reads.
+ * Reads to the end, or until the limit is exceeded. It does not cancel the stream: a request rebuilt by `canonicalRequest`
+ * (api/http/listen.ts) would wait for that for ever. Bun discards what is not read.
  */
 async function readChunks(request: Request): Promise<Uint8Array> {
   const chunks: Uint8Array[] = [];
@@ -109,12 +108,12 @@ function depthOf(json: string): number {
   return deepest;
 }
 
-/** Whether a body is a form as browsers without a script send it. */
+/** Whether a body is a form as a browser sends it without a script. */
 export const isForm = (contentType: string | null): boolean =>
   /^application\/x-www-form-urlencoded\s*(?:;|$)/i.test(contentType ?? "");
 
 /**
- * The fields of a form, trimmed, with "\n" as line break; a repeated one counts once, the first. Throws Refused: 413 above
+ * The fields of a form, trimmed, with "\n" as line break. Of a repeated field the first counts. Throws Refused, 413, above
  * 64 KiB.
  */
 export async function formFields(request: Request): Promise<Map<string, string>> {
@@ -128,11 +127,11 @@ export async function formFields(request: Request): Promise<Map<string, string>>
 }
 
 const formAddresses = addressesWhere(({ takes }) => takes === "form");
-/** Whether a form comes to this path: other routes take JSON alone. */
+/** Whether this path takes forms; other routes take only JSON. */
 export const takesForm = (path: string): boolean => formAddresses.test(path);
 
 const tableAddresses = addressesWhere(({ takes }) => takes === "table");
-/** Whether a table comes to this path, as a file in a form or by itself. */
+/** Whether this path takes a table, as a file in a form or as the body itself. */
 export const takesTable = (path: string): boolean => tableAddresses.test(path);
 
 /** A table of at most 64 KiB: CSV itself, or the field `table` of a form. Throws Refused. */
@@ -155,19 +154,19 @@ export async function tableBody(request: Request): Promise<{ table: string }> {
 export const isSentByForm = (request: Request): boolean =>
   isForm(request.headers.get("content-type"));
 
-/** The fields of a form as a body. */
+/** The fields of a form as the body of a route. */
 export const formBody = async (request: Request): Promise<Record<string, string>> =>
   Object.fromEntries(await formFields(request));
 
-/** How the site draws a page that is of one reader and one moment: no cache keeps it. `status`: 200 unless given. */
+/** Draws a page for one reader at one moment, so no cache stores it. `status` is 200 by default. */
 export type DrawForm = {
   form(page: FormPage, form: PageForm, status?: number): Promise<Response>;
 };
 
-/** Absent: no site is compiled beside the service. */
+/** `draw` is absent when no site is compiled beside the service. */
 export type Drawing = { draw?: DrawForm | undefined };
 
-/** The texts of a form, or of JSON that was sent in its place. */
+/** The texts of a form, or of JSON sent in its place. */
 export const valuesIn = (body: unknown): Record<string, string> =>
   Object.fromEntries(
     Object.entries(body ?? {}).flatMap(([name, value]): [string, string][] =>

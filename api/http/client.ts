@@ -10,28 +10,28 @@ import { followThroughWindowMs } from "#content/recommendation/follow-through-st
 
 const addresses = new WeakMap<Request, string>();
 const senders = new WeakMap<Request, Request>();
-/** Each request is asked several times: for its limits, what it stores, and whose it is. */
+/** Cached, because each request is asked several times: for its limits, for what it stores, and for its sender. */
 const networks = new WeakMap<Request, string>();
 const wideHashes = new WeakMap<Request, string | null>();
 
-/** Remembers the socket's address of a request, for `networkOf`. Called by anyone who took the request off a socket. */
+/** Stores the socket's address of a request for `networkOf`. Whoever takes the request off a socket calls it. */
 export const rememberAddress = (request: Request, address: string): void => {
   addresses.set(request, address);
 };
 
-/** Makes a request that the service asks of itself count as that of the client for whom it asks. */
+/** Makes an internal request count as one of the client for whom the service sends it. */
 export const sameClient = (request: Request, client: Request): void => {
   senders.set(request, client);
 };
 
 const forwarding = ["x-forwarded-for", "forwarded", "via", "x-real-ip"];
 
-/** Whether a request comes from this machine, and from no one beyond it: a proxy on the machine says whom it stands for. */
+/** Whether a request comes from this machine itself; one that a local proxy forwards has a forwarding header. */
 export const isLocal = (request: Request): boolean =>
   /^(?:127\.|::1$|::ffff:127\.)/.test(addresses.get(request) ?? "") &&
   !forwarding.some((name) => request.headers.has(name));
 
-/** Whether the service asks this of itself, for a client that called a tool. */
+/** Whether the service sent this request to itself for a client that called a tool. */
 export const isAskedByTool = (request: Request): boolean => senders.has(request);
 
 /**
@@ -41,7 +41,7 @@ export const isAskedByTool = (request: Request): boolean => senders.has(request)
 export const networkOf = (request: Request, { trustedHops }: Pick<Config, "trustedHops">): string =>
   remembered(networks, request, (client) => readNetwork(client, trustedHops));
 
-/** What is read of a request, or of that for which the service asks this of itself, the first time it is needed. */
+/** Reads a value of a request (for an internal one: of the client's request) on first use, and caches it. */
 function remembered<Value>(
   cache: WeakMap<Request, Value>,
   given: Request,
@@ -63,7 +63,7 @@ function readNetwork(request: Request, trustedHops: number): string {
   return networkPart(hops[Math.max(0, hops.length - trustedHops)] ?? socket);
 }
 
-/** The /24 or /48 around what `networkOf` gives: what one sender can have whole. Null for an unknown address. */
+/** The /24 or /48 around the result of `networkOf`, which one sender may own as a whole. Null for an unknown address. */
 export const wideNetwork = (network: string): string | null =>
   network.includes(":")
     ? network.split(":").slice(0, 3).join(":")
@@ -72,8 +72,8 @@ export const wideNetwork = (network: string): string | null =>
 const addressLengthMax = 64;
 
 /**
- * "192.0.2.7" → itself; "2001:db8:1:2:3::4" → "2001:db8:1:2::/64"; ports are taken off. An IPv6 address that holds an
- * IPv4 one (mapped, NAT64, 6to4, Teredo) is that: one host has thousands of them.
+ * "192.0.2.7" → itself; "2001:db8:1:2:3::4" → "2001:db8:1:2::/64"; ports are removed. An IPv6 address that embeds an IPv4
+ * one (mapped, NAT64, 6to4, Teredo) gives the IPv4 address, because one host has thousands of such addresses.
  */
 export function networkPart(address: string): string {
   const bare = address
@@ -103,8 +103,8 @@ function groupsOf(address: string): string[] {
 }
 
 /**
- * Prefixes behind which an IPv4 address stands, and in which groups. Source: RFC 4291 (mapped), RFC 6052 (NAT64), RFC 3056
- * (6to4), RFC 4380 (Teredo, whose bits are flipped).
+ * Prefixes of IPv6 addresses that embed an IPv4 one, and the group at which it starts. Source: RFC 4291 (mapped), RFC 6052
+ * (NAT64), RFC 3056 (6to4), RFC 4380 (Teredo, whose bits are flipped).
  */
 const embeddings = [
   { prefix: "0:0:0:0:0:ffff:", at: 6, flipped: 0 },
@@ -124,9 +124,9 @@ function embeddedIpv4(groups: readonly string[]): string | null {
 }
 
 /**
- * The client's /24 or /48 as a keyed hash behind its family ("4:…", "6:…"), null for an unknown address. It is the same
- * every day, because what it is kept with takes longer: a proposal waits (it tells who may replace it, and in the strict
- * consensus mode two agents on one network are one vote), and what a network stores is counted over 24 hours.
+ * The client's /24 or /48 as a keyed hash after its family ("4:…", "6:…"); null for an unknown address. It does not change
+ * daily, because it is stored with things that outlast midnight: waiting proposals (it decides who may replace one; in the
+ * strict consensus mode two agents on one network are one vote) and the bytes stored in 24 hours.
  */
 export function networkHash(
   request: Request,
@@ -148,7 +148,7 @@ export function networkHash(
 export const bearerOf = (request: Request): string | null =>
   /^Bearer +(\S{1,500})$/i.exec(request.headers.get("authorization") ?? "")?.[1] ?? null;
 
-/** The secret of an agent that came as `Authorization: Bearer`; null without one. Any other token is ignored. */
+/** An agent's secret from `Authorization: Bearer`; null without one, and for any other token. */
 export function agentSecretOf(request: Request): string | null {
   const token = bearerOf(request);
   return token?.startsWith(agentSecretStart) === true ? token : null;
@@ -159,8 +159,8 @@ const hashedLengthMax = 250;
 const hashesOf = new WeakMap<Uint8Array, { day: number; hashes: Cache<string> }>();
 
 /**
- * A keyed hash of a text, 22 characters. Those of the last 10,000 texts of a day are kept in memory: the same clients and
- * programs ask again and again, and a hash costs more than the rest of a request's log line.
+ * A keyed hash of a text, 22 characters. Hashes of the last 10,000 texts of a day are cached: the same clients and
+ * programs send many requests, and a hash costs more than the rest of a request's log line.
  */
 export function keyedHash(key: Uint8Array, text: string): string {
   const hash = (of: string) =>
@@ -169,18 +169,18 @@ export function keyedHash(key: Uint8Array, text: string): string {
   const day = Math.floor(Date.now() / 86_400_000);
   let today = hashesOf.get(key);
   if (today?.day !== day) {
-    // The texts are addresses and programs of clients: none outlives its day.
+    // The texts are addresses and user agents of clients, so none is kept beyond its day.
     today = { day, hashes: countedCache(hashesMax, { memoMethod: hash }) };
     hashesOf.set(key, today);
   }
   return today.hashes.memo(text);
 }
 
-/** The hash of a user agent, "" for a request that names none. No one can link it to that of another day. */
+/** The hash of a user agent ("" for a request without one). It changes daily, so that no one can link two days. */
 export const userAgentHash = (key: Uint8Array, userAgent: string, atMs: number): string =>
   keyedHash(key, `${isoDay(atMs)}\n${userAgent}`);
 
-/** The hashes under which a user agent may have asked for a recommendation at most 60 s ago: two just after midnight. */
+/** The hashes under which a user agent may have asked for a recommendation in the last 60 s: two just after midnight. */
 export function recentHashes(
   key: Uint8Array,
   userAgent: string,
@@ -191,12 +191,12 @@ export function recentHashes(
   return before === today ? [today] : [today, before];
 }
 
-/** What is written in someone's name: the address of a visitor's browser must not lend itself to it. */
+/** Writes in someone's name. A page of another site must not use its visitor's browser, and so its address, for them. */
 const written: readonly LimitName[] = ["enrich", "onboard", "correct", "bind"];
 
 /**
- * Refuses what a page of another site has its visitor's browser send, null for all else. The secret of an agent lets its
- * owner's pages write; the verb checks it, so only whether one came matters here. Programs send no such header, and
+ * Refuses a write that a page of another site has a browser send; null for anything else. An agent's secret lets its
+ * owner's pages write; the verb verifies it, so only its presence counts here. Programs do not send the header, and
  * payments (the widget, wallets) prove themselves. Source: W3C, "Fetch Metadata Request Headers".
  */
 export function crossSiteWrite(limit: LimitName, client: Request): Response | null {

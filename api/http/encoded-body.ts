@@ -6,14 +6,14 @@ import { namesIgnored } from "./ignored.ts";
 
 type Encoding = "identity" | "br" | "gzip";
 
-/** Bytes that make up an answer, one after another. The same may stand in it more than once. */
+/** The bytes of an answer in order. The same part may occur more than once. */
 export type AnswerParts = readonly Uint8Array<ArrayBuffer>[];
 
-/** The bytes of an answer with their ETag, compressed at most once each way. */
+/** The bytes of an answer with their ETag; each encoding is computed at most once. */
 export class EncodedBody {
   readonly contentType: string;
   readonly cacheControl: string | null;
-  /** Of the whole answer, in bytes. */
+  /** Length of the whole answer in bytes. */
   readonly length: number;
   readonly #parts: AnswerParts;
   readonly #tag: string;
@@ -28,12 +28,12 @@ export class EncodedBody {
     this.#tag = Bun.hash(this.body).toString(36);
   }
 
-  /** What the answer takes in memory, in bytes: a part that stands in it twice is kept once. */
+  /** Memory that the answer takes, in bytes: a part that occurs twice is held once. */
   get bytesKept(): number {
     return [...new Set(this.#parts)].reduce((sum, part) => sum + part.byteLength, 0);
   }
 
-  /** The whole answer. Put together again each time when it has several parts, so that they are kept once. */
+  /** The whole answer. With several parts it is concatenated at each call, so that memory holds each part only once. */
   get body(): Uint8Array<ArrayBuffer> {
     const [first, ...rest] = this.#parts;
     if (first !== undefined && rest.length === 0) return first;
@@ -46,7 +46,7 @@ export class EncodedBody {
     return whole;
   }
 
-  /** A strong ETag: every encoding is a representation of its own. Source: RFC 9110, 8.8.3. */
+  /** A strong ETag, which differs by encoding, because each encoding is a representation. Source: RFC 9110, 8.8.3. */
   etag(encoding: Encoding): string {
     return encoding === "identity" ? `"${this.#tag}"` : `"${this.#tag}-${encoding}"`;
   }
@@ -64,11 +64,11 @@ export class EncodedBody {
     );
   }
 
-  /** The encoding to send to a client that accepts these. Small answers are left as they are. */
+  /** The encoding for a client that accepts these. Answers below 1,024 bytes are not compressed. */
   encodingFor(acceptEncoding: string | null): Encoding {
     if (acceptEncoding === null || this.length < compressFromBytes) return "identity";
     this.#sent += 1;
-    // Brotli takes four times as long as the quickest gzip: worth it for an answer that is sent again.
+    // Brotli takes four times as long as the fastest gzip; that pays off only for an answer that is sent again.
     const wanted = this.#sent > 1 ? (["br", "gzip"] as const) : (["gzip", "br"] as const);
     return wanted.find((encoding) => acceptsEncoding(acceptEncoding, encoding)) ?? "identity";
   }
@@ -87,7 +87,7 @@ export class EncodedBody {
   }
 }
 
-/** An answer in JSON: the same bytes as the bundle's file of it. */
+/** An answer in JSON, with the same bytes as its file in the bundle. */
 export const encodedJson = (value: unknown, cacheControl: string | null = null): EncodedBody =>
   new EncodedBody(answerBytes(value), "application/json", cacheControl);
 
@@ -100,8 +100,8 @@ type Set = {
 };
 
 /**
- * What a route returned as a response: JSON with a strong ETag, 304 when the client has it, compressed when it
- * accepts that. What no cache may keep has no ETag. A response that a route made itself is left alone.
+ * Makes a response of what a route returned: JSON with a strong ETag, 304 when the client has it, compressed when the
+ * client accepts that. A no-store answer has no ETag. A Response that the route made itself is left as it is (undefined).
  */
 export function answerOf(value: unknown, request: Request, set: Set): Response | undefined {
   if (value instanceof Response) return undefined;
@@ -114,7 +114,7 @@ export function answerOf(value: unknown, request: Request, set: Set): Response |
   if (!isRead) return new Response(encoded.body, { status, headers });
   if (encoded.length >= compressFromBytes) headers.append("vary", "Accept-Encoding");
   const encoding = encoded.encodingFor(encodingsFor(request));
-  // What no cache may keep, no client has.
+  // No client can have stored a no-store answer.
   if (headers.get("cache-control") !== "no-store") {
     headers.set("etag", encoded.etag(encoding));
     if (encoded.isNamedBy(request.headers.get("if-none-match"))) {
@@ -126,11 +126,10 @@ export function answerOf(value: unknown, request: Request, set: Set): Response |
   return new Response(encoded.bytes(encoding), { headers });
 }
 
-/** The encodings that a client takes; none for an answer to which something is still added. */
+/** The encodings that a client accepts; none for an answer to which `completed` still adds members. */
 const encodingsFor = (request: Request): string | null =>
   namesIgnored(request) ? null : request.headers.get("accept-encoding");
 
-/** The headers that a route set. */
 function headersOf(set: Set, cacheControl: string): Headers {
   const headers = new Headers({ "cache-control": cacheControl });
   for (const [name, value] of Object.entries(set.headers)) {

@@ -3,14 +3,14 @@ import descriptionLinks from "#content/editorial/description-links.json";
 import { languageCodes } from "#content/language/languages.ts";
 import type { Allowance } from "#content/operation/limit-store.ts";
 
-/** Where a program finds out about the service. Source: RFC 8288, RFC 9727. */
+/** Links to the descriptions of the service, for programs. Source: RFC 8288, RFC 9727. */
 const links = descriptionLinks.join(", ");
 
 const nosniff = ["x-content-type-options", "nosniff"] as const;
 
 /**
- * Sent with every answer but the desk's: the directory is public, for any origin. By hand, because @elysiajs/cors sends
- * `Vary: *`, which no cache keeps.
+ * Sent with every answer except the desk's, because the directory is public to any origin. Not done with @elysiajs/cors,
+ * which sends `Vary: *` and so defeats caches.
  */
 const always: readonly (readonly [string, string])[] = [
   ["access-control-allow-origin", "*"],
@@ -23,20 +23,20 @@ const always: readonly (readonly [string, string])[] = [
   ["referrer-policy", "strict-origin-when-cross-origin"],
 ];
 
-/** For pages of the service itself, unless they bring their own: nothing from elsewhere, no inline script. */
+/** The default policy for pages of the service itself: nothing from other origins, no inline script. */
 const contentSecurityPolicy =
   "default-src 'self'; object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'";
 
-/** Reads may be kept by caches for a short time, like the files of the bundle. */
+/** Caches may store reads for a short time, like files of the bundle. */
 export const readCacheControl = "public, max-age=60, stale-while-revalidate=600";
 export const freshCacheControl = "public, max-age=5, stale-while-revalidate=60";
-/** For what is logged each time it is asked: a cache may hold it, but asks each time whether it still holds. */
+/** For answers whose requests are logged: a cache may store them, but has to revalidate each time. */
 export const askedCacheControl = "private, no-cache";
 
-/** Adds what every answer carries, without touching what the route said itself. */
+/** Adds the headers that every answer carries. Headers set by the route stay. */
 export function addHeaders(response: Response, method: string, allowance: Allowance | null): void {
   const { headers } = response;
-  // What the desk keeps to its own origin is no part of the public directory.
+  // The desk keeps its answers to its own origin; they are not part of the public directory.
   const isSameOrigin = headers.get("cross-origin-resource-policy") === "same-origin";
   for (const [name, value] of isSameOrigin ? [nosniff] : always) {
     if (!headers.has(name)) headers.set(name, value);
@@ -51,7 +51,7 @@ export function addHeaders(response: Response, method: string, allowance: Allowa
   headers.set("ratelimit", `"${policy}";r=${remaining};t=${Math.ceil(resetMs / 1_000)}`);
 }
 
-/** A page is framed by no site, unless its own policy says so. */
+/** Forbids framing of a page, unless its own policy allows it. */
 function guardPage(headers: Headers): void {
   const policy = headers.get("content-security-policy") ?? contentSecurityPolicy;
   headers.set("content-security-policy", policy);
@@ -59,20 +59,20 @@ function guardPage(headers: Headers): void {
   headers.set("x-frame-options", "DENY");
 }
 
-/** The answer to OPTIONS: what is allowed here, also to scripts of other sites. */
+/** The answer to OPTIONS: the allowed methods, also for scripts of other sites. */
 export const optionsAnswer = (allow: readonly string[]): Response =>
   new Response(null, {
     status: 204,
     headers: {
       allow: allow.join(", "),
       "access-control-allow-methods": allow.join(", "),
-      "access-control-allow-headers": "*, Authorization", // The star does not stand for this one.
+      "access-control-allow-headers": "*, Authorization", // The star does not cover Authorization.
       "access-control-max-age": "86400",
       "cache-control": "public, max-age=86400",
     },
   });
 
-/** In which language a page is asked for, and what the reader takes: markdown in the place of a page is English. */
+/** The requested language of a page and what the client accepts. Markdown, where it replaces a page, is always English. */
 export type PageForm = { language: string; accept: string | null; acceptEncoding: string | null };
 export const formOf = (request: Request): PageForm => ({
   language: languageOf(request),
@@ -80,7 +80,7 @@ export const formOf = (request: Request): PageForm => ({
   acceptEncoding: request.headers.get("accept-encoding"),
 });
 
-/** The language in front of an address, /es of /es/browse; where forms are sent, the one that their page put behind the address. */
+/** The language that starts a path (/es/browse); for a form, the `language` parameter that its page put into the address. */
 function languageOf(request: Request): string {
   const { path, query } = addressOf(request);
   const isOfForm = request.method === "POST" || path.startsWith("/api/");

@@ -17,17 +17,17 @@ const addressAt = new Map(
   Object.values<Address>(addresses).map((address) => [address.path, address]),
 );
 
-/** What an operation knows of a request; `strict`: it asks for money or writes, so that nothing may be misunderstood. */
+/** What an operation accepts. `strict` ones ask for money or write, so they refuse unknown query parameters. */
 const knownBy = (operation: Operation) => {
   const { method, path, query, body, tag } = operation;
   const { limit = "read", takes } = addressAt.get(path) ?? {};
   return {
-    // Pages put their language behind the address of a form.
+    // Pages add their language to the address of a form.
     query: [...Object.keys(query?.shape ?? {}), ...(takes === "form" ? ["language"] : [])],
     body: body?.shape,
     strict:
       limit === "donate" || limit === "pay" || (method === "post" && body?.storesNothing !== true),
-    // What a published protocol answers has members of its own.
+    // Published protocols define the members of their answers, so no names may be added to them.
     named: tag !== "Reconciliation" && tag !== "MCP",
   };
 };
@@ -41,12 +41,12 @@ const known = new Map(
 
 const ignoredOf = new WeakMap<Request, IgnoredInput[]>();
 
-/** Whether an answer to this request names something: it is written anew, so that nothing is spoiled that is kept. */
+/** Whether unknown names go into the answer to this request. It is then rebuilt, so that a cached answer is not altered. */
 export const namesIgnored = (request: Request): boolean => ignoredOf.has(request);
 
 /**
- * Notes parameters and members of the body that the operation at this route does not know, each with the known name that
- * is nearest. Throws Refused, 400, for a parameter where that could change money or what is written.
+ * Notes query parameters and members of the body that the route's operation does not know, each with the nearest known
+ * name. Throws Refused, 400, for an unknown parameter where it could change money or what is written.
  */
 export function noteIgnored(request: Request, route: string, body: unknown): void {
   const operation = known.get(`${request.method} ${route}`);
@@ -85,7 +85,7 @@ function membersIgnored(shape: z.core.$ZodType, value: unknown, path = ""): Igno
     return value.flatMap((item, at) => membersIgnored(def.element, item, `${path}[${at}]`));
   }
   if (def.type !== "object" || typeof value !== "object" || value === null) return [];
-  // What takes other members, or refuses them, says so itself.
+  // A shape that accepts other members, or refuses them, deals with them itself.
   if (def.catchall !== undefined || Array.isArray(value)) return [];
   return Object.entries(value).flatMap(([name, member]) => {
     const at = path === "" ? name : `${path}.${name}`;
@@ -96,14 +96,14 @@ function membersIgnored(shape: z.core.$ZodType, value: unknown, path = ""): Igno
   });
 }
 
-/** Adds to an answer what only the request knows: its id to a refusal, and to any JSON what of it was not known. */
+/** Adds what only the request knows: to a refusal its request id, to any JSON answer the names that were not known. */
 export function completed(response: Response, request: Request): Response | Promise<Response> {
   const type = response.headers.get("content-type");
   const isRefusal = type === "application/problem+json" || response.status === paymentRequired;
   const ignored = ignoredOf.get(request);
   if (!isRefusal && (ignored === undefined || type !== "application/json")) return response;
   const { status, headers } = response;
-  // What was not understood stands in front, for those who read no more.
+  // The names that were not understood come first, for clients that read only the start.
   const [first, last] = [ignored && { ignored }, isRefusal && { request_id: requestIdOf(request) }];
   const whole = (answer: object) => answerBytes({ ...first, ...answer, ...last });
   return response.json().then((answer) => new Response(whole(answer), { status, headers }));

@@ -22,23 +22,23 @@ import { atMostEvery, withTimeout, bootId, machineUptimeMs } from "#content/runt
 import { StoreAway } from "#content/store/busy.ts";
 import type { Store } from "#content/store/open.ts";
 
-/** Where windows are counted that others count in, too. */
+/** The place where windows are counted together with other processes. */
 export type LimitPlace = Windows & {
-  /** Never throws: what cannot be counted there is counted here. */
+  /** Never throws: when the shared place fails, this process counts in its own memory. */
   takeAll(hits: readonly Hits[]): Promise<Allowance[]>;
-  /** Whether this process counts for itself at present. */
+  /** Whether this process counts only for itself at present. */
   isAlone: () => boolean;
 };
 
-/** No request waits longer for a server before it is counted here. */
+/** A request waits at most this long for a server; then it is counted in this process. */
 const answerWaitMs = 500;
 const sweepEveryMs = 1_000;
-/** A server that is away is asked again sooner than a file that could not be written. */
+/** When a file could not be written, wait longer than for a server that was away. */
 const [fileAgainMs, serverAgainMs] = [minuteMs, 5_000];
 
 /**
- * A file, which the processes of this machine share, or a store on a server, which all services of a directory share. While it
- * cannot be written (a full disk, a server that is away or answers late) this process counts for itself, in memory.
+ * Opens a file that the processes of this machine share, or a store on a server that all services of a directory share.
+ * While it cannot be used (a full disk, a server that is away or late) this process counts for itself, in memory.
  */
 export function openLimitPlace(
   place: string | Store,
@@ -53,7 +53,7 @@ export function openLimitPlace(
       : openStoreWindows(place, clockMs);
   let shared = open();
   let ownWindows: Windows | null = null;
-  /** Reading a file that cannot be written would find room in it again and again. */
+  /** Until then only the own windows are used: each look into a file that cannot be written would find free room in it. */
   let aloneUntilMs = -Infinity;
   const isLogged = atMostEvery(minuteMs);
   const isAlone = () => ownWindows !== null && performance.now() < aloneUntilMs;
@@ -90,11 +90,11 @@ export function openLimitPlace(
   };
 }
 
-/** Another process writes: the next question finds the file free. */
+/** Another process is writing. The next attempt may find the file free. */
 const isLocked = (error: unknown): boolean =>
   error instanceof Error && "code" in error && String(error.code).startsWith("SQLITE_BUSY");
 
-/** Windows in a store on a server. Their time is the server's; `clockMs` stands in for it in tests. */
+/** Windows in a store on a server, whose clock decides. Tests pass `clockMs` instead. */
 function openStoreWindows(store: Store, clockMs?: () => number): Windows {
   let aheadMs = Date.now() - performance.now();
   const isSweepDue = atMostEvery(sweepEveryMs);
@@ -113,21 +113,21 @@ function openStoreWindows(store: Store, clockMs?: () => number): Windows {
 
 /** Sliding windows, wherever their hits are counted. */
 export type Windows = {
-  /** Takes for many at once, in their order. Each answer is of the tightest window; 0 hits only look. */
+  /** Counts several hits in order. Each answer is that of the tightest window; a count of 0 only reads. */
   takeAll(hits: readonly Hits[]): Allowance[] | Promise<Allowance[]>;
-  /** Milliseconds that only grow, the same for all who share the windows. */
+  /** Milliseconds that never decrease, the same for all processes that share the windows. */
   now: () => number;
   close(): void;
 };
 
 const windowSweepEveryMs = 100;
-/** What came in since the last sweep goes out again, and something of what was left over. */
+/** A sweep removes up to this many expired rows, and four for each new hit, so that a backlog shrinks. */
 const sweptAtLeast = 100;
 const seenEveryMs = 5_000;
 
 /**
- * Exact sliding windows shared by all processes that open the same file. Durations come from the machine's
- * uptime, so that setting the clock neither frees nor locks anyone. `uptimeMs` stands in for it in tests.
+ * Exact sliding windows shared by all processes that open the same file. Time is the machine's uptime, so that setting the
+ * clock neither frees nor blocks anyone. Tests pass `uptimeMs` instead.
  */
 export function openWindows(path: string, uptimeMs: () => number = machineUptime()) {
   const db = openFile(path);
@@ -136,7 +136,7 @@ export function openWindows(path: string, uptimeMs: () => number = machineUptime
   const counting = db.query<{ used: number; next: number | null }, CountedHit>(countingSql);
   const adding = db.query<null, [string, string, number, number]>(addingSql);
   const sweep = sweeper(db, now());
-  /** What one window leaves a client after so many hits. */
+  /** What a window leaves a client after so many hits. */
   const leftIn = (
     { window: { policy, limit, windowMs }, clients: [first = "", second = first] }: Counter,
     { count, always = false, atMs }: Pick<Hits, "count" | "always"> & { atMs: number },
@@ -156,7 +156,7 @@ export function openWindows(path: string, uptimeMs: () => number = machineUptime
       if (!answer.allowed && !always) return answer;
       left.push(answer);
     }
-    // 0 only looks, and leaves no row.
+    // A count of 0 only reads, and adds no row.
     for (const { window, clients } of count === 0 ? [] : counters) {
       adding.run(window.policy, clients[0] ?? "", untilOf(window, atMs), count);
     }
@@ -178,7 +178,7 @@ export function openWindows(path: string, uptimeMs: () => number = machineUptime
 const untilOf = ({ windowMs, grainMs }: Window, atMs: number): number =>
   Math.ceil((atMs + windowMs) / grainMs) * grainMs;
 
-/** Takes out hits that are over, a few at a time: no one waits for a table of a million to be cleared. */
+/** Removes expired hits, a few at a time, so that no request waits while a table of a million rows is cleared. */
 function sweeper(db: Database, nowMs: number) {
   const sweeping = db.query<null, [number, number]>(sweepingSql);
   const seeing = db.query<null, [number]>("UPDATE boot SET seen_at = ?");
@@ -239,7 +239,7 @@ const tables = [
 
 type Boot = { id: string; booted_at: number; seen_at: number };
 
-/** When this boot began, in the time of the file: after a reboot time goes on from when it was last seen. */
+/** When this boot began, in the time of the file. After a reboot that time continues from the last `seen_at`. */
 function bootOf(db: Database, uptimeNowMs: number): number {
   const id = bootId();
   const boot = db.query<Boot, []>("SELECT id, booted_at, seen_at FROM boot").get();
@@ -257,7 +257,7 @@ function bootOf(db: Database, uptimeNowMs: number): number {
   return booted_at;
 }
 
-/** Milliseconds since the machine started: its uptime once, to 10 ms, and the process's own steady clock from there. */
+/** Milliseconds since boot: the uptime is read once (to 10 ms), then the process's steady clock is added. */
 function machineUptime(): () => number {
   const startedAtMs = machineUptimeMs() - performance.now();
   return () => startedAtMs + performance.now();

@@ -7,25 +7,25 @@ import { internal, problem } from "./problem.ts";
 
 export type Listening = ReturnType<typeof listen>;
 
-/** Answers requests; `address` is the socket's. */
+/** Answers requests; `address` is that of the socket. */
 export type Handles = {
   handle(request: Request, address?: string): Promise<Response>;
-  /** Told of each answer that `before` gave, and when the request came: a time of `performance.now`. */
+  /** Called for each answer that `before` gave, with the start of the request in the time of `performance.now`. */
   observe?(request: Request, status: number, startedMs: number): void;
 };
 
 export type ListenOptions = {
-  /** Answers a request before the service does, for example with a file; null leaves it to the service. */
+  /** May answer a request before the service, for example with a file; null passes it on to the service. */
   before?: (request: Request) => Response | null | Promise<Response | null>;
   /** Lets several processes of one machine listen on the same port. */
   reusePort?: boolean;
-  /** Answers in place of what threw: `before` is not the service, which never throws. */
+  /** Answers when something throws. The service never throws, but `before` may. */
   onError?: (error: unknown) => Response;
 };
 
-/** Slow clients are cut off: nothing may take longer than this between two bytes, nor a request head 15 s. */
+/** A connection without a byte for so long is closed, so that slow clients are cut off. */
 const idleTimeoutSeconds = 10;
-/** None: Bun's own refusal has no body. The limit is that of api/http/body.ts; what no one reads takes no memory. */
+/** Unlimited: Bun's own refusal would have no body. api/http/body.ts has the limit; unread bytes take no memory. */
 const bodyBytesMax = Number.MAX_SAFE_INTEGER;
 const headBytesMax = 262_144;
 const stopMsMax = 4_000;
@@ -47,7 +47,7 @@ export function listen(
     reusePort,
     idleTimeout: idleTimeoutSeconds,
     maxRequestBodySize: bodyBytesMax,
-    // Otherwise an error is answered with a page of ours: source, paths and a stack.
+    // In development mode Bun would answer an error with a page that shows source, paths and a stack.
     development: false,
     error: onError,
     fetch: (request, self) => {
@@ -72,12 +72,12 @@ export function listen(
   });
   const hostname = host.includes(":") ? `[${host}]` : host;
   return {
-    /** Where it listens, without a trailing slash: the port may have been chosen by the machine. */
+    /** The URL without a trailing slash, with the port that was chosen if the configured one is 0. */
     url: `http://${hostname}:${server.port}`,
     port: server.port ?? port,
     /**
-     * For `drainMs` answers all that comes and has clients close their connections. Then takes no new one, lets requests
-     * under way finish for at most `graceMs`, which with the time before is 4 s when it is left out, and cuts them off.
+     * For `drainMs` answers everything, and has clients close their connections. Then takes no new connection, lets
+     * requests finish for at most `graceMs` (by default 4 s less `drainMs`) and cuts them off.
      */
     stop: async ({
       drainMs = 0,
@@ -86,7 +86,7 @@ export function listen(
       stopping = true;
       if (drainMs > 0) await Bun.sleep(drainMs);
       const deadlineMs = performance.now() + graceMs;
-      // This alone does not wait for what is under way, nor for what a connection brings that was just taken.
+      // `stop()` alone waits neither for running requests nor for the first one of a new connection.
       void server.stop();
       for (let quiet = 0; quiet < quietLooks && performance.now() < deadlineMs; quiet++) {
         if (server.pendingRequests > 0) quiet = 0;
@@ -106,25 +106,25 @@ function closing(response: Response): Response {
 }
 
 /**
- * The one reading of a request's address: everything behind it gets a URL that is absolute, in which the path begins behind
- * the first "/" after "://" and ends before the first "?". Where the Host is no name Bun gives the bare target instead, in
- * which each reader would find another path. Without a Host, which is legal in HTTP/1.0, the configured base is the host.
- * Answers the refusal of what cannot be read so.
+ * Reads the address of a request once, for all code behind it: an absolute URL whose path begins at the first "/" after
+ * "://" and ends before the first "?". For a Host that is no name, Bun gives the bare target, in which each reader would
+ * find another path. Without a Host, which HTTP/1.0 allows, the configured base is used. Returns a refusal for an address
+ * that cannot be read this way.
  */
 function canonicalRequest(request: Request, origin: string): Request | Response {
   const { url } = request;
   const host = request.headers.get("host");
-  // Bun joins repeated headers with a comma. A proxy may have taken the other one for the host. Source: RFC 9112, 3.2.
+  // Bun joins repeated headers with a comma, and a proxy may have used the other Host. Source: RFC 9112, 3.2.
   if (host !== null && !(hostForm.test(host) && URL.canParse(`http://${host}`)))
     return problem(badHost);
   if (url.includes("#")) return problem(fragment);
   const start = host === null ? 0 : url.indexOf("/", "http://".length);
-  // Elysia looks for the path from the 11th character on: a shorter host would hide it.
+  // Elysia looks for the path from the 11th character on, so it would miss the path after a shorter host.
   return start >= pathStartMin ? request : new Request(origin + url.slice(start), request);
 }
 
 const pathStartMin = 11;
-/** Source: RFC 3986, 3.2.2, without escapes; underscores are in the names of containers. */
+/** RFC 3986, 3.2.2, without escapes, but with underscores, which occur in names of containers. */
 const hostForm = /^(?:[\w-]+(?:\.[\w-]+)*\.?|\[[\da-f:.]+\])(?::\d{1,5})?$/i;
 
 const badHost = {
@@ -161,8 +161,8 @@ const listenRemedies: Readonly<Record<string, string>> = {
 };
 
 /**
- * Bun refuses request heads above 16 kB with a bare 431; a query of 100 kB is to be answered like any other. The
- * limit is one of the whole process, and node:http holds the only handle to it at run time.
+ * Bun refuses request heads above 16 kB with a bare 431, but a query of 100 kB must get a normal answer. The limit is
+ * global to the process, and node:http has the only way to set it at run time.
  */
 function allowLongAddresses(): void {
   if (maxHeaderSize >= headBytesMax) return;

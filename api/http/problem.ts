@@ -5,41 +5,39 @@ import storeRefusals from "#content/editorial/store-refusals.json";
 import { atMostEvery } from "#content/runtime/timing.ts";
 import { codeOf, isStoreAway, isStoreDamage, StoreBusy, StoreLost } from "#content/store/busy.ts";
 
-/** What a client reads when a request is refused. `code` is our stable name of the failure. */
+/** What a client reads when a request is refused. `code` is the stable name of the failure. */
 export type Refusal = {
   status: number;
   code: string;
   detail: string;
-  /** What is wrong where. */
   errors?: Wrong[];
-  /** Extra members of the body, for example allowed values. */
+  /** Further members of the body, for example allowed values. */
   extra?: Record<string, unknown>;
   headers?: Record<string, string>;
 };
 
-/** Every kind of failure of a verb, and what a client reads. `satisfies FailureTable<…>` finds a forgotten one. */
+/** The answer for each kind of failure of a verb. `satisfies FailureTable<…>` finds a missing one. */
 export type FailureTable<Failure extends { kind: string }> = {
   [Kind in Failure["kind"]]:
     | Answer<Extract<Failure, { kind: Kind }>>
     | ((failure: Extract<Failure, { kind: Kind }>) => Omit<Refusal, "code">);
 };
 
-/** `detail` may be made of the failure; `members` are those of its fields that stand in the answer. */
+/** `detail` may be computed from the failure; `members` are the fields of the failure that the answer repeats. */
 type Answer<Failure> = Omit<Refusal, "code" | "detail"> & {
   detail: string | ((failure: Failure) => string);
   members?: readonly (keyof Failure)[];
 };
 
-/** Whole seconds until something may be asked again, at least 1: the header Retry-After. */
+/** The value of Retry-After: whole seconds, at least 1. */
 export const retryAfter = (ms: number): string => String(Math.max(1, Math.ceil(ms / 1_000)));
 
-/** Turns a verb's failure into its answer. */
 export const refuse = <Failure extends { kind: string }>(
   table: FailureTable<Failure>,
   failure: Failure,
 ): Response => problem(refusalOf(table, failure));
 
-/** What a client reads about a verb's failure; the failure's kind is the problem's code. */
+/** The refusal for a verb's failure; the kind of the failure becomes the problem's code. */
 export function refusalOf<Failure extends { kind: string }>(
   table: FailureTable<Failure>,
   failure: Failure,
@@ -57,14 +55,14 @@ export function refusalOf<Failure extends { kind: string }>(
   };
 }
 
-/** The answer to a body whose members cannot be used: each is named, and nothing of it was stored. */
+/** The answer to a body with unusable members. It names each of them. */
 export const unusableBody = (errors: Wrong[], storesNothing = false): Omit<Refusal, "code"> => ({
   status: 400,
   detail: `${storesNothing ? "" : "Nothing was stored. "}${wrongsInWords(errors).slice(0, 1_000)}`,
   errors,
 });
 
-/** A refusal thrown where no answer can be returned: in parsers that run before a route. Caught in api/app.ts. */
+/** A refusal to throw where no answer can be returned: in parsers that run before a route. Caught in api/app.ts. */
 export class Refused extends Error {
   override name = "Refused";
   readonly refusal: Refusal;
@@ -76,13 +74,10 @@ export class Refused extends Error {
 
 const titles: Readonly<Record<number, string>> = problemTitles;
 
-/**
- * RFC 9457 problem+json. `error` repeats `detail`, because published clients read that name. Never cached.
- * Source: the decisions of the spec, "Errors".
- */
+/** RFC 9457 problem+json, never cached. `error` repeats `detail`, because published clients read that name. */
 export function problem({ status, code, detail, errors = [], extra, headers }: Refusal): Response {
   const body = {
-    // A name, not an address: RFC 9457, 3.1.1 allows a type that is not dereferenceable.
+    // A URN, not an address: RFC 9457, 3.1.1 allows a type that cannot be dereferenced.
     type: `urn:almoner:problem:${code}`,
     title: titles[status] ?? "Refused",
     status,
@@ -102,11 +97,11 @@ export function problem({ status, code, detail, errors = [], extra, headers }: R
   });
 }
 
-/** Where no site is compiled beside the service. */
+/** The answer for a page when no site is compiled beside the service. */
 export const noPages = (): Response =>
   problem({ status: 404, code: "no_such_path", detail: "There are no pages here." });
 
-/** The store's own troubles, the first that is one counts. */
+/** Failures of the store; the first match counts. */
 const storeTroubles: readonly [keyof typeof storeRefusals, (error: unknown) => boolean][] = [
   ["store_busy", (error) => error instanceof StoreBusy],
   ["store_corrupt", isStoreDamage],
@@ -115,15 +110,15 @@ const storeTroubles: readonly [keyof typeof storeRefusals, (error: unknown) => b
   ["storage_full", (error) => /^(?:SQLITE_FULL|ENOSPC)$/.test(codeOf(error) ?? "")],
 ];
 
-/** What the store's own troubles say to a client; null for an error that is a bug. */
+/** The refusal for a failure of the store; null for any other error, which is a bug. */
 export function storeRefusal(error: unknown): Refusal | null {
   const [code] = storeTroubles.find(([, isIt]) => isIt(error)) ?? [];
   return code === undefined ? null : { code, ...storeRefusals[code] };
 }
 
 /**
- * The answer to whatever was thrown. What no one expected is logged once with its cause, and sent to no one but by the
- * id of the request. `help` is added to a refused request, for example a body that could be sent.
+ * The answer to anything that was thrown. An unexpected error is logged once with its cause; the client gets only the id
+ * of the request. `help` is added to the refusal of a request, for example a body that could be sent.
  */
 export function answerError(
   log: Log,
@@ -158,11 +153,11 @@ export const internal: Refusal = {
   detail: "An unexpected error occurred on the server. Send the request again later.",
 };
 
-/** Distinguished from a route's own 404 by a header, so that api/app.ts can say which methods the path knows. */
+/** Marked by a header, which sets it apart from a route's own 404: api/app.ts then says which methods the path knows. */
 const unknownPath = (): Response =>
   new Response(null, { status: 404, headers: { "x-no-such-path": "1" } });
 
-/** A query parameter that cannot be used: it is named and, for a closed list, the values it may have. */
+/** Names the unusable query parameter and, for a closed list, the values that it may have. */
 function invalidParameter({ all, valueError }: ValidationError): Refusal {
   const { values } = (valueError ?? {}) as { values?: readonly string[] };
   const [first] = all;
@@ -170,7 +165,6 @@ function invalidParameter({ all, valueError }: ValidationError): Refusal {
   return unusableParameter(parameter, first?.summary ?? "The query is not valid.", values);
 }
 
-/** A query parameter that cannot be used, and the values that it may have. */
 export const unusableParameter = (
   parameter: string,
   message: string,

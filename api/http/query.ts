@@ -2,11 +2,11 @@ import { z } from "zod";
 import { cleaned } from "#content/contract/operations/query.ts";
 import { parametersOf } from "./route.ts";
 
-/** A parameter of an operator's page: a text without control characters, trimmed and cut; null when there is none. */
+/** A query parameter of an operator's page, without control characters, trimmed and cut; null when absent or empty. */
 export const textIn = (request: Request, name: string, lengthMax?: number): string | null =>
   cleaned(parametersOf(request)[name] ?? "", lengthMax) ?? null;
 
-/** The query of an operator's page, read as that of an operation; but what cannot be used is absent, and nothing is refused. */
+/** Reads the query of an operator's page by an operation's shape; an unusable parameter counts as absent. */
 export function queryIn<Query extends z.ZodObject>(
   request: Request,
   { query = z.object({}) as Query }: { query?: Query },

@@ -12,7 +12,7 @@ import { keyedHash, networkHash, networkOf } from "./client.ts";
 import { openLimitPlace } from "./limit-place.ts";
 import { type Refusal, Refused, retryAfter } from "./problem.ts";
 
-/** A window of a minute, unless it says how long and how exactly it is kept. */
+/** A window of a minute by default; `grainMs` is the precision at which hits expire. */
 const windowOf = (policy: string, limit: number, windowMs = minuteMs, grainMs = 1): Window => ({
   policy,
   limit,
@@ -20,7 +20,7 @@ const windowOf = (policy: string, limit: number, windowMs = minuteMs, grainMs = 
   grainMs,
 });
 
-/** What a client reads whose window is full. */
+/** The refusal for a client whose window is full. */
 export const rateLimited = ({ limit, windowMs, resetMs, policy }: Allowance): Refusal => ({
   status: 429,
   code: "rate_limited",
@@ -28,10 +28,10 @@ export const rateLimited = ({ limit, windowMs, resetMs, policy }: Allowance): Re
   headers: { "retry-after": retryAfter(resetMs) },
 });
 
-/** Whether a limit is one on what may be stored. */
+/** Whether a limit is one on stored bytes. */
 export const isStorageQuota = ({ policy }: Allowance): boolean => policy.startsWith("stored-");
 
-/** The refusal of what there is no room for: nothing that anyone may send without a key grows without bound. */
+/** The refusal when storage is used up: nothing that can be sent without a key may grow without bound. */
 export function storageQuota({ policy, limit, resetMs }: Allowance): Refusal {
   const whose = policy.endsWith("-network") ? "your network" : "all senders together";
   return {
@@ -42,27 +42,27 @@ export function storageQuota({ policy, limit, resetMs }: Allowance): Refusal {
   };
 }
 
-/** Ids that one client may bind, so that it cannot take many for others to miss. */
+/** A client may bind this many ids a day, so that it cannot take many away from others. */
 const bindingsPerDay = windowOf("bind-day", 20, dayMs, 600_000);
 
-/** Submissions that one agent may make. Source: the decisions of the spec, "Limits". */
+/** Submissions of one agent with its secret, or from one network (docs/consensus.md). */
 export const agentWindows: readonly Window[] = [
   windowOf("agent-minute", 120),
   windowOf("agent-day", 5_000, dayMs, 600_000),
 ];
 
 /**
- * Failed attempts to be an operator before there is no further look: of one client (source: the promises of the spec, 10),
- * under one operator's name, and of all clients together, for who has many addresses.
+ * Failed attempts to log in as an operator before no further one is checked: per client, per operator's name, and for all
+ * clients together, against attackers with many addresses (docs/desk.md).
  */
 const failures = {
   client: windowOf("admin-failure-client", 5),
   name: windowOf("admin-failure-name", 10),
   all: windowOf("admin-failure-all", 60),
 } as const;
-/** An attacker fills the log, but not the audit log. */
+/** At most one entry an hour, so that an attacker can fill the log, but not the audit log. */
 const auditedWindow = windowOf("admin-audited", 1, hourMs);
-/** From where an operator was let in, that operator is let in again whatever others do. Each time counts, it has no limit. */
+/** Logins by operator and network. They have no limit: they let a known operator in whatever others do. */
 const knownWindow = windowOf("admin-known", Number.MAX_SAFE_INTEGER, 30 * dayMs, dayMs);
 
 const hit = (windows: readonly Window[], clients: Counter["clients"], count = 1): Hits => ({
@@ -81,7 +81,7 @@ export function openLimits(
   const windows = openLimitPlace(place, log, clockMs);
   const { now } = windows;
   const isFile = typeof place === "string";
-  // What was let through before it was counted, and what was stored, goes with the next that is counted.
+  // Hits that were let through uncounted, and stored bytes, are counted together with the next request.
   const takeAll = async (hits: readonly Hits[]): Promise<Allowance[]> => {
     const before = [...storage.takeStored(), ...ahead.takePending()];
     const all = [...before.map((pending) => pending.hits), ...hits];
@@ -89,7 +89,7 @@ export function openLimits(
     for (const [at, { onAnswer }] of before.entries()) onAnswer(answers[at] as Allowance);
     return answers.slice(before.length);
   };
-  // Those that come together share a transaction: it costs several times what is counted in it.
+  // Requests that arrive together share a transaction, which costs several times as much as the counting in it.
   const taking = batcher(takeAll);
   let timer: ReturnType<typeof setTimeout> | null = null;
   const onPending = () => {
@@ -113,8 +113,8 @@ export function openLimits(
   });
   let unaudited = 0;
   /**
-   * The names under which a client is counted: a keyed hash that changes daily, and the one that it had so long ago, so that
-   * midnight resets no window. The day is of the windows' own time, which no one can set.
+   * The names under which a client is counted: a keyed hash that changes daily, and the hash of `agoMs` ago, so that
+   * midnight resets no window. The day is that of the windows' own time, which no one can set.
    */
   const namesOf = (network: string, agoMs = 2 * minuteMs): readonly [string, string] => {
     const dayOf = (atMs: number) => Math.floor(atMs / dayMs);
@@ -131,7 +131,7 @@ export function openLimits(
     return window.limit === 0 ? null : hits > 0 ? take(counted) : ask({ ...counted, always: true });
   };
   return {
-    /** Counts a request of the client, unless its room to store is used up; null when nothing limits it. */
+    /** Counts a request of the client, unless its storage quota is used up. Null when no limit applies. */
     request: async (policy: LimitName, request: Request): Promise<Allowance | null> => {
       if (policy === "none") return null;
       const client = clientOf(request);
@@ -152,23 +152,23 @@ export function openLimits(
       return take(hit([window, bindingsPerDay], namesOf(client, dayMs)));
     },
     /**
-     * Gives back what a request with a payment was counted; one that is not `taken` counts toward asking instead. Null for
-     * a request without one, and where nothing limits it.
+     * Corrects the count of a request that may bring a payment. `taken`: the hit is given back. Not taken: the request
+     * also counts as one that asks to pay. Null for a request that brings nothing, and where no limit applies.
      */
     paid: async (request: Request, taken: boolean): Promise<Allowance | null> => {
       if (!bringsPayment(request)) return null;
       const client = clientOf(request);
       return taken ? countGiving("pay", client, -1) : countGiving("donate", client);
     },
-    /** Counts submissions of a sender, an agent with its secret or on its network, in its minute and its day. */
+    /** Counts submissions of a sender (an agent with its secret, or on its network) per minute and per day. */
     agent: (sender: string, submissions = 1) => take(hit(agentWindows, [sender], submissions)),
-    /** Counts bytes that were stored, in the day of the client's network and in that of everyone. */
+    /** Counts stored bytes, for the client's network and for everyone, per day. */
     stored: (room: Room, request: Request, bytes: number): void => {
       if (config.storedPerDay > 0 && bytes > 0) storage.stored(room, storerOf(request), bytes);
     },
     /**
-     * Counts a failed attempt to be an operator, for the client, under the name given and for all, unless one of them is full:
-     * then it is not allowed. 0 only looks. Answers the tightest; none remaining means: locked out.
+     * Counts a failed operator login for the client, for the name and for all, unless one of these windows is full: then
+     * it is not allowed. A count of 0 only reads. Returns the tightest window; nothing remaining means locked out.
      */
     adminFailures: (request: Request, name: string, count: 0 | 1): Promise<Allowance> => {
       const counters = [
@@ -178,7 +178,7 @@ export function openLimits(
       ];
       return ask({ counters, count });
     },
-    /** Counts a failed attempt for the audit log: how many an entry tells of now, those that this process left out with it; 0 for none. */
+    /** Counts a failed login. Returns how many failures an audit entry now stands for; 0 when none is due. */
     auditsFailures: async (): Promise<number> => {
       unaudited += 1;
       if (!(await ask(hit([auditedWindow], ["all"]))).allowed) return 0;
@@ -186,29 +186,29 @@ export function openLimits(
       unaudited = 0;
       return told;
     },
-    /** Whether this operator was let in from the client's network in the last 30 days; 1 remembers it. */
+    /** Whether this operator logged in from the client's network in the last 30 days. A count of 1 also records a login. */
     knowsOperator: async (request: Request, name: string, count: 0 | 1): Promise<boolean> => {
       const client = keyedHash(secrets.deskKey, `known ${name} ${clientOf(request)}`);
       const { remaining } = await ask(hit([knownWindow], [client], count));
       return remaining < knownWindow.limit;
     },
-    /** Whether this process counts for itself, because what it shares the windows in cannot be reached. */
+    /** Whether this process counts only for itself, because the shared windows cannot be reached. */
     alone: windows.isAlone,
-    /** Counts what was let through and is not counted yet. */
+    /** Counts the hits that were let through but not counted yet. */
     flush,
     close: (): void => {
-      // In a file it is counted at once.
+      // With a file, `flush` counts before it returns.
       void flush();
       windows.close();
     },
   };
 }
 
-/** Whether a request may bring a payment, or the proof of one: those are let in though others have asked much. */
+/** Whether a request may carry a payment or its proof: such requests pass even when many others have asked for payments. */
 const bringsPayment = ({ method, headers }: Request): boolean =>
   method === "POST" || headers.has("payment-signature") || headers.has("x-payment");
 
-/** Counts what a request costs that is worth several reads, beyond the one it was counted as. Throws Refused. */
+/** Counts the further reads that a request costs beyond the one already counted. Throws Refused. */
 export async function countMoreReads(limits: Limits, request: Request, reads: number) {
   for (let more = 1; more < reads; more++) {
     const allowance = await limits.request("read", request);
@@ -216,9 +216,9 @@ export async function countMoreReads(limits: Limits, request: Request, reads: nu
   }
 }
 
-/** No network, a /24 or /48, takes more than this part of what all may store in a day. */
+/** A network (a /24 or /48) may use a tenth of what all together may store in a day. */
 const networksToFill = 10;
-/** A look at a room is believed for so long, less what this process stored since. */
+/** The result of a look at a quota is used for so long, less what this process stored since. */
 const lookEveryMs = 1_000;
 const looksMax = 10_000;
 
@@ -228,16 +228,16 @@ type RoomOptions = {
   bytesPerDay: number;
   look: (counter: Counter) => Promise<Allowance>;
   now: () => number;
-  /** Whether a room is looked at before a request; else only what is stored tells what is left, and a look that it is full no more. */
+  /** Whether a quota is read before each request. If not, the last count tells, and only a full one is read again. */
   looksFirst: boolean;
-  /** Has what was stored counted soon; absent: it is counted with what comes next. */
+  /** Arranges that stored bytes are counted soon. When absent, they are counted with the next request. */
   onPending?: () => void;
 };
 
 /**
- * How many bytes senders without a key may store in a day: those of one network, and all together. Requests that are under
- * way are not seen, nor is for a second what other processes store: the limits on requests bound by how much a room is
- * overdrawn.
+ * Limits how many bytes senders without a key may store in a day: those of one network, and all together. It does not see
+ * requests under way and sees what other processes store a second late; the request limits bound by how much a quota is
+ * exceeded.
  */
 export function storageRooms({ bytesPerDay, look, now, looksFirst, onPending }: RoomOptions) {
   const looks = countedCache<Look>(looksMax);
@@ -276,25 +276,24 @@ export function storageRooms({ bytesPerDay, look, now, looksFirst, onPending }: 
     return note(counter, await look(counter));
   };
   return {
-    /** What refuses a request of the network with this hash: its room, or that of all, is used up. Null: there is room. */
+    /** The full quota that refuses a request of this network: its own or that of all. Null when there is room. */
     full: async (room: Room, network: string): Promise<Allowance | null> => {
       const looked = await Promise.all(countersOf(room, network).map(lookAt));
       const full = looked.find((last) => last !== null && last.remaining < 1) ?? null;
       return full === null ? null : { ...full, allowed: false, remaining: 0 };
     },
-    /** Counts what was stored. */
     stored: (room: Room, network: string, bytes: number): void => {
       for (const counter of countersOf(room, network)) {
         const last = looks.get(counter.key);
         if (last !== undefined) last.remaining -= bytes;
         const count = (stored.get(counter.key)?.hits.count ?? 0) + bytes;
-        // It is stored, so it counts even where there was less room.
+        // The bytes are already stored, so they count even above the quota.
         const hits = { counters: [counter], count, always: true };
         stored.set(counter.key, { hits, onAnswer: (left) => void note(counter, left) });
       }
       onPending?.();
     },
-    /** What was stored since it was last asked, to be written with what is written anyway. */
+    /** The bytes stored since the last call, to be written together with other hits. */
     takeStored: (): Pending[] => {
       const taken = [...stored.values()];
       stored = new Map();

@@ -5,12 +5,12 @@ import type { Problem } from "#content/contract/problem.ts";
 import type { Drawing } from "./body.ts";
 import { formOf } from "./headers.ts";
 
-/** What programs call: a browser that opens such an address is shown what they get. The desk answers in its own hand. */
+/** Addresses for programs: a browser that opens one sees what a program gets. The desk draws its own refusals. */
 const ofPrograms = addressesWhere((form) => form.for !== "people" && form.from !== "file");
 const ofOperators = addressesWhere((form) => form.for === "operators");
 const sentByForm = /^(?:application\/x-www-form-urlencoded|multipart\/form-data)\b/i;
 
-/** Whether a person waits for the answer: a browser opens a page or sends a form. Scripts of pages ask for any type. */
+/** Whether a person waits for the answer: a browser opens a page or sends a form. Scripts in pages accept any type. */
 function asksForPage(request: Request): boolean {
   const { method, headers } = request;
   if (headers.get("accept")?.includes("text/html") !== true) return false;
@@ -19,7 +19,7 @@ function asksForPage(request: Request): boolean {
   return sentByForm.test(headers.get("content-type") ?? "") && !ofOperators.test(path);
 }
 
-/** Every refusal passes here once, whatever refused: for a person it becomes a page. */
+/** Turns a refusal into a page when a person asked. Every answer of the service passes here once. */
 export async function refusalForPeople(
   { draw, onTrouble }: Drawing & { onTrouble: (error: unknown) => void },
   response: Response,
@@ -39,7 +39,7 @@ export async function refusalForPeople(
     }
     return page;
   } catch (error) {
-    // What cannot be drawn is still said.
+    // When the page cannot be drawn, the JSON refusal is sent.
     onTrouble(error);
     return response;
   }

@@ -2,13 +2,13 @@ import { Resolver } from "node:dns/promises";
 import { BlockList, isIP } from "node:net";
 import networks from "#content/editorial/special-networks.json";
 
-/** The IP addresses of a host name; throws with the code of the resolver when there are none. */
+/** The IP addresses of a host name. Throws the resolver's error when there are none. */
 type Lookup = (host: string) => Promise<string[]>;
 
 /**
- * The address at which a public name is contacted, null when none of its addresses may be. Who runs the DNS of a name can
- * point it into the operator's own network, and turn it there between two look-ups: the caller connects to the very
- * address that was judged. `allowed` are addresses beside the public ones.
+ * The address at which to contact a public name; null when none of its addresses is allowed. The owner of a name's DNS can
+ * point it into the operator's own network, even between two look-ups, so the caller connects to the very address that was
+ * checked. `allowed` adds addresses to the public ones.
  */
 export async function contactAddress(
   host: string,
@@ -19,11 +19,11 @@ export async function contactAddress(
   return found.find((address) => isPublicAddress(address) || allowed.includes(address)) ?? null;
 }
 
-/** An IP address as it stands in a URL. */
+/** An IP address as it is written in a URL. */
 export const inUrl = (address: string): string =>
   address.includes(":") ? `[${address}]` : address;
 
-/** Asks name servers and nothing else: no hosts file. `server`: an IP address, with a port; else those of the system. */
+/** Asks name servers only, not the hosts file. `server` is an IP address with a port; by default the system's are asked. */
 export function openResolver(server: string | undefined) {
   const resolver = new Resolver({ timeout: 2_000, tries: 2 });
   if (server !== undefined) resolver.setServers([server]);
@@ -33,7 +33,7 @@ export function openResolver(server: string | undefined) {
       resolver.resolve6(host),
     ]);
     const found = [four, six].flatMap((one) => (one.status === "fulfilled" ? one.value : []));
-    // A name with addresses of one family has none of the other. There are none only where both questions say so.
+    // A name may have addresses of one family only. There are none only if both queries say so.
     const reasons = [four, six].flatMap((one) => (one.status === "rejected" ? [one.reason] : []));
     if (found.length === 0 && reasons.length > 0) {
       throw (reasons.find((reason) => !isAbsent(reason)) ?? reasons[0]) as Error;
@@ -47,26 +47,26 @@ export function openResolver(server: string | undefined) {
   };
 }
 
-/** Whether a resolver says that there is no such name or record, and not that it could not find out. */
+/** Whether the resolver says that there is no such name or record, rather than that it failed. */
 export const isAbsent = (error: unknown): boolean =>
   error instanceof Error &&
   "code" in error &&
   (error.code === "ENOTFOUND" || error.code === "ENODATA");
 
-/** Networks that are no part of the public internet. Source: IANA special-purpose address registries. */
+/** Networks that are not part of the public internet. Source: IANA special-purpose address registries. */
 const notPublic = new BlockList();
 for (const network of networks.ipv4) addTo(notPublic, network, "ipv4");
 for (const network of networks.ipv6) addTo(notPublic, network, "ipv6");
 
-/** All of IPv6 that is given to anybody to be reached at. */
+/** The global unicast range of IPv6. */
 const privateAddresses = new BlockList();
 addTo(privateAddresses, "2000::/3", "ipv6");
 
-/** IPv4 in the clothes of IPv6: mapped, and as NAT64 translates it. */
+/** IPv6 forms of IPv4 addresses: mapped, and as NAT64 translates them. */
 const holdsIpv4 = new BlockList();
 for (const network of ["::ffff:0:0/96", "64:ff9b::/96"]) addTo(holdsIpv4, network, "ipv6");
 
-/** Whether an IP address is one on the public internet: no private, local, reserved or translated one. */
+/** Whether an IP address is on the public internet: not private, local, reserved or translated. */
 export function isPublicAddress(address: string): boolean {
   const [ip = ""] = address.split("%");
   const version = isIP(ip);
@@ -78,7 +78,7 @@ export function isPublicAddress(address: string): boolean {
 
 /** The IPv4 address in the last 32 bits. */
 function ipv4In(ip: string): string {
-  // URL writes every form in groups of hexadecimal digits.
+  // URL writes every form of an IPv6 address in groups of hexadecimal digits.
   const [high = "0", low = "0"] = new URL(`http://[${ip}]`).hostname
     .slice(1, -1)
     .split(":")

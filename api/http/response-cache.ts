@@ -2,7 +2,7 @@ import type { Change } from "#content/nonprofit/changes-store.ts";
 import type { Watch } from "#content/feed/store.ts";
 import { weighedCache } from "#content/runtime/cache.ts";
 
-/** A value made from the store, and how to tell that a change of public data makes it wrong. */
+/** A value computed from the store, and a test whether a change of public data makes it stale. */
 export type CacheableValue<Value> = {
   value: Value;
   staleBy: (change: Change) => boolean;
@@ -11,8 +11,8 @@ export type CacheableValue<Value> = {
 
 export type ResponseCache = {
   /**
-   * The value kept under `key`, or a new one by `make`, which is called once for callers that come together. A change
-   * drops only what it makes stale: writing one profile leaves the answers about the others.
+   * The value cached under `key`, or a new one from `make`, which is called once for concurrent callers. A change drops
+   * only the values that it makes stale: a write to one profile keeps the answers about the others.
    */
   get<Value>(key: string, make: () => Promise<CacheableValue<Value>>): Value | Promise<Value>;
   size(): number;
@@ -20,10 +20,10 @@ export type ResponseCache = {
 
 const entriesMax = 5_000;
 const bytesMax = 48 * 1024 * 1024;
-/** A bigger value is made again each time; so is one that says Infinity. */
+/** A larger value is not cached; `bytes: Infinity` prevents caching. */
 const entryBytesMax = 4 * 1024 * 1024;
 
-/** Keeps values until a change makes them stale; the longest unused go first when there are too many. */
+/** Caches values until a change makes them stale. When there is too much, the least recently used ones go first. */
 export function openResponseCache(watch: Watch): ResponseCache {
   const entries = weighedCache<CacheableValue<unknown>>(bytesMax, ({ bytes }) => bytes, {
     max: entriesMax,
@@ -46,14 +46,14 @@ export function openResponseCache(watch: Watch): ResponseCache {
     if (!watch.isFresh()) await watch.refresh();
     const entry = entries.get(key);
     if (entry !== undefined) return entry.value as Value;
-    // A change makes another value: callers before and after it do not share.
+    // Callers before and after a change do not share a value.
     const shared = `${watch.sequence()} ${key}`;
     const begun = making.get(shared);
     if (begun !== undefined) return begun.work as Promise<Value>;
     const run: Making = { meanwhile: [], work: Promise.resolve() };
     making.set(shared, run);
     const work = Promise.try(make).then((made) => {
-      // What changed while it was being made is not in it for certain.
+      // A value that a change made stale during its computation is not cached.
       const isRight = run.meanwhile !== null && !run.meanwhile.some(made.staleBy);
       if (isRight && made.bytes <= entryBytesMax) entries.set(key, made);
       return made.value;
@@ -70,5 +70,5 @@ export function openResponseCache(watch: Watch): ResponseCache {
   };
 }
 
-/** A value on its way, and what changed since it was begun: null when that is more than can be told. */
+/** A value being computed, and the changes since it was begun; null when they are unknown. */
 type Making = { work: Promise<unknown>; meanwhile: readonly Change[] | null };

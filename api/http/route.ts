@@ -7,7 +7,7 @@ import { fitted } from "#content/contract/problem.ts";
 import { pathIn } from "#content/language/texts.ts";
 import { Refused, unusableBody } from "./problem.ts";
 
-/** "/api/nonprofits/{slug}" is "/api/nonprofits/:slug" where Elysia looks for it. */
+/** "/api/nonprofits/{slug}" becomes "/api/nonprofits/:slug" for Elysia. */
 type RoutePath<Path extends string> = Path extends `${infer Before}{${infer Name}}${infer After}`
   ? `${Before}:${Name}${RoutePath<After>}`
   : Path;
@@ -17,16 +17,16 @@ export const pathOf = <const Path extends string>({ path }: { path: Path }) =>
   path.replaceAll(/\{(\w+)\}/g, ":$1") as RoutePath<Path>;
 
 /**
- * What Elysia reads and checks for an operation: the handler's `query` and `body` hold what the contract makes of them. Of
- * a repeated parameter the first counts; unknown ones are ignored. A body is looked at last, after an operator's token;
- * `help` goes with the refusal of one that does not fit.
+ * The schema of an operation for Elysia: the handler's `query` and `body` are what the contract makes of them. Of a
+ * repeated parameter the first counts; unknown ones are ignored. The body is checked last, after an operator's token;
+ * `help` is added to its refusal.
  */
 export const schemaOf = <Query extends z.ZodObject, Body extends z.ZodObject>(
   { query, body }: Pick<Operation<string, Query, Body>, "query" | "body">,
   help: Record<string, unknown> = {},
 ) => ({
   query: query as Query,
-  // Elysia's own reading makes a list of what is repeated.
+  // Elysia's own parser makes a list of a repeated parameter.
   transform: (context: { request: Request; query: unknown }) => {
     context.query = parametersOf(context.request);
   },
@@ -37,7 +37,7 @@ type BodySchema<Shape extends z.ZodObject> = {
   "~standard": { types?: { input: unknown; output: z.output<Shape> } };
 };
 
-/** The shape as Elysia takes it, which refuses in our words. */
+/** The shape in the form that Elysia takes; it refuses in our words. */
 const refusing = (
   { shape, refusal = "", storesNothing, list }: NonNullable<Operation["body"]>,
   extra: Record<string, unknown>,
@@ -54,7 +54,7 @@ const refusing = (
   },
 });
 
-/** What a route is given of a request: its parts as the contract reads them; of a body that only a verb checks, as it came. */
+/** The parts of a request as the contract reads them; a body that only a verb checks is passed as it came. */
 type RouteInput<Path extends string, Query extends z.ZodObject, Body extends z.ZodObject> = {
   request: Request;
   params: ParamsOf<Path>;
@@ -73,11 +73,10 @@ export const route = <
   answer: (input: RouteInput<Path, Query, Body>) => unknown,
 ) => ({ operation, answer: answer as (input: never) => unknown });
 
-/** An Elysia app with these routes. */
 export const serve = (...answered: readonly ReturnType<typeof route>[]) =>
   serveIn(["en"], ...answered);
 
-/** The same at their addresses in each of these languages. */
+/** An Elysia app with these routes at their addresses in each of these languages. */
 export function serveIn(
   languages: readonly string[],
   ...answered: readonly ReturnType<typeof route>[]
@@ -111,7 +110,7 @@ export const helpFor = (
   ...(body?.examples === undefined ? {} : { examples: body.examples }),
 });
 
-/** The parameters of a request, of a repeated one the first. Any bytes are accepted: what cannot be decoded becomes U+FFFD. */
+/** The query parameters; of a repeated one the first. Bytes that cannot be decoded become U+FFFD. */
 export function parametersOf(request: Request): Readonly<Record<string, string>> {
   const address = addressOf(request);
   if (address.parameters !== undefined) return address.parameters;
@@ -123,7 +122,7 @@ export function parametersOf(request: Request): Readonly<Record<string, string>>
 
 type Route = { method: string; path: string };
 
-/** The routes whose path fits a path, those without placeholders first, as the router takes them. */
+/** Finds the routes that fit a path, those without placeholders first, as the router does. */
 export function routesByPath<One extends Route>(routes: readonly One[]): (path: string) => One[] {
   const paths = [...Map.groupBy(routes, ({ path }) => path)].map(([path, same]) => ({
     fits: patternOf(path),
@@ -138,7 +137,7 @@ export function routesByPath<One extends Route>(routes: readonly One[]): (path: 
   ];
 }
 
-/** Which methods routes know; empty for none. HEAD goes with GET, OPTIONS with everything. */
+/** The methods that these routes take; empty for no routes. HEAD comes with GET, OPTIONS always. */
 export function methodsOf(routes: readonly Route[]): string[] {
   const methods = new Set(routes.map(({ method }) => method.toUpperCase()));
   if (methods.size === 0) return [];

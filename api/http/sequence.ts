@@ -2,8 +2,8 @@ import type { Watch } from "#content/feed/store.ts";
 import { withTimeout } from "#content/runtime/timing.ts";
 
 /**
- * In answers to what changed public data: the newest change that is in them. Sent back with a read it has any service of the
- * directory show at least that.
+ * In answers to writes of public data: the newest change that they contain. A client that sends it back with a read gets
+ * at least that state, from any service of the directory.
  */
 export const sequenceHeader = "almoner-sequence";
 
@@ -12,12 +12,12 @@ const sequenceOf = (request: Request): number | null => {
   return text !== null && /^\d{1,15}$/.test(text) ? Number(text) : null;
 };
 
-/** Whether a client says how far it has seen: one that does not waits for nothing. */
+/** Whether a client named a change to wait for. */
 export const namesSequence = (request: Request): boolean => sequenceOf(request) !== null;
 
 /**
- * Waits until this service knows the change that a request names, and, where it publishes, shows it: at most
- * `config.publishWaitMs`. A number that no change has is not waited for. A store that is away is no reason not to answer.
+ * Waits until this service knows the change that a request names and, where it publishes, has published it: at most
+ * `config.publishWaitMs`. It does not wait for a number that no change has, nor for a store that is away.
  */
 export async function waitForSequence(
   { watch, config, waitForPublication }: Waiting,
@@ -37,7 +37,7 @@ type Waiting = {
   waitForPublication?: (sequence: number) => Promise<unknown>;
 };
 
-/** Names the newest change in a 200 that does not name its own; what was changed here just now is looked for first. */
+/** Adds the newest change to a 200 that names none. `changed`: looks first for a change that this request made. */
 export async function nameSequence(
   watch: Watch,
   response: Response,

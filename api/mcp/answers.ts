@@ -18,12 +18,12 @@ const saysNothing: Value = words.answers.silent;
 const itemsOf: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> =
   words.answers.items;
 
-/** With how to read it in front: what follows in the same object is delimited by it. */
+/** Puts the notice of how to read the data first; the object delimits the data that it is about. */
 const marked = (value: Value) => ({ data_notice: dataNotice, ...value });
 
 /**
- * An answer in words that are enough to go on with, and as an object: without what says nothing or stands there twice
- * and, unless all of it is wanted, without what few ask for.
+ * An answer as text that is enough to continue with, and as an object. Both omit empty and repeated members and, unless
+ * the full answer is requested, members that few clients need.
  */
 export function resultOf(
   tool: McpTool,
@@ -32,7 +32,7 @@ export function resultOf(
 ): CallToolResult {
   const value =
     isFull || whole.includes(tool.name) ? compact(answer, never) : shortened(tool, answer);
-  // No tool is named that is not at this door.
+  // Steps that name tools hidden at this door are omitted.
   const hidden = mcpTools.filter((mcpTool) => !knownAt(door).includes(mcpTool));
   const steps = tool.next
     .split("; ")
@@ -41,10 +41,10 @@ export function resultOf(
   return { content: [{ type: "text", text }], structuredContent: marked(value) };
 }
 
-/** Members of a refusal that are HTTP's own. */
+/** Members of a refusal that only HTTP needs. */
 const ofHttp: ReadonlySet<string> = new Set(["type", "title", "status"]);
 
-/** A refusal says the same as over HTTP. */
+/** A refusal with the same content as over HTTP. */
 export function refused(problem: Value): CallToolResult {
   const members = { ...compact(problem, ofHttp), error: problem["detail"] };
   return { content: [{ type: "text", text: JSON.stringify(marked(members)) }], isError: true };
@@ -60,7 +60,7 @@ function shortened({ name }: McpTool, answer: Value): Value {
   };
 }
 
-/** Of an item, or of each in a list, the members with these names. A wallet is no more than a way to give here. */
+/** The members with these names, of an item or of each item in a list. A wallet appears only as `accepts: "usdc"`. */
 function picked(value: unknown, names: readonly string[]): unknown {
   if (Array.isArray(value)) return value.map((item) => picked(item, names));
   const { give_url, ...item } = value as Value;
@@ -68,7 +68,7 @@ function picked(value: unknown, names: readonly string[]): unknown {
   return Object.fromEntries(names.flatMap((name) => (name in all ? [[name, all[name]]] : [])));
 }
 
-/** Without members that are left out, and those that say nothing: null, "", empty lists and objects. */
+/** Removes the members in `without`, and empty ones: null, "", empty lists and objects. */
 function compact(value: Value, without: ReadonlySet<string>): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(value).flatMap(([name, member]) => {

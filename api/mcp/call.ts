@@ -6,17 +6,17 @@ import { mcpTools } from "#content/openapi/mcp-tools.ts";
 /** A request to the service, by its path and query. */
 export type Call = { method: "GET" | "POST"; path: string; body?: unknown };
 
-/** Sends a request to the service: inside the same process, or over HTTP. */
+/** Sends a request to the service, in the same process or over HTTP. */
 export type Ask = (call: Call) => Promise<Response>;
 
 export type Answer = { ok: boolean; status: number; value: Readonly<Record<string, unknown>> };
 
-/** The normal answer to a client that asks what to pay. */
+/** The normal status of payment requirements. */
 const paymentRequired = 402;
-/** What was sent is to be sent there: nothing was done with it here. Source: RFC 9110, 15.4.9. */
+/** The request was not carried out and must be sent again to the new address. Source: RFC 9110, 15.4.9. */
 const permanentRedirect = 308;
 
-/** Asks, and once more where the answer says that it stands at another address. */
+/** Sends a request, and sends it again if the answer redirects it. */
 export async function answerTo(ask: Ask, call: Call): Promise<Answer> {
   let response = await ask(call);
   const location = response.headers.get("location");
@@ -36,7 +36,7 @@ export async function answerTo(ask: Ask, call: Call): Promise<Answer> {
   };
 }
 
-/** The request that an operation stands for. Inputs have been checked by the tool's shape. */
+/** The request for an operation. The tool's shape has already checked the input. */
 export function callOf(
   { method, path, query, body }: Operation,
   input: Readonly<Record<string, unknown>>,
@@ -55,20 +55,20 @@ export function callOf(
   };
 }
 
-/** One segment of a path; "." and ".." would climb. */
+/** One segment of a path; "." and ".." would change the path. */
 const segment = (slug: unknown): string =>
   encodeURIComponent(String(slug).toWellFormed()).replace(/^\.+$/, "_");
 
-/** Longer than any field may be; what comes next to a user's wallet must not flood a model. */
+/** Longer than any field may be: text next to a user's wallet must not flood a model. */
 const textLengthMax = 5_000;
 const depthMax = 16;
 
-/** Members that hold words of ours. */
+/** Members with texts that we wrote. */
 const ownWords = new Set(words.answers.own_words);
 
 /**
- * An answer as a model may read it: every text without control, bidi and invisible characters, and bounded; in words of
- * ours tools in the place of addresses. Names of members are ours, but for those of records, which are cleaned too.
+ * Makes an answer safe for a model: texts lose control, bidi and invisible characters and are cut; in our own texts,
+ * addresses become names of tools. Member names are cleaned too, because records may bring their own.
  */
 function cleanAnswer(value: unknown, name = "", depth = 0): unknown {
   if (typeof value === "string")
@@ -86,7 +86,7 @@ function cleanText(text: string): string {
   return clean.length <= textLengthMax ? clean : `${clean.slice(0, textLengthMax).toWellFormed()}…`;
 }
 
-/** Addresses of operations in a text, with their methods, hosts and parameters, by the tools that stand for them. */
+/** Patterns of the operations' addresses in texts (with method, host and parameters), and the tool for each. */
 const addressesInText = mcpTools
   .filter(({ door }) => door !== "none")
   .toSorted((a, b) => Number(b.operation.method === "post") - Number(a.operation.method === "post"))
@@ -102,7 +102,7 @@ const addressesInText = mcpTools
     ] as const;
   });
 
-/** A text with tools in the place of addresses. */
+/** Replaces addresses in a text by the names of tools. */
 export function toolsNamed(text: string): string {
   if (!text.includes("/")) return text;
   return addressesInText.reduce((read, [address, name]) => read.replaceAll(address, name), text);

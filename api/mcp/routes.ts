@@ -16,15 +16,15 @@ import type { Door } from "#content/openapi/mcp-tools.ts";
 import type { Context } from "#api/context.ts";
 import { Refused } from "#api/http/problem.ts";
 
-/** Asks the service itself on behalf of a client. */
+/** Sends a request to the service itself on behalf of a client. */
 export type AskFor = (call: Call, client: Request) => Promise<Response>;
 
 const messagesMax = 10;
 
 /**
- * POST /mcp, and /mcp/read without tools that write or pay: the Model Context Protocol over streamable HTTP, without
- * sessions, in the revision that the request names and in those that begin with a handshake. A GET would hold a stream
- * open on which nothing is ever said, so it is 405 like any other method.
+ * POST /mcp, and /mcp/read without the tools that write or pay: the Model Context Protocol over streamable HTTP, without
+ * sessions, in the revision that the request names and in older ones that begin with a handshake. A GET, which would open
+ * a stream that stays silent, gets 405 like other methods.
  */
 export const mcpRoutes = (
   { activity, config }: Pick<Context, "activity" | "config">,
@@ -32,7 +32,7 @@ export const mcpRoutes = (
 ) => {
   const served = (request: Request, body: unknown, door: Door) => {
     if (isRebound(request, config.baseUrl)) throw new Refused(wrongHost);
-    // Each message may be a call of a tool, and only the request as a whole was counted.
+    // Each message may be a tool call, but only the request as a whole was counted.
     if (Array.isArray(body) && body.length > messagesMax) throw new Refused(tooManyMessages);
     activity.count("hit:mcp");
     const ask = (call: Call) => askFor(call, request);
@@ -45,7 +45,7 @@ export const mcpRoutes = (
     .post(addresses.mcpRead.path, ({ request, body }) => served(request, body, "read"));
 };
 
-/** Nothing is ever said on a subscription: lists change with the version alone. */
+/** No subscriptions, because lists change only with the version. */
 const modern = { legacy: "reject", maxSubscriptions: 0 } as const;
 
 async function answered(request: Request, parsedBody: unknown, serve: () => Server) {
@@ -61,7 +61,7 @@ async function answered(request: Request, parsedBody: unknown, serve: () => Serv
   }
 }
 
-/** Many clients name only one of the two types that the protocol wants named; the answer is JSON in any case. */
+/** Many clients accept only one of the two types that the protocol requires; the answer is JSON anyway. */
 function liberal(request: Request): Request {
   const headers = new Headers(request.headers);
   headers.set("accept", "application/json, text/event-stream");
@@ -72,8 +72,8 @@ function liberal(request: Request): Request {
 const hostnames = localhostAllowedHostnames();
 
 /**
- * Whether a page of another site reached a directory on its visitor's own machine, by a name that it pointed there.
- * A public directory is open to all. Source: MCP, "Transports", security warning.
+ * Whether a page of another site reached a directory on its visitor's own machine through a host name that it pointed
+ * there. Public directories are open to all. Source: MCP, "Transports", security warning.
  */
 function isRebound(request: Request, baseUrl: string): boolean {
   if (!hostnames.includes(new URL(baseUrl).hostname)) return false;

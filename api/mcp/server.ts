@@ -30,13 +30,13 @@ import { matchFrom } from "#content/reconciliation/match.ts";
 import { refused, resultOf } from "./answers.ts";
 import { type Answer, type Ask, answerTo, callOf, toolsNamed } from "./call.ts";
 
-/** Whom a server asks, at which origin the directory stands, and which tools are there. */
+/** The service that a server asks, the origin of the directory, and the door, which decides the tools. */
 export type McpWorld = { ask: Ask; origin: string; door: Door };
 
-/** Made once: each server would make its own, and none asks a client for anything that it could hold. */
+/** Shared, because each server would make one, although none sends a request that needs it. */
 const jsonSchemaValidator = new AjvJsonSchemaValidator();
 
-/** How long a client may keep what only a new version changes, and what a new release changes. */
+/** How long clients may cache what changes only with a new version, or only with a new release. */
 const cacheHints = Object.fromEntries(
   Object.entries(words.cache_ms).map(([of, ttlMs]) => [
     of,
@@ -44,7 +44,7 @@ const cacheHints = Object.fromEntries(
   ]),
 );
 
-/** The directory as an MCP server. Stateless: a new one for each connection, or for each request over HTTP. */
+/** The directory as an MCP server. It is stateless: each connection, or each HTTP request, gets a new one. */
 export function mcpServer(world: McpWorld): Server {
   const server = new Server(
     { name: "almoner", title: "Almoner", version },
@@ -70,7 +70,7 @@ export function mcpServer(world: McpWorld): Server {
   return server;
 }
 
-/** Source: MCP, "Tools", error handling: an unknown tool is an error of the protocol. */
+/** An unknown tool is a protocol error. Source: MCP, "Tools", error handling. */
 function toolNamed(door: Door, name: string): McpTool {
   const tool = knownAt(door).find((mcpTool) => mcpTool.name === name);
   if (tool !== undefined) return tool;
@@ -105,7 +105,7 @@ const badInput = (errors: Wrong[]) => ({
   errors,
 });
 
-/** What stands at addresses of resources: the answer of a tool, where the address ends in "/" to one argument. */
+/** Resources and the tools that answer for them. A URI that ends in "/" takes one argument. */
 const resources = words.resources.map((resource) => ({
   ...resource,
   isFolder: resource.uri.endsWith("/"),
@@ -132,7 +132,7 @@ async function readResource(world: McpWorld, uri: string) {
   const answer = read.ok ? await answerNamed(world, tool, read.value) : null;
   const isThere = answer !== null && (answer.ok || ![400, 404].includes(answer.status));
   if (!isThere) throw new ResourceNotFoundError(uri, notThere);
-  // Too many requests, or a directory that does not answer: the resource may well be there.
+  // The refusal may be a limit or an outage, so the resource may well exist.
   if (!answer.ok)
     throw new ProtocolError(ProtocolErrorCode.InternalError, String(answer.value["detail"]));
   const { structuredContent } = resultOf(tool, answer.value, { isFull: false, door: world.door });
@@ -141,7 +141,7 @@ async function readResource(world: McpWorld, uri: string) {
 
 const notThere = "There is no such resource.";
 
-/** As in a query: what is no escape stays as it is. */
+/** Decodes as in a query: invalid escapes stay as they are. */
 const decoded = (text: string) => new URLSearchParams(`_=${text.replaceAll("+", "%2B")}`).get("_");
 
 const completedMax = 100;
@@ -150,14 +150,14 @@ const completable: Readonly<Record<string, readonly string[]>> = {
   country: countries.map(({ name }) => name),
 };
 
-/** Values that begin as typed, in any case; then those that are near to it. */
+/** Values that start with the typed text, in any case, then similar ones. */
 function completed(argument: string, typed: string): string[] {
   const values = completable[argument] ?? [];
   const begun = values.filter((value) => value.toLowerCase().startsWith(typed.toLowerCase()));
   return [...new Set([...begun, ...nearestWords(typed, values)])].slice(0, completedMax);
 }
 
-/** The argument by which these tools take a nonprofit however it is called; the others take its slug alone. */
+/** For these tools, this argument may name a nonprofit in any way; other tools take only a slug. */
 const namedBy = new Map([
   ["get_nonprofit", "slug"],
   ["check_organisation", "org_id"],
@@ -165,8 +165,8 @@ const namedBy = new Map([
 const notKnown = ["nonprofit_not_found", "number_not_valid", "register_not_known"];
 
 /**
- * The answer of a tool, where a nonprofit may be named by its slug, id, register number, page here, website or name. A
- * refusal of what no one is called says who may be meant.
+ * The answer of a tool for a nonprofit named by its slug, id, register number, page here, website or name. If nothing has
+ * that name, the refusal lists similar ones.
  */
 export async function answerNamed(
   { ask, origin }: { ask: Ask; origin: string },
@@ -187,7 +187,7 @@ export async function answerNamed(
   const number = argument === "slug" ? first.slug : first.identifiers[0];
   if (number !== undefined) {
     const meant = await answerFor(number);
-    // Said, because a name that is near may be another's.
+    // Named in the answer, because a similar name may be another nonprofit's.
     return { ...meant, value: { taken_for: `${first.name} (${first.slug})`, ...meant.value } };
   }
   const detail = `No register number of ${first.slug} is known here: get_nonprofit has what is known of it.`;
@@ -207,16 +207,15 @@ function withNearest(answer: Answer, found: OrganisationsFound["organisations"])
 
 const pageHere = /\/(?:nonprofits|give|donate|history)\/([^/?#.]+)/;
 
-/** The slug in the address of a page here; any other text as it is. */
+/** The slug from the address of a page here; any other text unchanged. */
 const withoutAddress = (text: string, origin: string): string =>
   (text.trim().startsWith(`${origin}/`) && pageHere.exec(text)?.[1]) || text.trim();
 
-/** Arguments as clients send them. */
 export type ToolArguments = Readonly<Record<string, unknown>>;
 
 /**
- * What a tool was asked, by its own names. Nothing is dropped: what has no meaning here is refused, with the name or
- * the value that has.
+ * Reads the arguments of a tool under its own names. Nothing is dropped silently: a name or value without a meaning is
+ * refused, with the nearest valid one.
  */
 export function readArguments(
   { input, listed }: McpTool,
@@ -233,7 +232,7 @@ export function readArguments(
   }
   return fail(
     read.failure.map(({ path, message }) => {
-      // With what the description says of the argument: it has an example.
+      // The description of the argument has an example.
       const { description } = properties[path.split(/[.[]/)[0] ?? ""] ?? {};
       return { path, message: description === undefined ? message : `${message} (${description})` };
     }),
@@ -242,7 +241,7 @@ export function readArguments(
 
 type Members = Readonly<Record<string, ArgumentSchema>>;
 
-/** Members by the names that are known here, without null; what is unknown or there twice is added to `wrongs`. */
+/** Members under known names, without nulls. Unknown and repeated ones are added to `wrongs`. */
 function membersOf(known: Members, given: object, path: string, wrongs: Wrong[]): ToolArguments {
   const names = Object.keys(known);
   const read: Record<string, unknown> = {};
@@ -254,13 +253,13 @@ function membersOf(known: Members, given: object, path: string, wrongs: Wrong[])
     const meant = valueOf(known[name] ?? {}, value, at, wrongs);
     if (name in read && read[name] !== meant)
       wrongs.push({ path: at, message: `${name} is there twice: send ${name} alone.` });
-    // An empty amount is none that was left out.
+    // An empty amount means null, not that it was left out.
     read[name] = name === "amount" && meant === "" ? null : meant;
   }
   return read;
 }
 
-/** A value in the form that its schema has, where it can be meant in one way alone; else as it came. */
+/** Converts a value to the form of its schema if it is unambiguous; else leaves it as it is. */
 function valueOf(schema: ArgumentSchema, value: unknown, path: string, wrongs: Wrong[]): unknown {
   const { type, items = {}, properties } = schema;
   if (Array.isArray(value))
@@ -282,7 +281,7 @@ const flags = new Map([
 const numbers: ReadonlySet<unknown> = new Set(["number", "integer"]);
 const plainNumber = /^\d+(?:\.\d+)?$/;
 
-/** An unknown cause or country would match nothing. */
+/** An unknown cause or country would match nothing, so it is refused. */
 const unknownFilters = ({ cause, country }: FilterParameters): Wrong[] =>
   unknownValues({ cause, country }).map(({ filter, message }) => ({
     path: filter,

@@ -19,7 +19,7 @@ import {
 import { AnswerRefused, boundedText, fetchPlain } from "#content/runtime/plain-fetch.ts";
 import { withTimeout } from "#content/runtime/timing.ts";
 
-/** What proofs are made with in a service. */
+/** The dependencies of host proofs in a service. */
 export const openHostProof = (
   context: Pick<Context, "store" | "clock" | "config" | "secrets">,
   sendMail: SendMail | null,
@@ -39,7 +39,7 @@ export const openHostProof = (
 
 const mailWaitMs = 5_000;
 
-/** Sends by the operator's mail server; null when none is set. nodemailer is loaded with the first mail. */
+/** Sends mail through the operator's server; null when none is configured. Loads nodemailer with the first mail. */
 export function openMail(
   mail: Config["mail"],
   onFailure: (error: unknown) => void,
@@ -68,7 +68,7 @@ export function openMail(
   };
 }
 
-/** Why nothing was proven, and what to do instead. */
+/** Refusals of host proofs, each with what to do instead. */
 export const hostProofAnswers: FailureTable<HostProofFailure> = {
   ...details.host_proof,
   host_not_reached: (failure) => fillDetail(details.host_proof.host_not_reached, failure),
@@ -82,8 +82,8 @@ const bodyBytesMax = 65_536;
 const redirectsMax = 3;
 
 /**
- * Looks for tokens in a file of the host and in its DNS, in at most 5 s. Only public addresses are contacted, and only
- * the host itself: a redirect elsewhere is not followed. While four hosts are being asked, a fifth look is unclear at once. Tests bring certificates of their own, and less patience.
+ * Looks for the token in a file of the host and in its DNS, within 5 s. It contacts only public addresses of the host
+ * itself, and follows no redirect elsewhere. While four hosts are being asked, a fifth look is unclear at once.
  */
 export const openHostLook =
   (config: LookConfig, { ca, waitMs = waitMsDefault }: LookOptions = {}): HostLook =>
@@ -104,12 +104,12 @@ export const openHostLook =
     return judged({ by: "file", ...(file ?? late) }, { by: "dns", ...(record ?? late) });
   };
 
-/** A host that answers slowly, or with too much, takes no more than its share of the service. */
+/** Limits concurrent looks, so that slow hosts take no more than their share of the service. */
 const checksMax = 4;
 let checking = 0;
 const busy: Look = { kind: "unclear", said: `${checksMax} other hosts are being asked just now.` };
 
-/** The token wherever it was found; else what could not be asked, before what is not there. */
+/** A found token wins. Otherwise the result is unclear if either look was, else absent. */
 function judged(file: HostSeen, record: HostSeen): HostSeen {
   const found = [file, record].find(({ kind }) => kind === "found");
   if (found !== undefined) return found;
@@ -140,7 +140,7 @@ async function lookAtRecord({ resolver, token }: Asking, host: string): Promise<
   }
 }
 
-/** Follows redirects within the host, never from https to http, where anyone on the way could answer. */
+/** Follows redirects within the host, but never from https to http, where anyone on the way could answer. */
 async function lookAtFile(asking: Asking, start: URL): Promise<Look> {
   let url = start;
   for (let hop = 0; hop <= redirectsMax; hop++) {
@@ -156,7 +156,7 @@ async function lookAtFile(asking: Asking, start: URL): Promise<Look> {
   return absent(`redirects more than ${redirectsMax} times`);
 }
 
-/** One request to the address that was judged, in the name of the host; a URL is where it redirects to. */
+/** Sends one request to the address that was checked, with the host's name. Returns a URL for a redirect. */
 async function lookOnce(asking: Asking, url: URL): Promise<Look | URL> {
   const { config, ca, resolver, signal, token } = asking;
   const { protocol, hostname, pathname, search } = url;
@@ -170,7 +170,7 @@ async function lookOnce(asking: Asking, url: URL): Promise<Look | URL> {
   const response = await fetchPlain(`${protocol}//${inUrl(address)}:${port}${pathname}${search}`, {
     redirect: "manual",
     signal,
-    // A connection that was kept would be of the host that had this address before.
+    // A connection kept alive may belong to the host that had this address before.
     keepalive: false,
     headers: {
       host: hostname,
@@ -197,7 +197,7 @@ const noneIfAbsent = (error: unknown): null => {
   throw error;
 };
 
-/** What another status than 200 says: a redirect leads on, and a server in trouble may have the file all the same. */
+/** The meaning of a status other than 200: a redirect leads on; a failing server may still have the file. */
 async function refusedAt({ status, headers, body }: Response, url: URL): Promise<Look | URL> {
   await body?.cancel();
   const location = headers.get("location");

@@ -42,7 +42,7 @@ import { onboardingStore } from "#content/onboarding/store.ts";
 import { walletChallenge } from "#content/onboarding/wallet-challenge.ts";
 import { hostProofAnswers, openHostProof, openMail } from "./host-proof.ts";
 
-/** POST /api/onboard, the challenge by which a wallet is proven, what a link to a status page asks, and the pages of both. Never cached. */
+/** POST /api/onboard, the challenge that proves a wallet, the status of a submission, and their pages. Never cached. */
 export const onboardRoutes = (context: Context) => {
   const { store, clock, config, log, limits } = context;
   const { baseUrl } = config;
@@ -60,7 +60,7 @@ export const onboardRoutes = (context: Context) => {
     fill: fillStep,
     unknown: unknownStatusPage,
     status: async (request, { secret, code = "", do: button = "" }) => {
-      // To look is a read; what a button does asks others or writes.
+      // Looking at the status is a read, but a button contacts others or writes.
       if (button !== "") {
         const refused = crossSiteWrite("onboard", request);
         if (refused !== null) return refused;
@@ -144,7 +144,7 @@ const unknownStatusPage = {
   ...unknownStatus,
 } as const;
 
-/** Does what a button of the status page says, and answers what came of it; null for none. */
+/** Carries out the button of the status page that was pressed. Returns the result; null for no button. */
 async function pressButton(
   world: HostProofWorld,
   button: string,
@@ -167,7 +167,7 @@ async function pressButton(
   return { kind: button === "mail" && state === "not_proven" ? "mail_sent" : state, detail };
 }
 
-/** Of the secret in a header, not in the address: proxies write addresses into their logs. */
+/** The digest of the secret in the header. It is not in the address, because proxies log addresses. */
 const digestIn = (request: Request): string => secretDigest(bearerOf(request) ?? "");
 
 const says = details.onboarding;

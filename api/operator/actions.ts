@@ -59,25 +59,22 @@ import {
 } from "#api/operator/requests.ts";
 import { hostProofAnswers, openHostProof } from "#api/onboarding/host-proof.ts";
 
-/** What an action is asked with: the name of who asks, and what the operation takes. */
+/** The input of an action: the operator's name, and what the operation takes. */
 type ActionCall<Path extends string> = {
   operator: string;
   params: ParamsOf<Path>;
   query?: unknown;
-  /** Not checked yet. */
   body?: unknown;
 };
 
-/** One thing that operators do: the JSON API and the desk do it alike. */
+/** One action of operators, shared by the JSON API and the desk. */
 export type Action<Path extends string = string, Value = unknown> = {
   operation: Pick<Operation<Path>, "method" | "path" | "query" | "body">;
-  /** Checks the body and does it. A body that cannot be used is refused as `invalid_review`. */
+  /** Checks the body and acts. A body that cannot be used is refused as `invalid_review`. */
   perform(context: OperatorContext, asked: ActionCall<Path>): Promise<Result<Value, Refusal>>;
 };
 
-/**
- * An action that a verb does, which takes what stands in path and body. `bodyless`: no body stands for an empty one.
- */
+/** An action that calls a verb with the members of path and body. `bodyless`: a missing body counts as an empty one. */
 const action = <Path extends string, Body extends z.ZodObject, Value>(
   operation: Operation<Path, z.ZodObject, Body>,
   verb: (
@@ -91,14 +88,14 @@ const action = <Path extends string, Body extends z.ZodObject, Value>(
     const shape = operation.body?.shape;
     const read = shape && fitted(shape, bodyless ? (body ?? {}) : body);
     if (read?.ok === false) return fail(invalidReview(read.failure, operation));
-    // An operation that takes no body is never asked for one.
+    // An operation without a body has no shape, so nothing is read.
     const input = Object.assign({}, read?.value as z.output<Body>, params, { operator });
     const outcome = await verb(context, input);
     return outcome.ok ? outcome : fail(refusalOf(refusals, outcome.failure));
   },
 });
 
-/** An action that only looks: nothing of it is refused. */
+/** An action that only reads, and refuses nothing. */
 const reading = <Path extends string, Query extends z.ZodObject, Value>(
   operation: Operation<Path, Query>,
   read: (context: OperatorContext, query: z.output<Query>) => Promise<Value>,
@@ -107,7 +104,7 @@ const reading = <Path extends string, Query extends z.ZodObject, Value>(
   perform: async (context, { query }) => ok(await read(context, query as z.output<Query>)),
 });
 
-/** What to send instead of a body that cannot be used. */
+/** Hints for a body that cannot be used, by operation. */
 const helps: Readonly<Record<string, string>> = details.operator_help;
 
 function invalidReview(errors: Wrong[], { operationId }: Pick<Operation, "operationId">): Refusal {
@@ -141,13 +138,13 @@ const refusals: FailureTable<Failure> = {
 
 export const paramsIn = (path: string): string[] => path.match(/(?<=\{)\w+(?=\})/g) ?? [];
 
-/** A shape without what says that it may be absent or null. */
+/** A shape without optional and nullable wrappers. */
 export const typeOf = (shape: z.ZodType): z.ZodType =>
   shape instanceof z.ZodOptional || shape instanceof z.ZodNullable
     ? typeOf(shape.unwrap() as z.ZodType)
     : shape;
 
-/** What a text that was typed stands for as a member of this shape: itself, or the entries of a list, texts or numbers. */
+/** A typed text as a value of this shape: the text itself, or the entries (texts or numbers) of a list. */
 export function typedValue(shape: z.ZodType, text: string, separator: string): unknown {
   const type = typeOf(shape);
   if (!(type instanceof z.ZodArray)) return text;
@@ -155,7 +152,7 @@ export function typedValue(shape: z.ZodType, text: string, separator: string): u
   return type.element instanceof z.ZodNumber ? entries.map(Number) : entries;
 }
 
-/** One decision on many, each in a transaction of its own: one that cannot be taken keeps back no other. */
+/** Applies one decision to several reviews, each in its own transaction: a failure does not affect the others. */
 async function decideMany(
   waiting: OperatorContext,
   { ids, ...deciding }: z.output<typeof DecideManyBody> & { operator: string },
@@ -222,7 +219,7 @@ export const actions = {
 
 const all: readonly Action[] = Object.values(actions);
 
-/** The operator's JSON API. Who is no operator is refused before anything else is looked at; nothing is cached. */
+/** The operator's JSON API. Requests without an operator's token are refused before anything else; nothing is cached. */
 export function operatorRoutes(context: Context) {
   const routes = new Elysia().derive(async ({ request }) => ({
     operator: await operatorOf(context, request),

@@ -38,7 +38,7 @@ import type { OperatorContext } from "./operators.ts";
 
 const refusedHours = 24;
 
-/** What an operator looks at first. Asks the chain one question, and waits for it at most 3 s. */
+/** The facts that an operator needs first. Asks the chain one question, and waits at most 3 s for it. */
 export async function operatorHealth(context: OperatorContext): Promise<OperatorHealth> {
   const { store, clock } = context;
   const { dataDir } = context.config;
@@ -71,7 +71,7 @@ export async function operatorHealth(context: OperatorContext): Promise<Operator
   return { ...health, warnings };
 }
 
-/** Why nothing is written any more, from what happened to the files of the store; null when they are in place. */
+/** Why the store takes no more writes, if its files were moved or changed; null when they are in place. */
 function misplacedWhy(store: OperatorContext["store"]): string | null {
   try {
     store.assertInPlace();
@@ -81,7 +81,7 @@ function misplacedWhy(store: OperatorContext["store"]): string | null {
   }
 }
 
-/** What was counted of attempts to get in, in the last 24 hours. */
+/** Failed sign-ins and requests of untrusted proxies in the last 24 hours. */
 export async function accessCounts(
   store: OperatorContext["store"],
   now: number,
@@ -97,7 +97,7 @@ export async function accessCounts(
 const secondsBetween = (fromMs: number, toMs: number): number =>
   Math.max(0, Math.round((toMs - fromMs) / 1_000));
 
-/** How far publishing is; null for a process beside which nothing is published. */
+/** The state of publishing; null for a process without a publisher. */
 export async function publicationHealth(
   { store, publication }: Pick<OperatorContext, "store" | "publication">,
   newest: number,
@@ -108,7 +108,7 @@ export async function publicationHealth(
   return { release, held, ...(await waitingChanges(store, published, { newest, now })), failures };
 }
 
-/** Changes that readers do not see yet: in profiles, and in what shifts many pages. */
+/** The number of changes that readers do not see yet, in profiles and in lists, and the age of the oldest. */
 export async function waitingChanges(
   store: OperatorContext["store"],
   { profilesTo, listsTo }: { profilesTo: number; listsTo: number },
@@ -123,7 +123,7 @@ export async function waitingChanges(
 }
 
 const chainWaitMs = 3_000;
-/** What is known of the chain for at most a second, else asked, which takes at most 3 s. Null for a command without a service. */
+/** The state of the chain, at most a second old, asked for at most 3 s. Null for a command without a service. */
 export async function chainHealth(
   chain: OperatorContext["chain"],
 ): Promise<OperatorHealth["chain"]> {
@@ -176,7 +176,7 @@ async function troubledDonations(
   return { voided: count, newest_voided, unsettled };
 }
 
-/** An import that began to write and did not end within this time was killed. */
+/** An import that is still running after this time was killed. */
 const importMaxMs = 12 * hourMs;
 
 async function fetchedRegisters(
@@ -203,16 +203,16 @@ function backupHealth(
   return { backup, backup_problem: problem };
 }
 
-/** Of the disk of a folder; null where the system does not tell. */
+/** Free bytes on the disk of a folder; null if the system does not tell. */
 export async function freeBytes(dataDir: string): Promise<number | null> {
   const disk = await statfs(dataDir).catch(() => null);
   return disk === null ? null : disk.bavail * disk.bsize;
 }
 
-/** The column of DailyNumbers in which something stands that is stored by another name. */
+/** Columns of DailyNumbers that are stored under another name. */
 const columnOf: Readonly<Record<string, string>> = columnsOfKinds;
 
-/** What happened on each of the last days, today so far included. Days are those of UTC. */
+/** The numbers of each of the last days, including today so far. Days are in UTC. */
 export async function dailyNumbers(
   { store, clock }: Pick<OperatorContext, "store" | "clock">,
   { days: count = daysLimit.default }: { days?: number | undefined },
@@ -240,7 +240,7 @@ export async function dailyNumbers(
   });
 }
 
-/** The same, with what recommendations led to over these days. Reads all of their log. */
+/** Daily numbers, with the results of recommendations over these days. Reads their whole log. */
 export async function operatorNumbers(
   context: Pick<OperatorContext, "store" | "clock">,
   query: { days?: number | undefined },

@@ -19,10 +19,10 @@ import type { OperatorContext } from "./operators.ts";
 import type { Readiness } from "./probes.ts";
 import { reviewQueues } from "#api/operator/requests.ts";
 
-/** What is known when metrics are read. What could not be asked is absent, and its metrics are left out. */
+/** The facts known when metrics are read. Facts that could not be read are absent, and so are their metrics. */
 type ReadFacts = Awaited<ReturnType<typeof readFacts>>;
 
-/** Every gauge, those of the checks first, with its help in content/editorial/metrics.json. The dashboard and the alerts in scripts/monitoring name nothing else, which a test holds. */
+/** Every gauge, those of the checks first. A test holds dashboard and alerts (scripts/monitoring) to these names. */
 const gauges: Readonly<Partial<Record<GaugeName, (facts: ReadFacts) => GaugeValue>>> = {
   ...gaugesOfChecks,
   almoner_unready: ({ unready }) =>
@@ -37,13 +37,13 @@ const gauges: Readonly<Partial<Record<GaugeName, (facts: ReadFacts) => GaugeValu
   process_start_time_seconds: () => (Date.now() - performance.now()) / 1_000,
 };
 
-/** What the values of one that has several are told apart by. */
+/** The label that distinguishes the values of a gauge with several. */
 const labelOf: Readonly<Partial<Record<string, string>>> = {
   almoner_unready: "part",
   almoner_queue_waiting: "queue",
 };
 
-/** Shows what is known when it is read, and nothing of what is not. */
+/** A gauge that shows the latest facts, and no value when a fact is unknown. */
 function gaugeOf(name: GaugeName, latest: () => ReadFacts | null): Gauge {
   const label = labelOf[name];
   return new Gauge({
@@ -58,13 +58,13 @@ function gaugeOf(name: GaugeName, latest: () => ReadFacts | null): Gauge {
       if (typeof value === "object" && value !== null) {
         for (const [of, number] of Object.entries(value)) this.set({ [label ?? ""]: of }, number);
       } else if (value !== null && value !== undefined) this.set(Number(value));
-      // Without a label it would be 0.
+      // Without a label, a reset gauge would show 0.
       else if (label === undefined) this.remove();
     },
   });
 }
 
-/** Written as a histogram, though its numbers are given like those of a gauge. */
+/** A histogram in the output, although its values are supplied like those of a gauge. */
 class Histogram extends Gauge {
   readonly type = "histogram";
   readonly #name: string;
@@ -96,7 +96,7 @@ function valuesOf(name: string, { labels, counts, sum }: DurationCounts) {
   ];
 }
 
-/** Asking the store and the chain takes longer than reading metrics may: what is read is at most about this old. */
+/** Facts may be about this old, because asking the store and the chain takes longer than a scrape may. */
 const factsForMs = 15_000;
 const factsWaitMs = 1_000;
 
@@ -134,7 +134,7 @@ export function openMetrics(context: OperatorContext, readiness: Readiness) {
     limited: (limit: string): void => limited.inc({ limit }),
     contentType: registry.contentType,
     text: async (): Promise<string> => {
-      // The first is not kept waiting for a chain that is away: it has the counters alone.
+      // The first scrape does not wait for a chain that is away; it then has only the counters.
       latest = (await withTimeout(facts(), factsWaitMs)) ?? latest;
       return registry.metrics();
     },
@@ -163,7 +163,7 @@ async function readFacts(context: OperatorContext, readiness: Readiness) {
 
 const sizeOf = (path: string): number => statSync(path, { throwIfNoEntry: false })?.size ?? 0;
 
-/** Of another process, where the system tells as Linux does. */
+/** Resident memory of another process, on Linux; null elsewhere. */
 async function residentBytesOf(pid: number): Promise<number | null> {
   const status = await Bun.file(`/proc/${pid}/status`)
     .text()

@@ -6,13 +6,13 @@ import { logOperator } from "#content/operation/audit-store.ts";
 import type { Context } from "#api/context.ts";
 import { Refused, retryAfter } from "#api/http/problem.ts";
 
-/** Who a client is by the token it gave; a client that is locked out is not looked at. */
+/** The result of checking a client's token. The token of a client that is locked out is not revealed as right or wrong. */
 export type TokenAnswer =
   | { kind: "operator"; name: string }
   | { kind: "unknown_token" }
   | { kind: "locked_out"; resetMs: number };
 
-/** What operators' work needs of the service; a command without one hands in its own, without a chain. */
+/** What the actions of operators need from the service. A command passes its own, without a chain. */
 export type OperatorContext = Pick<
   Context,
   "store" | "clock" | "config" | "secrets" | "publication" | "waitForPublication" | "stopping"
@@ -32,30 +32,29 @@ export type OperatorContext = Pick<
   > | null;
 };
 
-/** What tells an operator from others. */
+/** What checking a token needs. */
 type OperatorCheck = Pick<
   Context,
   "secrets" | "limits" | "activity" | "config" | "log" | "store" | "clock"
 >;
 
-/** A token as it came, and where; `name` was typed beside it, and only the log of failures reads it. */
+/** A token, and where it was sent. `name` was typed beside it; only the log of failures uses it. */
 export type Credentials = { token: string | null; name?: string; place: "desk" | "api" };
 
 /**
- * Finds the operator of a token in constant time, and counts, logs and audits failures. Whoever was let in from this
- * network before is let in again, however many failures there were: no one locks an operator out. Source: the promises
- * of the spec, 10.
+ * Finds the operator of a token in constant time; counts, logs and audits failures. An operator who has signed in from
+ * this network before is let in however many failures there were, so that no one can lock an operator out (docs/desk.md).
  */
 export async function checkToken(
   context: OperatorCheck,
   request: Request,
   { token, name = "", place }: Credentials,
 ): Promise<TokenAnswer> {
-  // Who gives no token guesses none.
+  // A request without a token is not a guess.
   if (token === null) return { kind: "unknown_token" };
   const { secrets, limits, activity } = context;
   const operator = nameOf(secrets.adminTokens, token);
-  // Asked for every token, so that time does not tell a right one while the client is locked out.
+  // Asked for every token, so that timing does not reveal a right one while the client is locked out.
   const [isKnown, looked] = await Promise.all([
     limits.knowsOperator(request, operator ?? "", 0),
     limits.adminFailures(request, name, 0),
@@ -69,14 +68,14 @@ export async function checkToken(
     void limits.knowsOperator(request, operator, 1);
     return { kind: "operator", name: operator };
   }
-  // Others may have failed since: of those that come together, at any service, no more are answered than may fail.
+  // Concurrent attempts, at any service, may have failed since; no more of them get an answer than may fail.
   const failed = await limits.adminFailures(request, name, 1);
   if (!failed.allowed) return lockedOut(failed);
   await noteFailure(context, request, { name, place });
   return { kind: "unknown_token" };
 }
 
-/** Who tried is a hash that changes daily; the name stands in the audit log only when it is an operator's. */
+/** The client is logged as a hash that changes daily. The audit log names only real operators. */
 async function noteFailure(
   { secrets, limits, activity, config, log, store, clock }: OperatorCheck,
   request: Request,
@@ -99,8 +98,8 @@ async function noteFailure(
 }
 
 /**
- * The operator who sent this request, by `Authorization: Bearer <token>`. Throws Refused: 401, or 429 for a
- * client that is locked out, whatever it sends.
+ * The operator of a request, by `Authorization: Bearer <token>`. Throws Refused: 401, or 429 for a client that is locked
+ * out, unless it is a known operator's.
  */
 export async function operatorOf(context: OperatorCheck, request: Request): Promise<string> {
   const answer = await checkToken(context, request, { token: bearerOf(request), place: "api" });
@@ -121,13 +120,13 @@ export async function operatorOf(context: OperatorCheck, request: Request): Prom
   });
 }
 
-/** Looks at every token, also after a match, so that time tells nothing about which one nearly fits. */
+/** Compares every token, even after a match, so that timing reveals nothing about them. */
 function nameOf(tokens: Context["secrets"]["adminTokens"], secret: string): string | null {
   let match: string | null = null;
   for (const { name, token } of tokens) if (isSameSecret(token, secret)) match = name;
   return match;
 }
 
-/** In constant time, whatever the length; false for none. */
+/** Compares in constant time, for any length; false for null. */
 export const isSameSecret = (secret: string, other: string | null): boolean =>
   other !== null && timingSafeEqual(sha256Bytes(secret), sha256Bytes(other));

@@ -25,7 +25,7 @@ const healthy = (): Health => ({ status: "ok", ...software() });
 
 type MetricsText = { readonly contentType: string; text(): Promise<string> };
 
-/** What machines ask that watch over the service. None of it may be cached. */
+/** Routes for monitoring. Nothing of it may be cached. */
 export const probeRoutes = (
   { config, publication, chain }: Pick<OperatorContext, "config" | "publication" | "chain">,
   {
@@ -36,7 +36,7 @@ export const probeRoutes = (
 ) =>
   new Elysia()
     .get(pathOf(service.getHealth), ({ set }) => {
-      // Asks nothing of the store, so that a busy one is not taken for dead. No cache may answer in its place.
+      // Does not ask the store, so that a busy one is not taken for dead. No cache may answer instead.
       set.headers["cache-control"] = "no-store";
       return health;
     })
@@ -64,7 +64,7 @@ export const probeRoutes = (
     });
 
 const storeWaitMs = 2_000;
-/** Everyone may ask, and each look asks the chain. */
+/** Anyone may ask, and each look asks the chain, so a look is shared for this time. */
 const lookAgainAfterMs = 5_000;
 
 const leaving: Unready = { part: "service", why: "the service is being stopped" };
@@ -72,20 +72,20 @@ const leaving: Unready = { part: "service", why: "the service is being stopped" 
 export type Readiness = () => Promise<readonly Unready[]>;
 
 /**
- * Looks at store, disk, chain and publisher, at most every 5 s; what is in order is left out. Takes at most 3 s. A process that
- * is being stopped says so at once.
+ * Checks store, disk, chain and publisher, at most every 5 s and for at most 3 s. Returns only the parts that are not
+ * ready. A process that is being stopped says so at once.
  */
 export function openReadiness(context: OperatorContext): Readiness {
   const looks = sharedLook(lookAgainAfterMs, () => look(context));
   return async () => {
     if (context.stopping?.aborted) return [leaving];
-    // Known in microseconds: no one is told for 5 s more that a store is well which takes no writes.
+    // Checked each time, as it takes microseconds: a store that takes no writes must not count as well for 5 s.
     const misplaced = storeMisplaced(context);
     return misplaced === null ? looks() : [misplaced];
   };
 }
 
-/** Whether the store's files are gone or damaged: reads may go on all the same. */
+/** Reports a store whose files are gone or damaged, although reads may still work; else null. */
 function storeMisplaced({ store }: OperatorContext): Unready | null {
   try {
     store.assertInPlace();
@@ -95,7 +95,7 @@ function storeMisplaced({ store }: OperatorContext): Unready | null {
   }
 }
 
-/** What does not work: the store, or what the checks say of publisher, disk and chain. */
+/** The parts that do not work: the store, or what the checks find about publisher, disk and chain. */
 async function look(context: OperatorContext): Promise<readonly Unready[]> {
   const { store, clock, publication, config } = context;
   const [newest, free_bytes, chain] = await Promise.all([

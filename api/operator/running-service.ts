@@ -9,9 +9,9 @@ const RunningService = z.object({ pid: z.int().positive(), url: z.url() });
 const pathIn = (dataDir: string) => join(dataDir, "service.json");
 
 /**
- * Says in the data folder where the service of this process listens, so that commands find it. Answers how to take it
- * back; of several processes that share a port the last one is named. A file that went missing, or names one that has ended,
- * is written again.
+ * Writes the service's URL and process id into the data folder, so that commands find it. Returns a function that removes
+ * them. Of several processes that share a port, the last one is named. The file is written again when it is missing or
+ * names a process that has ended.
  */
 export function announceService(
   dataDir: string,
@@ -33,7 +33,7 @@ export function announceService(
   };
 }
 
-/** Where the service of this data folder answers; null when none runs. Waits for an answer at most 2 s. */
+/** The URL of the service of this data folder; null when none runs. Waits at most 2 s for an answer. */
 export async function findService(dataDir: string): Promise<string | null> {
   const service = announced(dataDir);
   if (service === null || !isAlive(service.pid)) return null;

@@ -3,14 +3,14 @@ import { detached } from "#content/contract/operations/query.ts";
 import type { Context } from "#api/context.ts";
 import { recentHashes } from "#api/http/client.ts";
 
-/** A profile that was opened, or a donation for which payment requirements were asked. */
+/** An opened profile, or a request for the payment requirements of a donation. */
 export type Step = Pick<FollowUp, "action" | "slug"> &
   Partial<Pick<FollowUp, "form" | "intent_id">>;
 
 /**
- * Notes what the client of a request did, for the telemetry of recommendations: stored, with the next batch, when the
- * same user agent asked for a recommendation at most 60 s before. Never throws, never waits. `elsewhere`: for what
- * another process than the one that recommended may be asked; a donation always is. Source: spec, "Events".
+ * Notes what a client did, for the telemetry of recommendations. It is stored with the next batch if the same user agent
+ * asked for a recommendation in the last 60 s. Never throws or waits. `elsewhere`: another process may have recommended
+ * it; always so for a donation (docs/recommendations.md).
  */
 export function noteFollowUp(
   { clock, secrets, recommendationLog }: Pick<Context, "clock" | "secrets" | "recommendationLog">,
@@ -40,7 +40,7 @@ export function profileAt(path: string): Pick<FollowUp, "action" | "slug" | "for
   const slug = path.slice(shown.prefix.length, path.length - shown.suffix.length);
   return slug === "" || slug.includes("/")
     ? null
-    : // The path was cut from an address, whose query may be long.
+    : // A slice would keep the whole address, whose query may be long, in memory.
       { action: "profile", slug: detached(decoded(slug)), form: shown.form };
 }
 

@@ -41,10 +41,10 @@ export const recommendRoutes = (context: Context) => {
   const { config, clock, curated, secrets, activity, recommendationLog } = context;
   const cached = weighedCache<ReturnType<typeof answered>>(
     cachedBytesMax,
-    // An answer has its compressed forms beside it.
+    // The compressed forms take about as much again.
     ({ answer }) => 2 * answer.bytesKept,
   );
-  // Another object as soon as a recommended profile changed.
+  // `current` returns another object once a recommended profile has changed.
   let cachedOf: Curation | null = null;
   return serve(
     route(operations.recommendNonprofits, async ({ request, query }) => {
@@ -52,7 +52,7 @@ export const recommendRoutes = (context: Context) => {
       if (q === null && givenFilters(filters).length === 0) return problem(nothingAsked);
       const asked = { ...filtersOf(filters), q, intent, limit };
       const now = clock();
-      // Points fade with time: counted to the minute, so that an answer can be sent again. Those for curation end with one.
+      // Scores fade with time, and are computed per minute, so that an answer can be cached and sent again.
       const minute = new Date(Math.floor(now.getTime() / minuteMs) * minuteMs);
       const curation = await curated.current();
       if (curation !== cachedOf) cached.clear();
@@ -84,7 +84,7 @@ const nothingAsked = {
   detail: details.recommendation.nothing_asked,
 };
 
-/** An answer as it is sent, and what is logged of it. */
+/** An answer as it is sent, and the facts to log about it. */
 function answered(answer: RecommendAnswer, fields: readonly string[] | undefined) {
   const { count, recommendations, ranking_signals } = answer;
   const slugs = recommendations.map(({ slug }) => slug);
@@ -104,7 +104,7 @@ export const recommendDraftRoutes = (context: Context) => {
   const draftAnswers = answersTo(config.baseUrl);
   return (
     new Elysia()
-      // A draft is not looked at where none is taken.
+      // Where no drafts are taken, the body is not read.
       .onTransform(() => {
         if (config.recommendationPhase !== 1) return;
         throw new Refused(refusalOf<DraftRefusal>(draftAnswers, { kind: "drafts_not_open" }));

@@ -18,14 +18,14 @@ import { knownByOrgId } from "#content/register/standing-store.ts";
 
 type Searching = Pick<Context, "store" | "search">;
 
-/** So many are looked at for each name. */
+/** Number of candidates considered for each name. */
 const lookedAt = 10;
-/** Searches of one batch at the same time: other readers get their turn between them. */
+/** Concurrent searches of one batch: other readers get their turn in between. */
 const atOnce = 4;
 
 /**
- * The candidates for each query, best first. A register number or an id decides alone; else the directory's search finds
- * candidates for the name, and where none of them is a match, it is asked once more: in the city, or anywhere.
+ * The candidates for each query, best first. A register number or an id decides alone. Otherwise the directory's search
+ * finds candidates for the name; if none of them is a match, it searches again: in the city, or anywhere.
  */
 export async function reconcile(
   context: Searching,
@@ -71,7 +71,7 @@ export async function reconcile(
 
 const anything: SearchQuery = { ...unfiltered, q: null, limit: lookedAt, offset: 0 };
 
-/** Those whose register number or slug was given. */
+/** Matches by register number or slug. */
 async function namedByNumber({ store }: Searching, all: readonly Lookup[]) {
   const orgIds = [...new Set(all.flatMap((lookup) => lookup.orgIds))];
   const profiles = orgIds.length === 0 ? [] : await knownByOrgId(store, orgIds);
@@ -92,7 +92,7 @@ async function namedByNumber({ store }: Searching, all: readonly Lookup[]) {
   return matches;
 }
 
-/** Those at a website. Where several share it, none is taken for the one. */
+/** Nonprofits with this website. If several share it, none counts as the match. */
 async function atSite({ store }: Searching, { sites }: Lookup) {
   const website = sites[0] ?? null;
   const items = [...(await summarisedById(store, await sameSite(store, { website }))).values()];
@@ -131,7 +131,7 @@ export const placeOf = ({
 }: Pick<SummarySource, "city" | "region" | "country_code">): string =>
   [city, region, countryName(country_code)].filter((part) => part !== null).join(", ");
 
-/** What somebody types: names that begin so, and the one with this slug or number. */
+/** Suggestions for typed text: names that start with it, and the nonprofit with this slug or number. */
 export async function suggested(
   context: Searching,
   { prefix = "", limit, cursor }: { prefix?: string | undefined; limit: number; cursor: number },
@@ -152,7 +152,7 @@ export async function suggested(
     }));
 }
 
-/** The same for more than one batch, one batch after the other. */
+/** Reconciles more lookups than one batch may have, batch by batch. */
 export async function reconcileMany(context: Searching, all: readonly Lookup[]) {
   const candidates: Candidate[][] = [];
   for (let at = 0; at < all.length; at += batchMax)

@@ -36,7 +36,7 @@ export const reconciliationRoutes = (context: ReconciliationContext) => {
   const { store, activity } = context;
   const { baseUrl } = context.config;
   const [current, ofDraft] = [manifest(baseUrl), draftManifest(baseUrl)];
-  /** Counts what names cost; the request itself was counted as a read before. */
+  /** Counts the reads that names cost. The request itself was already counted as one. */
   const count = async (request: Request, lookups: readonly Lookup[]) => {
     activity.count("query:search");
     const letters = lookups.reduce((sum, { name }) => sum + name.length, 0);
@@ -54,7 +54,7 @@ export const reconciliationRoutes = (context: ReconciliationContext) => {
       request,
       batch.map(([, query]) => lookupOf(query)),
     );
-    // Entries, not members that are set: a key may be __proto__.
+    // `fromEntries`, not assignment, because a key may be __proto__.
     return Object.fromEntries(batch.map(([key], at) => [key, { result: answers[at] ?? [] }]));
   };
   return serve(
@@ -131,7 +131,7 @@ const noKind = {
   detail: "Suggested are entity, property and type.",
 };
 
-/** A batch of version 0.2: queries by keys that the client chose. Throws Refused. */
+/** A batch of version 0.2: queries under keys that the client chose. Throws Refused. */
 function readBatch(text: string): [string, Query][] {
   const parsed = text === "" ? null : parsedJson(text);
   if (parsed === null || typeof parsed !== "object" || Array.isArray(parsed)) {
@@ -159,7 +159,7 @@ function checked<Shape extends z.ZodType>(shape: Shape, value: unknown, name: st
 const unusable = (detail: string): Refused =>
   new Refused({ status: 400, code: "invalid_queries", detail });
 
-/** The values of properties, row by row, as 1.0-draft has them. */
+/** The values of properties, row by row, in the format of 1.0-draft. */
 async function extended(
   { store, config }: ReconciliationContext,
   { ids, properties: wanted }: ExtendBody,
@@ -178,7 +178,7 @@ async function extended(
   return { meta: meta.map(({ id, name }) => ({ id, name })), rows } satisfies ExtendAnswer;
 }
 
-/** The same as version 0.2 has them. */
+/** The same in the format of version 0.2. */
 const keyedRows = ({ meta, rows }: ExtendAnswer) => ({
   meta,
   rows: Object.fromEntries(
@@ -200,7 +200,7 @@ async function orgIdsBySlug({ store }: ReconciliationContext, slugs: readonly st
 }
 
 const style = `body{margin:.75rem;font:14px/1.4 system-ui,sans-serif;color:#222;background:#fff}h1{margin:0 0 .25rem;font-size:17px}p{margin:.25rem 0;overflow-wrap:anywhere}a{color:#0b57a4}`;
-/** Any site may show it in a frame; nothing is loaded, and nothing runs. */
+/** Any site may frame the page; it loads nothing and runs nothing. */
 const contentSecurityPolicy = `default-src 'none'; style-src 'sha256-${sha256Of(style, "base64")}'; base-uri 'none'; form-action 'none'; frame-ancestors *`;
 const textMax = 280;
 

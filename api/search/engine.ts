@@ -11,12 +11,12 @@ import type { SearchEngine } from "#api/context.ts";
 import { EncodedBody } from "#api/http/encoded-body.ts";
 import { openPool } from "./pool.ts";
 
-/** One processor is left for the thread that speaks HTTP: with a second search thread on two, p99 took half as long again. */
+/** One processor is left to the HTTP thread: with two search threads on two processors, p99 was half as long again. */
 const threadsFor = (processors: number): number => Math.min(Math.max(processors - 1, 1), 4);
 
 /**
- * Search on threads of its own beside an embedded store; through the store itself otherwise, for then the libSQL
- * server does the work.
+ * Searches on its own threads beside an embedded store; otherwise through the store, because the libSQL server does the
+ * work.
  */
 export function openSearch(
   store: Store,
@@ -40,16 +40,15 @@ export function openSearch(
   };
 }
 
-/** The number of the newest change. */
 async function versionNow(watch: Watch): Promise<number> {
   if (!watch.isFresh()) await watch.refresh();
   return watch.sequence();
 }
 
-/** Answers as of the change with the number `version` or a later one. */
+/** Answers as of the change `version` or a later one. */
 type AnswerSearch = (query: SearchQuery, version: number) => Promise<EncodedBody>;
 
-/** What was found as a SearchAnswer in JSON, of which the profiles are written once. */
+/** Encodes a SearchAnswer as JSON; both of its arrays of profiles share the same bytes. */
 export const answersWith =
   (find: (query: SearchQuery, version: number) => Promise<FoundProfiles>): AnswerSearch =>
   async (query, version) => {
@@ -67,12 +66,12 @@ const namesOf = (shape: string | undefined) =>
 const end = utf8.encode("}");
 
 const cacheBytesMax = 24 * 1024 * 1024;
-/** What an entry takes beside the parts of its answer: the compressed forms, and the cache itself. */
+/** Memory of an entry besides the parts of its answer: compressed forms and the cache's own overhead. */
 const bytesPerEntry = 8_000;
 
 /**
- * Keeps answers until the directory changes, then drops them all at once: an answer that dies soon costs the collector
- * little, and no one asks for an older one. Clients that send the same query at once share one search.
+ * Caches answers until the directory changes, then drops all at once: short-lived answers cost the collector little, and
+ * no one asks for an old one. Clients that send the same query at the same time share one search.
  */
 export function cachedAnswers(watch: Watch, answer: AnswerSearch): SearchEngine["find"] {
   const answersAsOf = (version: number) =>

@@ -6,7 +6,6 @@ import type { CountSearch, Search, SearchPage } from "#content/find/search.ts";
 import { pendingTasks, type TaskAnswer } from "#content/runtime/concurrency.ts";
 import { Refused } from "#api/http/problem.ts";
 
-/** What a thread is started with. */
 export type WorkerStart = { url: string };
 
 type Question =
@@ -15,10 +14,10 @@ type Question =
   | { browse: BrowseQuery };
 type Outcome = SearchPage | BrowsePage | FacetCounts | null;
 
-/** Null ends the thread: never in the middle of a query, for that would end the whole process. */
+/** Null ends the thread between queries; ending it during a query would end the whole process. */
 export type WorkerQuestion = ({ id: number } & Question) | null;
 
-/** `code`: the driver's, for a failure that is the store's. */
+/** `code` is the driver's error code when the store failed. */
 export type WorkerAnswer = TaskAnswer<Outcome>;
 
 const overload = {
@@ -32,13 +31,13 @@ type Thread = ReturnType<typeof startThread>;
 
 const waitingMax = 500;
 const answerWaitMs = 10_000;
-/** The first time, the columns of a million profiles are read before. */
+/** The first browse is preceded by reading the columns of a million profiles. */
 const browseWaitMs = 60_000;
 const endWaitMs = 2_000;
 
 /**
- * Searches on threads, each with connections of its own: a query of SQLite is synchronous and would hold up every other
- * request. Only for an embedded store. A thread that dies or hangs is replaced.
+ * Searches on threads with connections of their own, because a query of SQLite is synchronous and would block all other
+ * requests. Only for an embedded store. A thread that dies or hangs is replaced.
  */
 export function openPool({ threads: count, ...start }: WorkerStart & { threads: number }) {
   let closed = false;
@@ -65,7 +64,7 @@ export function openPool({ threads: count, ...start }: WorkerStart & { threads: 
     return questions.give(send, { ms: waitMs, late: () => replace(thread, "no answer in time") });
   }
 
-  // One thread keeps the columns; the others would each need as much memory.
+  // Only one thread loads the columns, because each further one would need as much memory.
   const columns = () => threads[0] ?? open();
 
   const search: Search = (query, version = 0) => {
@@ -97,7 +96,7 @@ export function openPool({ threads: count, ...start }: WorkerStart & { threads: 
 
 /** `onLost` is called once or twice when the thread has ended. */
 function startThread(start: WorkerStart, onLost: (reason: string) => void) {
-  // smol is Bun's: a smaller heap, collected more often.
+  // `smol` is Bun's option for a smaller heap, which is collected more often.
   const options: WorkerOptions & { smol: boolean } = { workerData: start, smol: true };
   const worker = new Worker(new URL("./worker.ts", import.meta.url), options);
   const ended = Promise.withResolvers<void>();

@@ -20,7 +20,7 @@ import { directoryOperations as operations } from "#content/contract/operations/
 import { withFields } from "#content/contract/operations/operation.ts";
 import { filtersOf, givenFilters } from "#content/contract/browse.ts";
 
-/** The same answer as a program gets, so that people and programs never see two. */
+/** Runs a search as a program would, so that people and programs get the same answer. */
 export const searched = async ({ search }: Pick<Context, "search">, query: SearchQuery) =>
   SearchAnswer.parse(JSON.parse(decoder.decode((await search.find(query)).body)));
 
@@ -31,7 +31,7 @@ type SearchContext = Pick<
   "search" | "activity" | "log" | "draw" | "store" | "config" | "limits"
 >;
 
-/** The page of a search, under its English address and under that of each other language. */
+/** The page of a search, at its address in each language. */
 function searchPages({ search, activity, draw }: SearchContext) {
   const page = route(operations.searchForPeople, async ({ query: parameters, request }) => {
     if (draw === undefined) return noPages();
@@ -40,7 +40,7 @@ function searchPages({ search, activity, draw }: SearchContext) {
     const offset = ((parameters.page ?? 1) - 1) * limit;
     const query = { ...wordsAndFilters(parameters), limit, offset };
     const isNarrowed = givenFilters(parameters).length > 0;
-    // Counts stand beside the results: with filters, these are what was counted.
+    // The page shows counts beside the results, so with filters the results must be those that were counted.
     const [answer, facets] = await Promise.all([
       searched({ search }, isNarrowed ? { ...query, steady: true } : query),
       search.count(query),
@@ -50,7 +50,7 @@ function searchPages({ search, activity, draw }: SearchContext) {
   return serveIn(languageCodes, page);
 }
 
-/** GET /api/compare, and the same as a page under the address of each language. */
+/** GET /api/compare, and its page at the address of each language. */
 export function compareRoutes(context: Pick<Context, "store" | "search" | "config" | "draw">) {
   const { config, draw } = context;
   const page = route(
@@ -71,7 +71,7 @@ export function compareRoutes(context: Pick<Context, "store" | "search" | "confi
   ).use(serveIn(languageCodes, page));
 }
 
-/** GET /api/search, and the same as a page for people. */
+/** GET /api/search, and its page for people. */
 export const searchRoutes = (context: SearchContext) => {
   const { search, activity, log } = context;
   return serve(

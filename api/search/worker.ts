@@ -5,14 +5,14 @@ import { codeOf } from "#content/store/busy.ts";
 import { openReader } from "#content/store/open.ts";
 import type { WorkerAnswer, WorkerQuestion, WorkerStart } from "./pool.ts";
 
-// A thread of the search pool: it opens the store that it is given and searches it, one question after another.
+// A thread of the search pool. It opens a store and answers one question after another.
 
 const { url } = workerData as WorkerStart;
 type Engines = { search: Search; browse: Browse; count: CountSearch };
 let opening: Promise<Engines> | undefined;
 
 const pageCacheKb = 16_000;
-/** Waiting for a lock holds up this thread alone. */
+/** Waiting for a lock blocks only this thread. */
 const lockWaitMs = 1_000;
 
 async function openEngines(): Promise<Engines> {
@@ -27,7 +27,7 @@ parentPort?.on("message", (question: WorkerQuestion) => {
   void answer(question).then(send);
 });
 
-/** What a search leaves behind lies mostly outside the heap that is measured: uncollected, it grew to 100 MB. */
+/** Most garbage of a search is outside the measured heap: without collection, it grew to 100 MB. */
 const answersPerCollection = 100;
 let answers = 0;
 
@@ -35,7 +35,7 @@ async function answer(question: NonNullable<WorkerQuestion>): Promise<WorkerAnsw
   const { id } = question;
   if (++answers % answersPerCollection === 0) Bun.gc(true);
   try {
-    // Here, so that a store that cannot be opened is an error of the search alone, and the next one tries again.
+    // Opened here, so that a store that cannot be opened fails only this search, and the next one tries again.
     opening ??= openEngines();
     const engines = await opening.catch((error: unknown) => {
       opening = undefined;

@@ -5,14 +5,14 @@ import { donationMax, microUsdcFrom } from "#content/contract/base/money.ts";
 import { WayToGive } from "#content/contract/nonprofit.ts";
 import { donationNetworks } from "#content/contract/transfer.ts";
 
-/** Any text, or none. */
+/** Any text; optional. */
 export const anyText = z.string().optional();
 
-/** A text of this form; `form` says what to send. */
+/** A text that fits the pattern; `form` says what to send. */
 export const matching = (pattern: RegExp, form: string) =>
   z.string().regex(pattern, `send ${form}`).optional();
 
-/** Where a person is reached. */
+/** The address at which someone can be contacted. */
 export const contact = matching(
   /^(mailto:[^\s@]+@[^\s@]+|https:\/\/[^\s/]+\S*)$/,
   "a URL like mailto:desk@almoner.example",
@@ -40,7 +40,6 @@ export const usdc = (fallback: string) =>
     })
     .prefault(fallback);
 
-/** One of these words. */
 export const oneOf = <const Values extends readonly [string, ...string[]]>(values: Values) =>
   z.enum(values, { error: `send one of ${values.join(", ")}` });
 
@@ -51,7 +50,7 @@ export const choice = <const Value extends string>(
 
 export const onOrOff = (fallback: "on" | "off") => choice(["on", "off"], fallback);
 
-/** Five or six fields, in UTC, that name at least one instant to come; or off. */
+/** A cron expression of five or six fields, in UTC, with at least one future time; or "off". */
 export const schedule = (fallback: string) =>
   z
     .string()
@@ -87,7 +86,7 @@ export const urls = z
       .max(20),
   );
 
-/** Templates of links to services, as a JSON array; each is an https address with {number} in its path or query. */
+/** Link templates as a JSON array; each is an https address with {number} once in its path or query. */
 export const givingLinks = z
   .string()
   .transform((text) => objectIn(`{"links": ${text}}`)?.["links"])
@@ -113,7 +112,7 @@ export const givingLinks = z
 
 const tokenBitsMin = 128;
 const distinctMin = 8;
-/** Kinds of characters in a token, and how many there are of each. */
+/** Kinds of characters in a token, and the number of each kind. */
 const alphabets: readonly (readonly [RegExp, number])[] = [
   [/[a-z]/, 26],
   [/[A-Z]/, 26],
@@ -122,7 +121,7 @@ const alphabets: readonly (readonly [RegExp, number])[] = [
   [/[^\w-]/, 30],
 ];
 
-/** The most that a token of this length and these kinds of characters can hold; 0 for one that repeats a few characters. */
+/** The most bits that a token of this length and these kinds of characters can hold; 0 below 8 different characters. */
 function bitsOf(token: string): number {
   if (new Set(token).size < distinctMin) return 0;
   const used = alphabets.filter(([kind]) => kind.test(token));
@@ -137,7 +136,7 @@ const notRandom = (made: string) =>
 /** A bearer token of at least 128 random bits. */
 export const bearerToken = z.string().refine(random, { error: notRandom("one") });
 
-/** `name:token` pairs; the tokens are random, and no two are the same. */
+/** `name:token` pairs with different, random tokens. */
 export const operators = z
   .string()
   .transform((text) => text.split(",").map((pair) => pair.trim()))
@@ -162,14 +161,14 @@ export const operators = z
       token: pair.slice(pair.indexOf(":") + 1),
     })),
   )
-  // The log could not tell who decided.
+  // With a shared token the log could not tell who decided.
   .refine((all) => new Set(all.map(({ token }) => token)).size === all.length, {
     error: "two operators have the same token: give each one of its own",
   });
 
 /**
- * Every environment variable that the project reads, and its shape. A new setting is one line here and one in ../config.ts; what
- * it means, and what stands in its place where its own default does not say it, is said in content/editorial/settings.json.
+ * Every environment variable that the project reads. A new setting is one line here and one in ../config.ts; its meaning,
+ * and any fallback that is not a default here, belong in content/editorial/settings.json.
  */
 export const settings = z
   .object({

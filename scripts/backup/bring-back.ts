@@ -19,11 +19,11 @@ import {
 } from "./place.ts";
 
 export type BringBackOptions = {
-  /** Without a store, and without keys of the same names. */
+  /** A folder without a store, and without keys of the same names. */
   dataDir: string;
   databaseUrl: string;
   keys: Keys;
-  /** Nothing was published since the backup. */
+  /** Whether nothing was published since the backup. */
   sameFeed: boolean;
   now: Date;
 };
@@ -32,10 +32,9 @@ export type BringBackOptions = {
 const feedFileEveryMs = 400;
 
 /**
- * Puts store and keys of a backup in place and brings the tables up to date. Unless nothing was published since, the feed
- * begins a new epoch: readers may have seen files that were closed after the backup, and those that are closed from now
- * on must not have their numbers. Answers the epoch, null where the feed goes on. Throws DamagedBackup; where
- * anything fails, nothing of it stays.
+ * Restores store and keys of a backup and upgrades the tables. Unless nothing was published since, the feed begins a new
+ * epoch: readers may have seen files that were closed after the backup, and new files must not repeat their numbers.
+ * Returns the epoch; null if the feed continues. Throws DamagedBackup. After any failure, nothing of the restore remains.
  */
 export async function bringBack(
   place: BackupPlace,
@@ -69,7 +68,7 @@ export async function bringBack(
   }
 }
 
-/** Removes the drafts of this restore, and of those that were killed. */
+/** Removes the drafts of this restore, and those of restores that were killed. */
 export function removeDrafts(dataDir: string, databaseUrl: string): void {
   for (const folder of new Set([dataDir, dirname(filePathOf(databaseUrl))])) {
     for (const name of existsSync(folder) ? readdirSync(folder) : []) {
@@ -80,7 +79,7 @@ export function removeDrafts(dataDir: string, databaseUrl: string): void {
   }
 }
 
-/** Brings the tables up to date and begins the epoch, before the store has its name: it is never served without. */
+/** Upgrades the tables and begins the epoch before the store gets its name, so that it is never served without. */
 async function prepare(
   url: string,
   manifest: BackupManifest,
@@ -95,7 +94,7 @@ async function prepare(
 
 const pieceBytes = 256 * 1_024;
 
-/** A part as it was written. Throws DamagedBackup where it is not. */
+/** Reads a part. Throws DamagedBackup if it differs from what was written. */
 export async function readPart(
   place: BackupPlace,
   backup: string,
@@ -108,8 +107,8 @@ export async function readPart(
 }
 
 /**
- * Puts the store of a backup together in a new file, each part compared with its digest, and the whole too. Where the
- * file is `kept`, it is on the disk afterwards. `rest` is called after each piece.
+ * Assembles the store of a backup in a new file, and compares each part and the whole with their digests. If `kept`, the
+ * file is synced to the disk. `rest` is called after each piece.
  */
 export async function unpackStore(
   place: BackupPlace,

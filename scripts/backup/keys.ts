@@ -4,18 +4,18 @@ import { join } from "node:path";
 
 const magic = "almoner keys 1\n";
 const [saltBytes, ivBytes, tagBytes] = [16, 12, 16];
-/** 64 MB and a tenth of a second for each guess at the passphrase. */
+/** Each guess at the passphrase costs 64 MB and a tenth of a second. */
 const cost = { N: 65_536, r: 8, p: 1, maxmem: 128 * 1_024 * 1_024 };
 
-/** The passphrase does not fit, or the keys were changed since. */
+/** The passphrase is wrong, or the sealed keys were changed. */
 export class WrongPassphrase extends Error {
   override name = "WrongPassphrase";
 }
 
-/** The secrets that a data folder keeps: what its files hold, by name. */
+/** The secrets of a data folder: the contents of its files, by name. */
 export type Keys = Record<string, string>;
 
-/** Where the service looks for them. */
+/** The folder in which the service looks for secrets. */
 export const folderIn = (dataDir: string) => join(dataDir, "secrets");
 
 /** The keys of a data folder; none before its first start. */
@@ -26,7 +26,7 @@ export function readKeys(dataDir: string): Keys {
   return Object.fromEntries(names.map((name) => [name, readFileSync(join(folder, name), "utf8")]));
 }
 
-/** Puts keys into a folder, readable by its user alone. */
+/** Writes keys into a folder, readable only by its owner. */
 export function writeKeys(folder: string, keys: Keys): void {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   for (const [name, text] of Object.entries(keys)) {

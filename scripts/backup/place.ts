@@ -21,15 +21,15 @@ const Part = z.object({
   sha256: z.string(),
 });
 
-/** What a backup is, written last: one without it is not complete. */
+/** The description of a backup. It is written last, so a backup without it is incomplete. */
 export const BackupManifest = z.object({
   version: z.literal(1),
-  /** The UTC time at which it was begun, which is also its name. */
+  /** The UTC time at which the backup began, which is also its name. */
   name: z.string(),
   software: z.string(),
-  /** The store, compressed and cut into parts, in their order. */
+  /** The store, compressed and cut into parts, in order. */
   store: z.object({ sha256: z.string(), bytes: z.int(), parts: z.array(Part).min(1) }),
-  /** The sealed keys; null: they were left out. */
+  /** The sealed keys; null if they were left out. */
   keys: Part.nullable(),
   /** What the test restore found in it. */
   facts: CopyFacts,
@@ -39,46 +39,46 @@ export type BackupPart = z.infer<typeof Part>;
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
-/** Where backups lie, each under its name. Whatever fails is thrown: CannotStart where a bucket does not answer, or refuses. */
+/** A place for backups, each under its name. Throws any failure; CannotStart if a bucket refuses or is away. */
 export type BackupPlace = {
   readonly name: string;
-  /** Of complete backups, the oldest first. */
+  /** Names of complete backups, the oldest first. */
   names(): Promise<string[]>;
   read(path: string): Promise<Bytes>;
   write(path: string, body: Bytes): Promise<void>;
   remove(name: string): Promise<void>;
-  /** Removes what backups left that were killed over a day ago. */
+  /** Removes the files of incomplete backups that began over a day ago. */
   removeUnfinished(now: Date): Promise<void>;
 };
 
-/** The instant in a backup's name, "2026-11-22T02-30-00-000Z", in milliseconds since 1970; NaN in any other name. */
+/** The time in a backup's name, "2026-11-22T02-30-00-000Z", in milliseconds since 1970; NaN for another name. */
 export const instantOf = (name: string): number => {
   const [, day, hour, minute, second] =
     /^(\d{4}-\d\d-\d\d)T(\d\d)-(\d\d)-(\d\d-\d{3})Z$/.exec(name) ?? [];
   return Date.parse(`${day}T${hour}:${minute}:${second?.replace("-", ".")}Z`);
 };
 
-/** The name of a backup that is begun now: names sort as their times do. */
+/** The name of a backup that begins now. Names sort by time. */
 export const nameAt = (now: Date): string => now.toISOString().replace(/[:.]/g, "-");
 
 const unfinishedMs = 86_400_000;
-/** Younger ones may be under way. */
+/** A younger one may still be under way. */
 const isLeft = (name: string, now: Date): boolean => now.getTime() - instantOf(name) > unfinishedMs;
 
 const manifestFile = "manifest.json";
 
-/** What lies at the place is not what the manifest says, or it has none that can be read. */
+/** The files at the place differ from the manifest, or the manifest cannot be read. */
 export class DamagedBackup extends Error {
   override name = "DamagedBackup";
 }
 
-/** Throws DamagedBackup, unless the place does not answer: then nothing is known of what lies there. */
+/** Throws DamagedBackup, but CannotStart if the place does not answer, because then its contents are unknown. */
 export function unreadable(place: BackupPlace, path: string, cause: unknown): never {
   if (cause instanceof CannotStart) throw cause;
   throw new DamagedBackup(`${place.name}: ${path} cannot be read`, { cause });
 }
 
-/** The manifest of a backup. Throws DamagedBackup. */
+/** Reads the manifest of a backup. Throws DamagedBackup. */
 export async function manifestOf(place: BackupPlace, name: string): Promise<BackupManifest> {
   const path = `${name}/${manifestFile}`;
   const manifest = await place
@@ -97,7 +97,7 @@ export const writeManifest = (place: BackupPlace, manifest: BackupManifest): Pro
     new TextEncoder().encode(`${JSON.stringify(manifest, null, 1)}\n`),
   );
 
-/** Opens the folder or the bucket that was named; answers in words why it cannot be used. */
+/** Opens a folder or a bucket. Returns a text if it cannot be used. */
 export function openPlace(to: string, s3: S3Access, options: S3Options = {}): BackupPlace | string {
   if (!/^\w+:\/\//.test(to)) return folderPlace(to);
   const target = openS3Target(to, s3, options);
@@ -126,10 +126,10 @@ function folderPlace(folder: string): BackupPlace {
   };
 }
 
-/** A commit of the service on the same disk waits for the sync of one slice at most. */
+/** The service's commits on the same disk wait for the sync of at most one slice. */
 const sliceBytes = 256 * 1_024;
 
-/** Writes a new file that is on the disk afterwards, slice by slice, and rests in between: others come first. */
+/** Writes and syncs a new file slice by slice, with pauses, so that others come first. */
 async function writeGently(path: string, body: Bytes): Promise<void> {
   await using file = await open(path, "wx", 0o600);
   const rest = openThrottle();
@@ -140,12 +140,12 @@ async function writeGently(path: string, body: Bytes): Promise<void> {
       await rest();
     }
   } catch (error) {
-    // The system does not name the file, and it may lie on another disk than the store.
+    // The error does not name the file, which may be on another disk than the store.
     throw Object.assign(error as Error, { path });
   }
 }
 
-/** Names of complete backups, and paths of files of those that are under way. */
+/** Names of complete backups, and paths of the files of unfinished ones. */
 const [indexFile, unfinishedFile] = ["backups.json", "unfinished.json"];
 
 const bucketRemedy =
@@ -153,7 +153,7 @@ const bucketRemedy =
 
 const backupOf = (path: string): string => path.split("/")[0] ?? "";
 
-/** A bucket cannot be listed with the rights of a writer everywhere, so it keeps the names of what it holds in two files. */
+/** A writer may lack the right to list a bucket, so the bucket records the names of its contents in two files. */
 function bucketPlace(target: ObjectStore): BackupPlace {
   const must = (failure: UploadFailure | null) => {
     if (failure !== null)
@@ -185,7 +185,7 @@ function bucketPlace(target: ObjectStore): BackupPlace {
   const removeFiles = async (paths: readonly string[]) => {
     for (const path of paths) must(await target.remove(path));
   };
-  /** Forgets that backups are under way, and removes the files of those that are not complete. */
+  /** Removes backups from the list of unfinished ones, and the files of those that are not complete. */
   const dropUnfinished = async (isDropped: (name: string) => boolean) => {
     const unfinished = await listIn(unfinishedFile);
     const dropped = unfinished.filter((path) => isDropped(backupOf(path)));
@@ -202,7 +202,7 @@ function bucketPlace(target: ObjectStore): BackupPlace {
     names: () => listIn(indexFile),
     read,
     write: async (path, body) => {
-      // Named before it is there: a process that is killed leaves nothing that no one knows of.
+      // Recorded before it is written, so that a killed process leaves no unknown file.
       await setList(unfinishedFile, [...(await listIn(unfinishedFile)), path]);
       await put(path, body);
       const name = backupOf(path);

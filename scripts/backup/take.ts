@@ -21,31 +21,31 @@ export type BackupOptions = {
   place: BackupPlace;
   /** The file of the store. */
   store: string;
-  /** The copy lies here while it is made and tried, in a folder of its own: as large as the store. */
+  /** The folder in which the copy is made and tried; it needs as much space as the store. */
   dataDir: string;
   keys: Keys;
-  /** Null: the keys are left out. */
+  /** Null when the keys are left out. */
   passphrase: string | null;
   software: string;
-  /** Whether older backups that are no longer kept are removed. */
+  /** Whether to remove older backups that need not be kept. */
   prunes: boolean;
   now: Date;
-  /** Of a part, compressed: one request each to a bucket, and held in memory. 16 MB unless told. */
+  /** Size of a compressed part, which is one request to a bucket and is held in memory. 16 MB by default. */
   partBytes?: number;
-  /** Called when a step begins. */
+  /** Called at the start of each step. */
   onStep: (step: string) => void;
 };
 
 export type BackupOutcome = Awaited<ReturnType<typeof takeBackup>>;
 
-/** A third of the time of the default, for a tenth more bytes. */
+/** A third of the default's time, for a tenth more bytes. */
 const fast = { params: { [constants.ZSTD_c_compressionLevel]: 1 } };
 const partBytesDefault = 16 * 1_024 * 1_024;
 const pieceBytes = 1_024 * 1_024;
 
 /**
- * Makes a backup, and removes what a killed one left and what is no longer kept. What cannot be removed is told, and is no
- * failure: `notRemoved` says why. Throws where the backup cannot be made: then nothing of it stays, and the older ones do.
+ * Makes a backup; removes leftovers of killed ones and backups that need not be kept. `notRemoved` says what could not be
+ * removed, which is no failure. Throws if the backup cannot be made: nothing of it remains, and older ones stay.
  */
 export async function takeBackup(options: BackupOptions) {
   const { place, now, prunes } = options;
@@ -58,7 +58,7 @@ export async function takeBackup(options: BackupOptions) {
         return false;
       },
     );
-  // A place that does not answer is told before the long work.
+  // A place that does not answer fails before the long work.
   await place.names();
   await isRemoved("what a killed backup left", place.removeUnfinished(now));
   const manifest = await makeBackup(options);
@@ -72,8 +72,8 @@ export async function takeBackup(options: BackupOptions) {
 }
 
 /**
- * Copies a store that may be in use, and the keys, to a place; unpacks what lies there again and reads it through; then
- * says so in the manifest. It rests for longer than it works, for those who use the store.
+ * Copies a store (which may be in use) and the keys to a place, unpacks the result and reads it through, and then writes
+ * the manifest. It rests longer than it works, for the sake of those who use the store.
  */
 async function makeBackup(options: BackupOptions): Promise<BackupManifest> {
   const { onStep, now, place, software, partBytes = partBytesDefault } = options;
@@ -167,8 +167,8 @@ const daysKept = 7;
 const weeksKept = 4;
 
 /**
- * Which of these backups may go: all but the newest of each of the last seven days, and of each of the last four weeks,
- * that have any. Names that are no instants are somebody else's and stay.
+ * The backups that may be removed: all but the newest of each of the last seven days, and of each of the last four weeks,
+ * that have any. Other names than times stay, because they belong to someone else.
  */
 export function outdatedBackups(names: readonly string[]): string[] {
   const newestFirst = names
@@ -176,7 +176,7 @@ export function outdatedBackups(names: readonly string[]): string[] {
     .sort()
     .toReversed();
   const keptBy = (spanMs: number, count: number): string[] => {
-    // 1970 began on a Thursday: weeks are counted from Monday.
+    // 1970 began on a Thursday; weeks are counted from Monday.
     const spanOf = (name: string) => Math.floor((instantOf(name) + 3 * dayMs) / spanMs);
     const firsts = newestFirst.filter((name, at) => {
       const before = newestFirst[at - 1];

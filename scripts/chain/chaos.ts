@@ -9,7 +9,7 @@ const percent = (meaning: string) => z.number().min(0).max(100).default(0).descr
 const milliseconds = (meaning: string) =>
   z.int().min(0).max(600_000).default(10_000).describe(meaning);
 
-/** What goes wrong, and in how many of a hundred cases. The same seed makes the same troubles in the same order. */
+/** The failures to simulate, and how often in percent. The same seed gives the same failures in the same order. */
 export const Chaos = z.strictObject({
   seed: z.int().default(1).describe("start of the random numbers"),
   errors: percent("answers that are an error, in half of the cases after the work was done"),
@@ -23,18 +23,18 @@ export const Chaos = z.strictObject({
 });
 export type Chaos = z.infer<typeof Chaos>;
 
-/** A switch that tests, flags and POST /chaos turn. */
+/** Opens the switch for failures, which tests, options and POST /chaos set. */
 export function openChaos(initial: unknown = {}) {
   let chaos = Chaos.parse(initial);
   let random = randomOf(chaos.seed, 0);
   return {
     now: () => chaos,
-    /** What is not named goes well again. Throws a ZodError. */
+    /** Failures that are not named are switched off. Throws a ZodError. */
     set: (changed: unknown) => {
       chaos = Chaos.parse(changed);
       random = randomOf(chaos.seed, 0);
     },
-    /** Answers a request for `answer`, well or badly. */
+    /** Answers a request by `answer`, or with a failure. */
     trouble: async (
       { body, signal }: { body: string; signal: AbortSignal },
       answer: () => Response,
@@ -49,7 +49,7 @@ export function openChaos(initial: unknown = {}) {
       }
       return random.chance(chaos.garbage) ? garbage(body, random) : answer();
     },
-    /** Answers single calls for `answer`, well or badly. */
+    /** Answers single calls by `answer`, or with a failure. */
     disturb:
       (ledger: Ledger, answer: Answer): Answer =>
       (call) => {
@@ -76,7 +76,7 @@ function untilGivenUp(signal: AbortSignal, longestMs: number): Promise<void> {
 
 const idIn = (body: string): unknown => objectIn(body)?.["id"] ?? null;
 
-/** What overloaded, limiting and sick nodes answer. */
+/** The answers of overloaded, limiting and broken nodes. */
 function failure(body: string, random: Random): Response {
   const id = idIn(body);
   const error = (code: number, message: string) => ({
@@ -107,7 +107,7 @@ function garbage(body: string, random: Random): Response {
   return new Response(text, { headers: { "content-type": "application/json" } });
 }
 
-/** What a node that lags, or has lost its history, answers to reads. Other calls are answered as they are. */
+/** Answers reads like a node that lags or has lost its history; other calls as usual. */
 function ignorant(call: Call, answer: Answer, random: Random): unknown {
   const answered = answer(call);
   switch (call.method) {

@@ -63,7 +63,7 @@ export const chaos = wordedCommand("chain chaos", {
 
 type At = { url?: string | undefined };
 
-/** Where the chain is: as said, as the running one noted, or where it is by default. */
+/** The chain's address: the given one, that of the running chain, or the default. */
 function addressOf({ url }: At): string {
   const config = localConfigOrExit();
   const noted = notedAddress(chainFiles(config).address);
@@ -90,7 +90,7 @@ async function orExit<Value>(url: string, work: () => Promise<Value>): Promise<V
   }
 }
 
-/** What the options say, or else the link. */
+/** The gift in the options, completed from the link. */
 function giftIn(
   args: { [Name in "to" | "amount" | "memo" | "reference"]?: string | undefined },
   link: Partial<PayLink>,
@@ -107,7 +107,7 @@ function giftIn(
 const looksMax = 100;
 const lookEveryMs = 100;
 
-/** Pays from a new wallet that the faucet filled, over the RPC as a wallet does, and waits until it is confirmed. */
+/** Pays over the RPC as a wallet does, from a new wallet filled by the faucet, and waits for confirmation. */
 export async function payAsDonor(url: string, gift: Payment & { usdc: string }) {
   const keypair = Keypair.generate();
   const donor = keypair.publicKey.toBase58();
@@ -133,7 +133,7 @@ function linkOrExit(link: string | undefined): Partial<PayLink> {
   return readPayLink(link) ?? stopWith(message, 2);
 }
 
-/** What a Solana Pay transfer request asks for. */
+/** The terms of a Solana Pay transfer request. */
 export type PayLink = NonNullable<ReturnType<typeof readPayLink>>;
 
 /** Reads a Solana Pay transfer request; null for any other text. Source: Solana Pay, Transfer Request. */

@@ -2,15 +2,15 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Config } from "#api/config.ts";
 
-// Apart from the chain itself, whose library is a development dependency and stays out of the service's process.
+// Apart from the chain itself, so that the service does not load its library, a development dependency.
 
-/** Where a data folder keeps its local chain, and notes where that listens. */
+/** The files of a data folder's local chain: its journal, and its address while it runs. */
 export const chainFiles = ({ dataDir }: Pick<Config, "dataDir">) => ({
   journal: join(dataDir, "chain", "journal.db"),
   address: join(dataDir, "chain", "address"),
 });
 
-/** Where the data folder's chain was last seen; null when none runs, or it is about to write where it does. */
+/** The last known address of the data folder's chain; null when none is noted. */
 export function notedAddress(path: string): string | null {
   try {
     return readFileSync(path, "utf8").trim() || null;
@@ -19,7 +19,7 @@ export function notedAddress(path: string): string | null {
   }
 }
 
-/** What to say when `npm ci --omit=dev` left the local chain out; null when it is installed. */
+/** The message when `npm ci --omit=dev` left out the local chain; null when it is installed. */
 export function whyNoChain(resolve = (name: string) => Bun.resolveSync(name, import.meta.dir)) {
   try {
     resolve("litesvm");

@@ -35,23 +35,23 @@ export function mintTo(
   });
 }
 
-/** A transaction as it travels. */
+/** A serialized transaction. */
 export type BuiltTransaction = {
   bytes: Uint8Array;
   base64: string;
-  /** The fee payer's; 64 ones while it is missing. */
+  /** The fee payer's signature; 64 ones while it is missing. */
   signature: string;
 };
 
 export type Signing = {
   signers: readonly Keypair[];
-  /** Pays the fee in place of the first signer; its signature may be left missing. */
+  /** Pays the fee instead of the first signer; its signature may be missing. */
   payer?: PublicKey;
   blockhash: string;
   legacy?: boolean;
 };
 
-/** Builds a transaction, v0 unless said, and signs it. */
+/** Builds and signs a transaction, v0 by default. */
 export function signedTransaction(
   instructions: TransactionInstruction[],
   { signers, payer, blockhash, legacy = false }: Signing,
@@ -72,10 +72,10 @@ export function signedTransaction(
   };
 }
 
-/** How a donor pays. `feePayer` pays the network fee in the donor's place; its signature is left missing. */
+/** A payment by a donor. `feePayer` pays the network fee; its signature is left out. */
 export type Payment = OwnPayment & { feePayer?: string };
 
-/** A signed payment of USDC as wallets make it. No one has sent it yet. */
+/** Builds a signed payment of USDC as wallets do, without sending it. */
 export function buildPayment(
   donor: Keypair,
   { feePayer, ...payment }: Payment,
@@ -86,12 +86,12 @@ export function buildPayment(
   return signedTransaction(instructions, { signers: [donor], blockhash, ...payer });
 }
 
-/** What someone asks the faucet for: lamports, and micro-USDC. */
+/** A request to the faucet: lamports, and micro-USDC. */
 export type Wish = { wallet: PublicKey; lamports?: bigint; usdc?: bigint };
 
 /**
- * Gives away SOL and USDC, by transactions like any other. Makes the wallet's USDC account also when it asks for none.
- * Answers the signature. Throws when the chain refuses, which means that the wish cannot be.
+ * Gives away SOL and USDC by ordinary transactions, and creates the wallet's USDC account even for 0 USDC. Returns the
+ * signature. Throws when the chain refuses.
  */
 export function give(
   { slots, send }: Pick<Ledger, "slots" | "send">,
@@ -99,7 +99,7 @@ export function give(
 ): string {
   const faucet = faucetKeypair.publicKey;
   const wishes = [
-    // Two like wishes within a slot would be one transaction.
+    // Two equal requests within a slot would otherwise be the same transaction.
     memo(`faucet ${crypto.randomUUID()}`),
     ...(lamports > 0n
       ? [SystemProgram.transfer({ fromPubkey: faucet, toPubkey: wallet, lamports })]

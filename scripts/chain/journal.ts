@@ -4,19 +4,19 @@ import { Database } from "bun:sqlite";
 import { codeOf } from "#content/store/busy.ts";
 import type { Balances, AccountKeys, ChainAccount, Outcome } from "./svm.ts";
 
-/** What became of a transaction when it ran. */
+/** The effects of a transaction. */
 export type Ran = { keys: AccountKeys; outcome: Outcome; before: Balances; after: Balances };
 
-/** A transaction as the journal keeps it. */
+/** A transaction in the journal. */
 export type Entry = Ran & { signature: string; slot: number; bytes: Uint8Array };
 
-/** An account as a transaction left it; null when it is gone. */
+/** An account after a transaction; null when it is gone. */
 export type Left = { address: string; account: ChainAccount | null };
 
-/** A chain's transactions with what became of them, and its accounts as they are now: no start runs anything again. */
+/** A chain's transactions with their effects, and its present accounts, so that no start repeats transactions. */
 export type Journal = ReturnType<typeof openJournal>;
 
-/** Another process keeps this journal. */
+/** Another process uses this journal. */
 export class JournalTaken extends Error {
   override name = "JournalTaken";
 }
@@ -32,8 +32,8 @@ const schema = `
     (address TEXT PRIMARY KEY, owner TEXT NOT NULL, lamports INTEGER NOT NULL, data BLOB NOT NULL)`;
 
 /**
- * Opens a journal, and makes its folder; null keeps one in memory. One process holds it until it ends, however it ends;
- * throws JournalTaken when that is another. A transaction that was written survives the process, not a power cut.
+ * Opens a journal and creates its folder; null means in memory. One process holds it until it ends in any way; throws
+ * JournalTaken for another one. A written transaction survives the process, but not a power cut.
  */
 export function openJournal(path: string | null) {
   const db = openFile(path);
@@ -59,7 +59,7 @@ export function openJournal(path: string | null) {
   const accounts = db.query<AccountRow, []>("SELECT address, owner, lamports, data FROM accounts");
   return {
     accounts: () => accounts.iterate(),
-    /** Writes a transaction and the accounts that it left, both or nothing. */
+    /** Writes a transaction and the accounts after it, both or nothing. */
     add: db.transaction(({ signature, slot, bytes, ...ran }: Entry, left: readonly Left[]) => {
       const n = insert.get(signature, slot, bytes, JSON.stringify(ran))?.n ?? 0;
       for (const address of ran.keys.all) touch.run(address, n);
@@ -72,13 +72,13 @@ export function openJournal(path: string | null) {
     /** Transactions that name an account, in slots up to `slot`, the newest first. */
     touching: (address: string, { slot, limit }: { slot: number; limit: number }): Entry[] =>
       ofAddress.all(address, slot, limit).flatMap((row) => entryOf(row) ?? []),
-    /** How many transactions there are, and the slot of the newest. */
+    /** The number of transactions, and the slot of the newest. */
     newest: () => newest.get() ?? { n: 0, slot: 0 },
     close: () => db.close(),
   };
 }
 
-/** Opens the file and takes its lock. Throws a SQLiteError, SQLITE_CORRUPT say, when anything in it is damaged. */
+/** Opens the file and locks it. Throws a SQLiteError (for example SQLITE_CORRUPT) when it is damaged. */
 function openFile(path: string | null): Database {
   if (path !== null) mkdirSync(dirname(path), { recursive: true });
   const db = new Database(path ?? ":memory:", { create: true });

@@ -4,7 +4,7 @@ import { isDamaged } from "#content/runtime/files.ts";
 import type { Ledger } from "./ledger.ts";
 import type { Commitment } from "#content/contract/transfer.ts";
 
-/** An answer that is an error; thrown by methods and turned into JSON here. */
+/** An error answer, thrown by methods and turned into JSON here. */
 export class RpcError extends Error {
   override name = "RpcError";
   readonly code: number;
@@ -33,7 +33,7 @@ export type Call = { method: string; params: readonly unknown[] };
 /** Answers one call; throws RpcError. */
 export type Answer = (call: Call) => unknown;
 
-/** What answers a method that there is not. Source: JSON-RPC 2.0. */
+/** The error for an unknown method. Source: JSON-RPC 2.0. */
 export const unknownMethod = () => new RpcError(codes.unknownMethod, "Method not found");
 
 const Request = z.object({
@@ -43,7 +43,7 @@ const Request = z.object({
   params: z.array(z.unknown()).optional(),
 });
 
-/** Answers a call; null for a notification. No client here sends batches. */
+/** Answers a call; null for a notification. Batches are not supported, as no client here sends them. */
 export function answerBody(body: string, answer: Answer): unknown {
   let parsed: unknown;
   try {
@@ -70,16 +70,15 @@ function failure(id: string | number | null, { code, message, data }: RpcError) 
   return { jsonrpc: "2.0", error: { code, message, ...(data === undefined ? {} : { data }) }, id };
 }
 
-/** A method of the RPC; throws RpcError. */
 export type Method = (ledger: Ledger, params: readonly unknown[]) => unknown;
 
-/** A method from the form of its params and what it answers to them. */
+/** Makes a method of a shape for its params and a function that answers them. */
 export const method =
   <Params>(shape: z.ZodType<Params>, run: (ledger: Ledger, params: Params) => unknown): Method =>
   (ledger, params) =>
     run(ledger, paramsIn(shape, params));
 
-/** Params in their form; throws RpcError. */
+/** Parses params; throws RpcError. */
 export function paramsIn<Params>(shape: z.ZodType<Params>, params: readonly unknown[]): Params {
   const parsed = shape.safeParse(params);
   if (parsed.success) return parsed.data;
@@ -97,14 +96,14 @@ export const Signature = base58(64, 88);
 
 export const CommitmentLevel = z.enum(["processed", "confirmed", "finalized"]);
 
-/** The options that nearly every method takes, last. */
+/** The last param of nearly every method. */
 export const Options = z.looseObject({ commitment: CommitmentLevel.nullish() }).nullish();
 
-/** The commitment that the options of a call name, which come last; "finalized" when they name none. */
+/** The commitment in a call's options, its last param; "finalized" by default. */
 export const commitmentIn = (params: readonly unknown[]): Commitment =>
   Options.safeParse(params.at(-1)).data?.commitment ?? "finalized";
 
-/** As `method`; around the answer stands the slot at which it holds. */
+/** Like `method`, but the answer is wrapped with the slot at which it holds. */
 export const methodInContext = <Params extends readonly unknown[]>(
   shape: z.ZodType<Params>,
   run: (ledger: Ledger, params: Params) => unknown,

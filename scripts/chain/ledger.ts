@@ -10,19 +10,19 @@ import type { Entry, Journal } from "./journal.ts";
 /** A transaction in its block. */
 export type Landing = Entry & {
   transaction: VersionedTransaction;
-  /** Milliseconds since 1970 from which reads show it: chaos may delay that. */
+  /** The time (milliseconds since 1970) from which reads show it; chaos may delay it. */
   visibleFromMs: number;
 };
 
-/** Nothing of it is on the chain; `outcome` is null unless it ran. "undecodable": the bytes are no transaction. */
+/** A transaction that left no trace; `outcome` is null unless it ran. "undecodable": the bytes are no transaction. */
 export type Refusal = { refused: TransactionError; outcome: Outcome | null };
 
-/** What a transaction must be to be run: signed, and with a blockhash of the last minute. */
+/** Checks before a transaction runs: of its signatures, and of a blockhash from the last minute. */
 export type Scrutiny = { verify: boolean; anyBlockhash: boolean };
 
 export type Ledger = ReturnType<typeof openLedger>;
 
-/** Opens the chain: genesis, and the accounts as the journal has them. */
+/** Opens the chain: genesis, and the accounts from the journal. */
 export function openLedger(clock: Clock, options: SlotOptions, journal: Journal) {
   const slots = countSlots(clock, options);
   const svm = genesis();
@@ -84,7 +84,7 @@ export function openLedger(clock: Clock, options: SlotOptions, journal: Journal)
   return {
     slots,
     clock,
-    /** Runs a transaction and keeps it, failed ones as well when they pay their fee. */
+    /** Runs a transaction and stores it, even a failed one if it pays its fee. */
     send: (bytes: Uint8Array): Landing | Refusal => {
       const transaction = accepted(bytes, false);
       if ("refused" in transaction) return transaction;
@@ -99,16 +99,16 @@ export function openLedger(clock: Clock, options: SlotOptions, journal: Journal)
       return lands(outcome) ? outcome : refused(outcome.err ?? "", outcome);
     },
     landing,
-    /** A transaction as reads at a commitment see it; null while they do not. */
+    /** A transaction as visible at a commitment; null while it is not. */
     seen: (signature: string, commitment: Commitment): Landing | null => {
       const landed = landing(signature);
       return landed !== null && isSeen(landed, commitment) ? landed : null;
     },
-    /** Has reads show a transaction from then on. */
+    /** Hides a transaction from reads until this time. */
     showFrom: (signature: string, visibleFromMs: number) => {
       visibleFrom.set(signature, visibleFromMs);
     },
-    /** Transactions that name an account, as reads at a commitment see them, the newest first. */
+    /** Transactions that name an account and are visible at a commitment, the newest first. */
     touching: (address: string, commitment: Commitment, limit: number): Landing[] =>
       journal
         .touching(address, { slot: slots.at(commitment), limit })
@@ -128,7 +128,7 @@ const refused = (err: TransactionError, outcome: Outcome | null = null): Refusal
 const signatureOf = ({ signatures }: VersionedTransaction): string =>
   bs58.encode(signatures[0] ?? []);
 
-/** Whether a transaction takes its place in a block and pays its fee: errors with details do, the others leave no trace. */
+/** Whether a transaction is put into a block and pays its fee: with no error, or one with details. */
 const lands = ({ err }: Outcome): boolean => typeof err !== "string";
 
 export type SlotOptions = {
@@ -137,22 +137,22 @@ export type SlotOptions = {
   finalizedAfter: number;
 };
 
-/** As on mainnet, about. */
+/** About as on mainnet. */
 export const slotsAsOnMainnet: SlotOptions = { confirmedAfter: 1, finalizedAfter: 32 };
 
-/** Blockhashes live for 150 slots: a minute. Source: Solana, MAX_PROCESSING_AGE. */
+/** A blockhash is valid for 150 slots, a minute. Source: Solana, MAX_PROCESSING_AGE. */
 export const blockhashSlots = 150;
 const slotMs = 400;
-/** The first block of mainnet, so that slots look as they do there. */
+/** The first block of mainnet, so that slot numbers look as they do there. */
 const firstBlockMs = Date.UTC(2020, 2, 16, 14, 29);
 
-/** Time as the local chain counts it: a slot every 400 ms, a blockhash of its own for each. */
+/** The local chain's time: a slot every 400 ms, each with a blockhash of its own. */
 export type Slots = ReturnType<typeof countSlots>;
 
-/** Starts counting. A slot's hash is that of its number, so that a restarted chain still knows the hashes it gave away. */
+/** Starts counting. A slot's hash is derived from its number, so a restarted chain knows the hashes it gave out. */
 export function countSlots(clock: Clock, { confirmedAfter, finalizedAfter }: SlotOptions) {
   let readMs = clock().getTime();
-  // What a clock that was set back owes: slots go on at their pace, or nothing would be confirmed until it has caught up.
+  // How far the clock was set back: slots keep their pace, or nothing would be confirmed until it has caught up.
   let aheadMs = 0;
   const now = () => {
     const nowMs = clock().getTime();
@@ -160,7 +160,7 @@ export function countSlots(clock: Clock, { confirmedAfter, finalizedAfter }: Slo
     readMs = nowMs;
     return Math.floor((nowMs + aheadMs - firstBlockMs) / slotMs);
   };
-  /** Goes on after a slot that the journal knows: the clock may have been set back while the chain was away. */
+  /** Continues after a slot from the journal, because the clock may have been set back while the chain was off. */
   const goOnAfter = (slot: number) => {
     if (now() <= slot) aheadMs += (slot + 1 - now()) * slotMs;
   };
@@ -171,10 +171,10 @@ export function countSlots(clock: Clock, { confirmedAfter, finalizedAfter }: Slo
   };
   const at = (commitment: Commitment) => now() - lag[commitment];
   return {
-    /** The newest slot; never smaller than before, whatever the clock does. */
+    /** The newest slot; it never decreases, whatever the clock does. */
     now,
     goOnAfter,
-    /** The newest slot that has come so far. */
+    /** The newest slot at a commitment. */
     at,
     commitmentOf: (slot: number): Commitment => {
       if (slot <= at("finalized")) return "finalized";
@@ -183,7 +183,7 @@ export function countSlots(clock: Clock, { confirmedAfter, finalizedAfter }: Slo
     /** Seconds since 1970. */
     timeOf: (slot: number) => Math.floor((firstBlockMs + slot * slotMs) / 1_000),
     blockhash: hashOf,
-    /** Whether a transaction with this blockhash may still land, as the newest block of that commitment sees it. */
+    /** Whether a transaction with this blockhash may still land, according to the newest block of that commitment. */
     isValid: (blockhash: string, commitment: Commitment) => {
       const bytes = Buffer.from(bs58.decodeUnsafe(blockhash) ?? []);
       if (bytes.length !== hashBytes) return false;

@@ -28,16 +28,16 @@ import { usdcMint } from "./svm.ts";
 
 export type LocalChainOptions = {
   clock?: Clock;
-  /** File that keeps all transactions; null keeps nothing. */
+  /** File that stores all transactions; null for none. */
   journal?: string | null;
   slots?: SlotOptions;
   chaos?: unknown;
 };
 
-/** A Solana of one's own: the real runtime with the real token programs, without validators. */
+/** A private Solana: the real runtime with the real token programs, without validators. */
 export type LocalChain = ReturnType<typeof openLocalChain>;
 
-/** Opens it. Throws JournalTaken while another process keeps the journal. */
+/** Opens the chain. Throws JournalTaken while another process uses the journal. */
 export function openLocalChain(options: LocalChainOptions = {}) {
   const { clock = systemClock, slots = slotsAsOnMainnet } = options;
   const journal = openJournal(options.journal ?? null);
@@ -50,9 +50,9 @@ export function openLocalChain(options: LocalChainOptions = {}) {
   return {
     ledger,
     chaos,
-    /** Gives away SOL and USDC; answers the signature. */
+    /** Gives away SOL and USDC; returns the signature. */
     give: (wish: Wish) => give(ledger, wish),
-    /** Makes the USDC accounts that wallets lack, and pays the rent of the wallets' own: clients refuse what is not there. Answers how many. */
+    /** Creates missing USDC accounts of wallets, and pays the wallets' rent, as clients require. Returns how many. */
     ensure: (wallets: readonly PublicKey[]) => {
       const lacking = wallets.filter(
         (wallet) => ledger.account(tokenAccount(wallet, usdcMint).toBase58()) === null,
@@ -64,7 +64,7 @@ export function openLocalChain(options: LocalChainOptions = {}) {
       }
       return lacking.length;
     },
-    /** Answers JSON-RPC, with troubles when chaos is on. */
+    /** Answers JSON-RPC, with failures when chaos is on. */
     rpc: (body: string, signal: AbortSignal) =>
       chaos.trouble({ body, signal }, () => {
         const answered = answerBody(body, answerCall);
@@ -78,7 +78,7 @@ const isMethod = (name: string): name is keyof typeof methods => Object.hasOwn(m
 
 export type LocalChainServer = ReturnType<typeof serveLocalChain>;
 
-/** Pages of any origin may use it, as they may a public node: its money is worth nothing. */
+/** Pages of any origin may use it, like a public node, because its money is worth nothing. */
 const cors = {
   "access-control-allow-origin": "*",
   "access-control-allow-headers": "*",
@@ -91,8 +91,8 @@ const lamportsPerSol = 1_000_000_000;
 const triesMax = 20;
 
 /**
- * Serves a local chain on 127.0.0.1, and at the next port too, where @solana/web3.js looks for sockets, unless another
- * program has that. Port 0 takes two free ones. Throws when the port is taken.
+ * Serves a local chain on 127.0.0.1, and also at the next port, where @solana/web3.js looks for sockets, unless another
+ * program uses that. Port 0 takes two free ports. Throws when the port is taken.
  */
 export function serveLocalChain(chain: LocalChain, port: number) {
   const websocket = signatureSubscriptions(chain.ledger);
@@ -107,7 +107,7 @@ export function serveLocalChain(chain: LocalChain, port: number) {
     return {
       url: `http://127.0.0.1:${ownPort}`,
       port: ownPort,
-      /** Whether clients that look for sockets at the next port find them there. */
+      /** Whether sockets are also served at the next port, where clients look for them. */
       nextPort: next !== null,
       stop: async (): Promise<void> => {
         await Promise.all([server.stop(true), next?.stop(true)]);
@@ -171,7 +171,7 @@ const FaucetBody = z.strictObject({
 
 const EnsureBody = z.strictObject({ wallets: z.array(Address).max(10_000) });
 
-/** What only a local chain has. */
+/** Addresses that only a local chain has. */
 const controls: Record<string, (chain: LocalChain, body: unknown) => Response> = {
   "/faucet": (chain, body) =>
     checked(FaucetBody, body, ({ wallet, sol, usdc }) => {
@@ -197,10 +197,10 @@ function checked<Body>(shape: z.ZodType<Body>, body: unknown, act: (body: Body) 
   return Response.json(act(read.data));
 }
 
-/** Null: of every slot. */
+/** A signature to wait for; null for all slots. */
 type Subscription = { signature: string; commitment: Commitment } | null;
 
-/** Of one socket: what its client waits for, by the numbers that it was given. */
+/** The state of one socket: its subscriptions, by their numbers. */
 export type Watch = {
   waiting: Map<number, Subscription>;
   looking: ReturnType<typeof setInterval> | null;
@@ -215,8 +215,8 @@ const SubscribeParams = z.tuple([Signature, Options]);
 const UnsubscribeParams = z.tuple([z.int()]);
 
 /**
- * Tells clients once when a signature has reached the commitment that they wait for, and of slots as they come. Nothing else
- * is subscribed to.
+ * Tells clients once when a signature has reached the commitment they wait for, and about each new slot. There are no
+ * other subscriptions.
  */
 export function signatureSubscriptions(ledger: Ledger): WebSocketHandler<Watch> {
   let subscribed = 0;
@@ -255,7 +255,7 @@ export function signatureSubscriptions(ledger: Ledger): WebSocketHandler<Watch> 
 
   return {
     open: (socket) => {
-      // Commitments come with time, so that there is nothing to be woken by.
+      // Commitments depend only on time, so no event could wake it.
       socket.data.looking = setInterval(() => tell(socket), lookEveryMs);
     },
     message: (socket, body) => {

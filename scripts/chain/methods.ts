@@ -29,7 +29,7 @@ const statusesMax = 256;
 const signaturesMax = 1_000;
 
 const AccountOptions = z.looseObject({
-  // Nothing is parsed: then a validator answers base64, too.
+  // Nothing is parsed; in that case a validator answers base64, too.
   encoding: z.enum(["base64", "jsonParsed"]),
   dataSlice: z.object({ offset: z.int().min(0), length: z.int().min(0) }).nullish(),
 });
@@ -55,14 +55,13 @@ const SimulateOptions = z.looseObject({
   replaceRecentBlockhash: z.boolean().nullish(),
 });
 
-/** As on mainnet. */
 const epochSlots = 432_000;
 
 const slot = method(onlyOptions, ({ slots }, params) => slots.at(commitmentIn(params)));
 
 /**
- * What answers each method that api/chain, @solana/web3.js, @solana/kit or a stock client of x402 calls, but for what is
- * answered on a socket: one that nobody calls goes. The ledger knows accounts as they are now, at every commitment.
+ * The methods that api/chain, @solana/web3.js, @solana/kit or a stock x402 client calls, without those on sockets. A
+ * method that nobody calls is removed. Accounts are the present ones at every commitment.
  */
 export const methods = {
   getAccountInfo: methodInContext(
@@ -142,7 +141,7 @@ export const methods = {
     (ledger, [wallet, lamports]) =>
       give(ledger, { wallet: new PublicKey(wallet), lamports: BigInt(lamports) }),
   ),
-  /** It is run for a trial first, and refused when it would fail. */
+  /** Refuses a transaction that fails in a trial run. */
   sendTransaction: method(SendParams, (ledger, [text]) => {
     const bytes = bytesIn(text);
     const signature = signatureOf(bytes);
@@ -171,7 +170,7 @@ export const methods = {
   ),
 } as const satisfies Record<string, Method>;
 
-/** `rentEpoch` of accounts that pay no rent is the largest u64; as a number it becomes this. */
+/** `rentEpoch` of a rent-exempt account: the largest u64, which becomes this as a number. */
 const rentExempt = 18_446_744_073_709_552_000;
 
 function atLeastConfirmed(commitment: Commitment | null | undefined): Commitment {
@@ -195,7 +194,7 @@ function statusOf({ slots, seen }: Ledger, signature: string) {
   };
 }
 
-/** The signature that these params of sendTransaction would be answered with. Throws RpcError. */
+/** The signature with which sendTransaction answers these params. Throws RpcError. */
 export function signatureIn(params: readonly unknown[]): string {
   const parsed = SendParams.safeParse(params);
   if (!parsed.success) throw undecodable();
@@ -235,7 +234,7 @@ const simulated = (err: TransactionError | null, outcome: Outcome | null) => ({
   unitsConsumed: outcome?.units ?? 0,
 });
 
-/** A transaction as `getTransaction` answers it with the encoding `jsonParsed`. */
+/** A transaction as `getTransaction` returns it with the encoding `jsonParsed`. */
 function showTransaction(landing: Landing, slots: Slots) {
   const { keys, outcome, before, after, transaction } = landing;
   const { message } = transaction;
@@ -278,10 +277,10 @@ function showTransaction(landing: Landing, slots: Slots) {
   };
 }
 
-/** An instruction whose program and accounts are places among the keys of its transaction; its data as base58. */
+/** An instruction: indexes of its program and accounts in the transaction's keys, and its data in base58. */
 type Instruction = { program: number; accounts: number[]; data: string };
 
-/** Memos are taken apart, as a validator does; of every other instruction the accounts are named. */
+/** Parses memos, as a validator does; for other instructions it names the accounts. */
 function showInstruction({ keys }: Landing, { program, accounts, data }: Instruction) {
   const programId = keys.all[program] ?? "";
   if (memoPrograms.has(programId)) {

@@ -19,7 +19,7 @@ import {
   serveLocalChain,
 } from "./local-chain.ts";
 
-/** Each trouble of the chaos switch as an option: hang_ms is --hang-ms. */
+/** Each failure of the chaos switch as an option: hang_ms becomes --hang-ms. */
 export const troubleArgs = Object.fromEntries(
   Object.entries(Chaos.shape).map(([name, shape]) => [
     name.replaceAll("_", "-"),
@@ -27,7 +27,7 @@ export const troubleArgs = Object.fromEntries(
   ]),
 );
 
-/** The troubles among the options. */
+/** The failures named in the options. */
 export const troublesIn = (args: Record<string, unknown>): Record<string, number> =>
   Object.fromEntries(
     Object.keys(Chaos.shape).flatMap((name) => {
@@ -42,12 +42,12 @@ export const serveArgs = {
   ...troubleArgs,
 } as const;
 
-/** Runs the local chain until it is asked to stop, or until the process that started it is gone. */
+/** Runs the local chain until it is told to stop, or until the process that started it is gone. */
 export const serve = wordedCommand("chain serve", {
   args: serveArgs,
   run: async ({ args }) => {
     const config = localConfigOrExit();
-    // Before a journal is made or taken.
+    // Checked before a journal is created or locked.
     const port = portOf(args.port, config);
     const stop = stopSignal();
     const { journal, address } = chainFiles(config);
@@ -68,7 +68,7 @@ export const serve = wordedCommand("chain serve", {
   },
 });
 
-/** The settings. A local chain beside a real network would be taken for it: then the process ends. */
+/** The settings. Ends the process for another network, because a local chain could be mistaken for it. */
 export function localConfigOrExit(): Config {
   const config = configOrExit();
   if (config.network !== "local") {
@@ -117,10 +117,10 @@ function listenOrExit(chain: LocalChain, port: number): LocalChainServer {
 }
 
 const lamportsPerSol = 1_000_000_000n;
-/** About a million sponsored donations. */
+/** Enough for about a million sponsored donations. */
 const sponsorLamports = 10n * lamportsPerSol;
 
-/** The account that pays for donors must be able to. */
+/** Funds the account that pays network fees for donors. */
 function fundSponsor(chain: LocalChain, config: Config): void {
   const key = sponsorKeyOf(config);
   const sponsor = key === null ? null : openSponsor(key);
@@ -130,7 +130,7 @@ function fundSponsor(chain: LocalChain, config: Config): void {
   chain.give({ wallet: new PublicKey(sponsor.address), lamports: sponsorLamports });
 }
 
-/** To the process that started this one, or to the person who did. */
+/** Tells the process that started this one, or else the person at the terminal. */
 function announce(chain: LocalChain, { url, port, nextPort }: LocalChainServer): void {
   if (process.send !== undefined) {
     process.send({ url, port });

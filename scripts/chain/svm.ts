@@ -9,19 +9,19 @@ import {
 import { programs } from "#api/chain/transfer.ts";
 import { networks } from "#content/giving/network.ts";
 
-/** An account as the runtime holds it. */
+/** An account in the runtime. */
 export type ChainAccount = {
-  /** The program it belongs to. */
+  /** The program that owns it. */
   owner: string;
   lamports: number;
   executable: boolean;
-  /** How long the data is. */
+  /** Length of the data. */
   bytes: number;
-  /** Copied out at each call: programs are megabytes. */
+  /** Copied at each call, because programs are megabytes. */
   data(): Uint8Array;
 };
 
-/** The Solana runtime: runs what it is given, without asking for blockhashes or whether it has run before. */
+/** The Solana runtime. It runs every transaction, without checking blockhashes or repetition. */
 export type Svm = ReturnType<typeof openSvm>;
 
 function openSvm() {
@@ -29,7 +29,7 @@ function openSvm() {
   svm.setBlockhashCheck(false);
   svm.setTransactionHistory(0n);
   const look = (address: string) => accountOf(svm.getAccount(bs58.decode(address)));
-  // Each look at a program copies all of it, outside the reach of the garbage collector.
+  // Each look-up of a program copies all of it, outside the reach of the garbage collector.
   const accounts = new Map<string, ChainAccount>();
   return {
     account: (address: string): ChainAccount | null => {
@@ -45,7 +45,7 @@ function openSvm() {
         bs58.decode(address),
         new Account(lamports, data, bs58.decode(owner), false, 0n),
       ),
-    /** Puts the program of an address at another one, too. */
+    /** Copies a program to a second address. */
     copyProgram: (from: string, to: string) => {
       const program = svm.getAccount(bs58.decode(from));
       if (program !== null) svm.setAccount(bs58.decode(to), program);
@@ -55,7 +55,7 @@ function openSvm() {
       const ran = svm.simulateVersionedTransaction(bytes);
       return outcomeOf(ran instanceof FailedTransactionMetadata ? ran : ran.meta());
     },
-    /** Whether signatures are looked at; they are at first. */
+    /** Switches the check of signatures, which is on at first. */
     verify: (signatures: boolean) => svm.setSigverify(signatures),
     setTime: (slot: number, seconds: number) => {
       const clock = svm.getClock();
@@ -67,7 +67,7 @@ function openSvm() {
   };
 }
 
-/** Null for an account without money, too: it does not exist any more. */
+/** Null also for an account without lamports, which no longer exists. */
 function accountOf(account: Account | null): ChainAccount | null {
   if (account === null || account.lamports() === 0n) return null;
   let data: Uint8Array | null = null;
@@ -83,7 +83,7 @@ function accountOf(account: Account | null): ChainAccount | null {
   };
 }
 
-/** What running a transaction came to, in the words of Solana's JSON-RPC. */
+/** The result of running a transaction, in the terms of Solana's JSON-RPC. */
 export type Outcome = ReturnType<typeof outcomeOf>;
 
 /** A name, or a name with the details of the error. */
@@ -101,7 +101,7 @@ function outcomeOf(ran: TransactionMetadata | FailedTransactionMetadata) {
   };
 }
 
-/** Plain, so that it can be kept; its data as base58. */
+/** A plain object, which can be stored; its data in base58. */
 function innerOf(inner: ReturnType<TransactionMetadata["innerInstructions"]>[number][number]) {
   const compiled = inner.instruction();
   return {
@@ -111,7 +111,7 @@ function innerOf(inner: ReturnType<TransactionMetadata["innerInstructions"]>[num
   };
 }
 
-/** litesvm hands out its errors as numbers; their names, which are those of the RPC, stand in the debug form. */
+/** litesvm returns error numbers; only the debug text has the names, which are those of the RPC. */
 function errorIn(debug: string): TransactionError {
   const [, name = "UnknownError", number, inner, code, account] =
     /err: (\w+)(?:\((\d+)(?:, (\w+)(?:\((\d+))?)?| \{ account_index: (\d+))?/.exec(debug) ?? [];
@@ -122,10 +122,10 @@ function errorIn(debug: string): TransactionError {
   return number === undefined ? name : { [name]: Number(number) };
 }
 
-/** All accounts of a transaction in the order in which instructions count them. */
+/** All accounts of a transaction, in the order in which instructions count them. */
 export type AccountKeys = { all: string[] };
 
-/** Null for a transaction that takes some from lookup tables: nobody makes tables here. */
+/** Null for a transaction with lookup tables, which no one creates here. */
 export function accountKeysOf({ message }: VersionedTransaction): AccountKeys | null {
   if (message.addressTableLookups.length > 0) return null;
   return { all: message.staticAccountKeys.map((key) => key.toBase58()) };
@@ -136,18 +136,18 @@ const faucetSol = 1_000_000n;
 const rentOfMint = 1_461_600n;
 export const usdcDecimals = 6;
 
-/** The chain before its first transaction: the programs of the Solana Program Library, a rich faucet and a mint of USDC. */
+/** The chain before its first transaction: the Solana Program Library, a rich faucet and a mint of USDC. */
 export function genesis(): Svm {
   const svm = openSvm();
   const system = SystemProgram.programId.toBase58();
   svm.put(faucetKeypair.publicKey.toBase58(), system, faucetSol * lamportsPerSol, new Uint8Array());
-  // The runtime has no memo program of version 4; it takes what the one before takes.
+  // The runtime has no memo program of version 4; its predecessor accepts the same.
   svm.copyProgram(programs.memo.toBase58(), programs.memoV4.toBase58());
   svm.put(usdcMint.toBase58(), programs.token.toBase58(), rentOfMint, mintData());
   return svm;
 }
 
-/** Source: SPL Token, Mint: the authority that may mint, supply, decimals, whether it is set up, who may freeze. */
+/** Source: SPL Token, Mint: mint authority, supply, decimals, whether it is initialized, freeze authority. */
 function mintData(): Uint8Array {
   const data = Buffer.alloc(82);
   data.writeUInt32LE(1, 0);
@@ -158,8 +158,8 @@ function mintData(): Uint8Array {
 }
 
 /**
- * A keypair made of words, the same on every machine. Anyone who reads the words has the key: for the local chain only,
- * where money is worth nothing.
+ * A keypair derived from words, the same on every machine. Anyone who reads the words has the key, so it is only for the
+ * local chain, where money is worth nothing.
  */
 function keypairOf(words: string): Keypair {
   const seed = new Uint8Array(32);
@@ -167,19 +167,19 @@ function keypairOf(words: string): Keypair {
   return Keypair.fromSeed(seed);
 }
 
-/** Holds the local chain's SOL, and may make USDC. */
+/** Holds the local chain's SOL, and may mint USDC. */
 export const faucetKeypair = keypairOf("almoner local faucet");
 
-/** The local chain's USDC, at the address of devnet's: no one needs its key, because the faucet may make it. */
+/** The local chain's USDC, at devnet's address. No one needs its key, because the faucet may mint it. */
 export const usdcMint = new PublicKey(networks.local.mint);
 
 const tokenPrograms = new Set([programs.token.toBase58(), programs.token2022.toBase58()]);
 
-/** Source: SPL Token, Account and Mint. Token-2022 begins alike, and says after byte 165 which of the two it is. */
+/** Source: SPL Token, Account and Mint. Token-2022 begins alike and marks in byte 165 which of the two it is. */
 const kinds = { mint: { bytes: 82, mark: 1 }, account: { bytes: 165, mark: 2 } } as const;
 const markAt = kinds.account.bytes;
 
-/** The bytes of an account that holds this in a token program, null for any other account. */
+/** The data of an account of this kind in a token program; null for any other account. */
 function bytesOf(account: ChainAccount | null, kind: keyof typeof kinds): Buffer | null {
   if (account === null || !tokenPrograms.has(account.owner)) return null;
   const data = account.data();
@@ -189,7 +189,7 @@ function bytesOf(account: ChainAccount | null, kind: keyof typeof kinds): Buffer
 
 const stateAt = 108;
 
-/** A token account in the bytes of an account, null when it is none. */
+/** The token account in an account's data; null for none. */
 export function readTokenAccount(account: ChainAccount | null) {
   const bytes = bytesOf(account, "account");
   if (bytes === null || bytes[stateAt] === 0) return null;
@@ -200,13 +200,13 @@ export function readTokenAccount(account: ChainAccount | null) {
   };
 }
 
-/** A mint in the bytes of an account, null when it is none. */
+/** The mint in an account's data; null for none. */
 export function readMint(account: ChainAccount | null) {
   const bytes = bytesOf(account, "mint");
   return bytes && { supply: bytes.readBigUInt64LE(36), decimals: bytes[44] ?? 0 };
 }
 
-/** An amount in all the forms of the RPC. */
+/** An amount in all forms of the RPC. */
 export function uiTokenAmount(amount: bigint, decimals: number) {
   const digits = amount.toString().padStart(decimals + 1, "0");
   const whole = digits.slice(0, digits.length - decimals);
@@ -217,7 +217,7 @@ export function uiTokenAmount(amount: bigint, decimals: number) {
 
 export type Balances = ReturnType<typeof balancesIn>;
 
-/** What accounts hold, in their order: lamports, and tokens of those that are token accounts. */
+/** Balances of accounts, in order: lamports, and tokens of token accounts. */
 export function balancesIn(svm: Svm, { all }: AccountKeys) {
   const accounts = all.map((key) => svm.account(key));
   return {

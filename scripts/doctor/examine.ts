@@ -44,7 +44,7 @@ import { readCompiled } from "#site/renderer/compile.ts";
 
 export type Finding = { check: string; found: string; remedy: string; repaired: boolean };
 
-/** Makes every check of a data folder, and with `repair` does what is safe about what it finds. */
+/** Makes every check of a data folder and, with `repair`, repairs what can safely be repaired. */
 export async function examine(
   config: Config,
   { now, repair }: { now: Date; repair: boolean },
@@ -93,20 +93,20 @@ async function probed(
   }));
 }
 
-/** `opened`: the store, perhaps of an older version. `store`: the same if it is up to date, else null. */
+/** `opened`: the store, which may be of an older version. `store`: the same if it is up to date, else null. */
 type Folder = { config: Config; opened: Store | null; store: Store | null; now: Date };
 
-/** How `doctor` looks for, and repairs, the faults of one check of content/operation/checks.ts. */
+/** How `doctor` finds and repairs the faults of one check in content/operation/checks.ts. */
 type Probe = {
-  /** What is wrong, in the words of an operator; nothing when all is well. */
+  /** The faults, in words for an operator; none when all is well. */
   look: (on: Folder) => string[] | Promise<string[]>;
-  /** Does what is safe while nothing else uses the data folder. */
+  /** Repairs what is safe to repair while nothing else uses the data folder. */
   repair?: (on: Folder) => Promise<void> | void;
 };
 
 const clockToleranceMs = 60_000;
 
-/** A look at a store that is up to date. */
+/** A check that needs a store that is up to date. */
 const inStore =
   (look: (store: Store, on: Folder) => Promise<string[]>): Probe["look"] =>
   (on) =>
@@ -115,7 +115,7 @@ const inStore =
 const areDamaged = (paths: readonly string[]): string[] =>
   paths.map((path) => `${path} is damaged.`);
 
-/** In this order: what comes first may explain what comes later. */
+/** In this order, because an earlier finding may explain later ones. */
 const probes: Partial<Record<CheckName, Probe>> = {
   service: { look: ({ config }) => serviceFaults(config) },
   owner: { look: ({ config }) => ownerFaults(config) },
@@ -225,7 +225,7 @@ function ownerFaults(config: Config): string[] {
   return first === undefined ? [] : [`${first}${more} belongs to another user than ${dataDir}.`];
 }
 
-/** What only the user of the service may read. */
+/** Paths that only the user of the service may read. */
 function privatePaths({ dataDir, databaseUrl }: Config): string[] {
   const secrets = join(dataDir, "secrets");
   const names = existsSync(secrets) ? readdirSync(secrets) : [];
@@ -235,11 +235,11 @@ function privatePaths({ dataDir, databaseUrl }: Config): string[] {
   );
 }
 
-/** Paths below the data folder that are another user's than the folder: a command that root ran leaves some. */
+/** Paths in the data folder that another user owns, for example after a command that root ran. */
 function* foreignPaths(folder: string, owner = statSync(folder).uid): Generator<string> {
   for (const entry of readdirSync(folder, { withFileTypes: true })) {
     const path = join(folder, entry.name);
-    // What goes meanwhile is nobody's, and `lost+found` is the disk's.
+    // A path that has just vanished has no owner, and `lost+found` belongs to the disk.
     const uid = lstatSync(path, { throwIfNoEntry: false })?.uid ?? owner;
     if (entry.name === "lost+found") continue;
     if (uid !== owner) yield path;
@@ -256,7 +256,7 @@ function isOurs(path: string): boolean {
   }
 }
 
-/** What is wrong with the newest backup, which a restore would take; its parts are read and compared with their digests. */
+/** Faults of the newest backup, which a restore would use. Its parts are read and compared with their digests. */
 async function backupFaults({ databaseUrl, backup, s3 }: Config): Promise<string[]> {
   // A server's backups are made by other means.
   if (!databaseUrl.startsWith("file:")) return [];
@@ -275,7 +275,7 @@ async function backupFaults({ databaseUrl, backup, s3 }: Config): Promise<string
   }
 }
 
-/** What is made again when it is damaged. */
+/** Files that are made again when they are missing. */
 const smallFiles = ({ dataDir }: Config): string[] => [
   join(dataDir, "limits.db"),
   join(publisherFolders(dataDir).bundle, "publisher.lock"),
@@ -292,8 +292,8 @@ async function damagedSites({ dataDir }: Config): Promise<string[]> {
 }
 
 /**
- * Files of the current release, and of the plain folder, whose bytes are not those that the manifest names: where they lie. With
- * `repair` they are removed, and the next start renders everything again and shows what is missing.
+ * Paths of files in the current release and in the plain folder that differ from the manifest. With `repair`, they are
+ * removed, and the next start renders everything again and exports what is missing.
  */
 function damagedFiles({ dataDir, publicDir }: Config, repair = false): string[] {
   const { bundle } = publisherFolders(dataDir);
@@ -303,7 +303,7 @@ function damagedFiles({ dataDir, publicDir }: Config, repair = false): string[] 
   const { exported_release, current_release } = manifest.state();
   const files = [...manifest.files("true")];
   const lost = files.filter(({ digest }) => blobs.find(digest) === null);
-  // The plain folder may lag behind, and is checked once it does not.
+  // The plain folder may lag behind, and is checked only when it does not.
   const isShown = exported_release === current_release;
   const wrongPaths = isShown ? differing(publicDir, files) : [];
   const places = lost.map(
@@ -330,7 +330,7 @@ function holds(path: string, digest: string): boolean {
   }
 }
 
-/** What the service that runs on this data folder finds of itself, as its /readyz says; it knows what no file shows. */
+/** Faults that the running service reports in /readyz, because no file shows them. */
 async function serviceFaults({ dataDir }: Config): Promise<string[]> {
   const url = await findService(dataDir);
   if (url === null) return [];
@@ -342,7 +342,7 @@ async function serviceFaults({ dataDir }: Config): Promise<string[]> {
 const serviceWaitMs = 5_000;
 const Unreadiness = z.object({ reasons: z.array(z.object({ why: z.string() })).optional() });
 
-/** Asks each node one question. The local chain runs only while the service does, and is not asked. */
+/** Asks each node one question. The local chain is not asked, because it runs only beside the service. */
 async function chainFaults(config: Config): Promise<string[]> {
   const { network, solanaRpcUrls: rpcUrls, localChainPort, commitment } = config;
   if (localChainPort !== null || rpcUrls.length === 0) return [];

@@ -18,7 +18,7 @@ import {
   yearOf,
 } from "./format.ts";
 
-// Misspellings are part of the format.
+// The format itself contains these misspellings.
 const { columns, purposes, purposeNames, states } = registerColumns.acnc;
 
 /** The register of the Australian Charities and Not-for-profits Commission. */
@@ -32,7 +32,7 @@ export const acnc: CsvFormat = {
   read: (row, mapping) => {
     const abn = cell(row, "ABN").replaceAll(" ", "");
     const name = readableName(cell(row, "Charity_Legal_Name"));
-    // The commission withholds some charities; what is left names no one.
+    // The commission withholds some charities; the rest of their rows names no one.
     if (abn === "") return skip("withheld");
     if (!/^\d{11}$/.test(abn)) return bad(`ABN is "${abn}", which is not eleven digits`);
     if (name === "") return skip("withheld");
@@ -58,11 +58,11 @@ export const acnc: CsvFormat = {
 
 const isMarked = (row: Row, column: string): boolean => cell(row, column).toUpperCase() === "Y";
 
-/** The names of those columns that are marked. */
+/** The names of the marked columns. */
 const markedIn = (row: Row, names: Readonly<Record<string, string>>): string[] =>
   Object.entries(names).flatMap(([column, name]) => (isMarked(row, column) ? name : []));
 
-/** What a row says under the keys that content/editorial/registers.json has words for. */
+/** The facts of a row, under keys that content/editorial/registers.json describes. */
 function acncFacts(row: Row) {
   const countries = cell(row, "Operating_Countries").split(/[,;]\s*/);
   return saidOf({
@@ -83,7 +83,7 @@ function acncFacts(row: Row) {
   });
 }
 
-/** Town and state. Parts of some addresses slipped one column to the left: then the state stands in the town's place. */
+/** Town and state. Some addresses are shifted one column to the left, which puts the state into the town's column. */
 function placeOf(row: Row): { city: string | null; region: string | null } {
   const [line, town, state] = [
     cell(row, "Address_Line_3"),

@@ -22,7 +22,7 @@ import {
   valuesOf,
 } from "./uk.ts";
 
-/** The tables that are read beside that of the charities; the register of mergers is published apart, as CSV. */
+/** The tables that belong to that of the charities. The register of mergers is published separately, as CSV. */
 const { sides } = uk;
 type Side = keyof typeof sides;
 const sideNames = Object.keys(sides) as Side[];
@@ -50,7 +50,7 @@ export const ccew: CsvFormat = {
   },
 };
 
-/** The charities, each with its rows of the other tables as JSON, which wait in a file of their own meanwhile. */
+/** The charities, each with its rows of the other tables as JSON, which are kept in a temporary file. */
 async function* joined(
   main: string,
   files: ReadonlyMap<string, string>,
@@ -85,11 +85,11 @@ async function* joined(
   }
 }
 
-/** Of events only those that say where a charity went: one that took in thousands of others has as many. */
+/** Of events, only those that say where a charity went: one that took over thousands of others has as many events. */
 const isUsed = ({ event_type: event = "Removed" }: Row): boolean =>
   event === "Removed" || event === "Asset transfer out";
 
-/** The rows that another table has of a charity. */
+/** The rows of another table about a charity. */
 function rowsIn(row: Row, side: Side): Row[] {
   const rows = JSON.parse(cell(row, side) || "[]") as string[][];
   const { columns } = sides[side];
@@ -101,13 +101,13 @@ function rowsIn(row: Row, side: Side): Row[] {
 const columnIn = (row: Row, side: Side, column: string): string[] =>
   rowsIn(row, side).map((one) => cell(one, column));
 
-/** What the other tables say, under the keys that content/editorial/registers.json has words for. */
+/** The facts of the other tables, under keys that content/editorial/registers.json describes. */
 function besideOf(row: Row): Beside {
   const purposes = columnIn(row, "charity_classification", "classification_code").toSorted();
   const of = (first: string) => purposes.filter((code) => code.startsWith(first)).join(";");
   const [objects = ""] = columnIn(row, "charity_governing_document", "charitable_objects");
   const names = rowsIn(row, "charity_other_names")
-    // What it is called comes before what it was called.
+    // Present names come before former ones.
     .toSorted((a, b) => cell(b, "charity_name_type").localeCompare(cell(a, "charity_name_type")))
     .map((one) => cell(one, "charity_name"));
   return {
@@ -133,7 +133,7 @@ function peopleIn(row: Row, side: Side, who: "employees" | "volunteers") {
     .reduce((a, b) => (String(b[`${who}_to`]) > String(a[`${who}_to`] ?? "") ? b : a), {});
 }
 
-/** The money of each year that was not suppressed, with the balance sheet of charities that are large enough to send one. */
+/** The money of each unsuppressed year, with the balance sheet of charities large enough to file one. */
 function yearsOf(row: Row) {
   const sheets = rowsIn(row, "charity_annual_return_partb").map((one) => valuesOf(one, uk.sheets));
   const years = rowsIn(row, "charity_annual_return_history").map((one) => valuesOf(one, uk.years));
@@ -141,7 +141,7 @@ function yearsOf(row: Row) {
     const sheet = sheets.find(({ period_end: ends }) => ends === year["period_end"]);
     if (sheet === undefined) return periodsOf(year);
     const of = (name: string) => Number(sheet[name] ?? 0);
-    // What a pension scheme lacks stands apart from the other liabilities.
+    // The deficit of a pension scheme is listed apart from the other liabilities.
     const [assets, liabilities] = [of("fixed") + of("other"), of("owed") - of("pension")];
     return periodsOf({ ...year, assets, liabilities, net_assets: of("net_assets") });
   });
@@ -150,7 +150,7 @@ function yearsOf(row: Row) {
 
 const merging = /^(?:Amalgamated|Funds transferred|Transfer of funds)/;
 
-/** Where a charity went: by the register of mergers, or by the transfers of its assets when it was removed. */
+/** Where a charity went, by the register of mergers, or by the transfers of its assets when it was removed. */
 function wentTo(row: Row) {
   const [merger] = rowsIn(row, "register-of-mergers");
   if (merger !== undefined) {

@@ -23,18 +23,18 @@ import { BadInput } from "./read-file.ts";
 import { reportInWords } from "./report.ts";
 import { Interrupted, runImport, type ImportRequest } from "./run-import.ts";
 
-/** Of a register whose files a page links to: the pattern of their addresses, the year first. */
+/** A register whose page links to its files: the pattern of their addresses captures the year first. */
 type FileList = { page: string; names: string };
 const lists: Readonly<Record<string, FileList>> = fetching.lists;
 
-/** Whether a register's files are tables that are read beside one another. */
+/** Whether a register's files are tables that must be read together. */
 const isTogether = (register: string): boolean =>
   knownRegisters.some((entry) => entry.id === register && "together" in entry);
 
-/** Whether a register has many files that stand for themselves: each is fetched, imported and removed before the next. */
+/** Whether a register has many independent files: each is fetched, imported and removed before the next. */
 export const isList = (register: string): boolean => Object.hasOwn(lists, register);
 
-/** The registers whose files can be fetched from where they are published. */
+/** Registers whose files can be fetched from their publishers. */
 export const publishedRegisters = knownRegisters.flatMap(({ id, files }) =>
   files.length > 0 || isList(id) ? [id] : [],
 );
@@ -42,21 +42,21 @@ export const publishedRegisters = knownRegisters.flatMap(({ id, files }) =>
 const countries: Readonly<Record<string, string[]>> = fetching.countries;
 export const countryNames = Object.keys(countries);
 
-/** What a name asks for: the one register, or those of a country, in the order in which they are fetched. */
+/** The registers that a name stands for, in the order of fetching: one register, or those of a country. */
 export const registersOf = (name: string): string[] => countries[name] ?? [name];
 
 export type FetchRequest = Omit<ImportRequest, "files" | "fetched"> & {
-  /** Stands in place of the publishers' own origins, for a mirror; undefined for theirs. */
+  /** Replaces the publishers' origins, for a mirror; undefined for the real ones. */
   origin: string | undefined;
-  /** How many of the newest years are taken of a list. */
+  /** How many of the newest years of a list to take. */
   years: number;
-  /** Only these of the register's files. Default: all. */
+  /** Only these of the register's files; by default all. */
   urls?: string[];
-  /** How patient a try is; for tests. */
+  /** Timeouts and retries; for tests. */
   patience?: Pick<FetchOptions, "stallMs" | "totalMs" | "bytesMax" | "triesMax" | "firstWaitMs">;
 };
 
-/** The addresses of a register's files as they are published now, of a list those of newer years first. Throws FetchFailed. */
+/** The present addresses of a register's files; those of a list sorted by newest year. Throws FetchFailed. */
 export async function publishedFiles(register: string, request: FetchRequest): Promise<string[]> {
   const list = lists[register];
   const registerFiles = knownRegisters.find(({ id }) => id === register)?.files ?? [];
@@ -67,7 +67,7 @@ export async function publishedFiles(register: string, request: FetchRequest): P
 const pageBytesMax = 2 * 2 ** 20;
 const pageMs = 60_000;
 
-/** The page may link to other hosts and folders as it likes: only whole addresses of the pattern count. */
+/** The page may link anywhere, so only whole addresses that match the pattern count. */
 async function listedFiles(list: FileList, request: FetchRequest): Promise<string[]> {
   const { origin, clock, signal, years } = request;
   const either = AbortSignal.any([signal, AbortSignal.timeout(pageMs)]);
@@ -85,19 +85,19 @@ async function listedFiles(list: FileList, request: FetchRequest): Promise<strin
   throw new FetchFailed(`${list.page}: it did not answer, or links to no such file`);
 }
 
-/** A published address, at another origin where one is set. */
+/** A published address, moved to another origin if one is set. */
 function at(url: string, origin: string | undefined): string {
   const { pathname, search } = new URL(url);
   return origin === undefined ? url : `${origin}${pathname}${search}`;
 }
 
-/** What is printed, as JSON or in words; `ok` is false when a part failed. */
+/** The output, as JSON or text; `ok` is false when a part failed. */
 export type FetchReport = { report: unknown; words: string; ok: boolean };
 
-/** After so many a list of files is left alone: its server, or their layout, has a fault. */
+/** After this many failures a list is given up: its server, or the layout of its files, has a fault. */
 const problemsMax = 5;
 
-/** Gives null, and adds to `problems`, when a server or a file refuses; what else fails is thrown on. */
+/** Returns null and adds to `problems` when a server or a file fails; other errors are thrown. */
 const attempt = <Value>(work: Promise<Value>, problems: string[]): Promise<Value | null> =>
   work.catch((error: unknown) => {
     if (!(error instanceof FetchFailed || error instanceof BadInput)) throw error;
@@ -106,8 +106,8 @@ const attempt = <Value>(work: Promise<Value>, problems: string[]): Promise<Value
   });
 
 /**
- * Fetches and imports the registers of a country, or the files of a list, one after the other. What fails stops no other,
- * and is noted for the health page. `tell` gets a line for each. Throws Interrupted.
+ * Fetches and imports the registers of a country, or the files of a list, one after the other. A failure does not stop the
+ * others and is stored for the health page. `tell` gets a line for each. Throws Interrupted.
  */
 export async function fetchAll(
   request: FetchRequest,
@@ -138,7 +138,7 @@ async function fetchEach(request: FetchRequest) {
   for (const urls of parts) {
     if (problems.length === problemsMax) break;
     const report = await attempt(fetchAndImport({ ...request, urls }), problems);
-    // Hundreds of files may be here already.
+    // Hundreds of files may have been imported before.
     if (report !== null && (report.files.length > 0 || !isList(format))) reports.push(report);
   }
   if (isList(format) && !request.signal.aborted) {
@@ -153,7 +153,7 @@ const estimates: Readonly<Record<string, { seconds_per_mb: number; disk_times: n
   fetching.estimates;
 const mega = (bytes: number): string => `${Math.ceil(bytes / 1e6).toLocaleString("en")} MB`;
 
-/** Says what would be fetched, in which order, what of it is new, and how much time and disk that may take. Fetches no file. */
+/** Reports what would be fetched in which order, what is new, and its time and disk space. Fetches no file. */
 export async function planFetch(request: FetchRequest): Promise<FetchReport> {
   const names = registersOf(request.format);
   const registers = [];
@@ -195,8 +195,8 @@ const leaseMs = 120_000;
 const problemLengthMax = 1_000;
 
 /**
- * Fetches what a register publishes, unless the newest import of it had the same versions, and imports what is new.
- * Failures are noted in the store, for the health page. Throws FetchFailed and all that runImport does.
+ * Fetches the files of a register, unless the last import had the same versions, and imports what is new. Failures are
+ * stored for the health page. Throws FetchFailed and all that runImport throws.
  */
 export async function fetchAndImport(request: FetchRequest): Promise<ImportReport> {
   const { store, format, clock } = request;
@@ -248,7 +248,7 @@ async function importNew(request: FetchRequest): Promise<ImportReport> {
   }
 }
 
-/** Of files that are read together, the others are fetched again beside one that is new. */
+/** If one of several files that belong together is new, the others are fetched again, too. */
 async function fetchNew(
   request: FetchRequest,
   urls: readonly string[],

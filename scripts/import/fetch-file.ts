@@ -5,33 +5,33 @@ import { z } from "zod";
 import { retry } from "#content/runtime/concurrency.ts";
 import { withTimeout } from "#content/runtime/timing.ts";
 
-/** What a server calls the version of a file that it sent. */
+/** The version of a file, as the server names it. */
 export const Version = z.object({
   etag: z.string().nullable(),
-  /** As the header has it. */
+  /** The header's text. */
   last_modified: z.string().nullable(),
 });
 export type Version = z.infer<typeof Version>;
 
-/** `file` is null when the server still has the version that was asked about. */
+/** `file` is null when the server still has the given version. */
 export type FetchedFile = { url: string; version: Version; file: string | null; bytes: number };
 
-/** A file could not be fetched: the message names its address and says why. What came of it stays for the next try. */
+/** A file could not be fetched. The message names its address and the reason. Partial downloads stay for the next try. */
 export class FetchFailed extends Error {
   override name = "FetchFailed";
 }
 
 export type FetchOptions = {
-  /** Where the file is put, and what came of one that was cut off. */
+  /** The folder for the file, and for its partial download. */
   folder: string;
-  /** The version that is here already; null for none. */
+  /** The version that was imported before; null for none. */
   before: Version | null;
   signal: AbortSignal;
-  /** Called with the bytes of the file that are here, and with all that it has; null when the server does not say. */
+  /** Called with the bytes fetched so far and the total; null when the server does not announce it. */
   onBytes?: (done: number, total: number | null) => void;
-  /** Without a byte for this long, a try ends. */
+  /** A try ends after this time without a byte. */
   stallMs?: number;
-  /** All tries together. */
+  /** Maximum time of all tries together. */
   totalMs?: number;
   bytesMax?: number;
   triesMax?: number;
@@ -47,7 +47,7 @@ const limits = {
 };
 const waitMaxMs = 120_000;
 
-/** Only these may pass by themselves. */
+/** Statuses worth another try. */
 const passing = new Set([408, 425, 429, 500, 502, 503, 504]);
 
 type Outcome =
@@ -58,9 +58,9 @@ type Outcome =
 const failed = (reason: string, again = false): Outcome => ({ kind: "failed", reason, again });
 
 /**
- * Fetches a file, unless the server still has the version `before`. A try that is cut off goes on where it ended, as long
- * as the server says that the file is the same. The file appears only with as many bytes as the server announced, and
- * bears the time of its version; one that lies there already is taken while that is the server's newest. Throws FetchFailed.
+ * Fetches a file, unless the server still has the version `before`. An interrupted try continues where it ended, as long
+ * as the server says that the file is the same. The file appears only when it has the announced size, with the time of its
+ * version; an existing file is used while it is the server's newest. Throws FetchFailed.
  */
 export async function fetchFile(url: string, options: FetchOptions): Promise<FetchedFile> {
   const { folder, before, signal } = options;
@@ -91,7 +91,7 @@ export async function fetchFile(url: string, options: FetchOptions): Promise<Fet
   return { url, version, file, bytes };
 }
 
-/** Whether a file is newer than `before`, and its size; fetches nothing. Undefined: there is no such file. Throws FetchFailed. */
+/** Whether a file is newer than `before`, and its size. Fetches nothing. Undefined when missing. Throws FetchFailed. */
 export async function askFile(url: string, signal: AbortSignal, before: Version | null = null) {
   const either = AbortSignal.any([signal, AbortSignal.timeout(limits.stallMs)]);
   const asking = { method: "HEAD", headers: headersFor(before, null), signal: either };
@@ -109,7 +109,7 @@ const noVersion: Version = { etag: null, last_modified: null };
 const Download = Version.extend({ url: z.string(), total: z.number().nullable() });
 type Download = z.infer<typeof Download>;
 
-/** What came of a file so far, with the version it belongs to beside it. */
+/** A partial download, with the version that it belongs to in a file beside it. */
 function openPart(file: string, url: string) {
   const part = `${file}.part`;
   const note = `${part}.json`;
@@ -120,7 +120,7 @@ function openPart(file: string, url: string) {
   return {
     path: part,
     drop,
-    /** Null when there is nothing to go on with. */
+    /** Null when there is no partial download to continue. */
     started: async (): Promise<(Download & { size: number }) | null> => {
       try {
         const started = Download.parse(JSON.parse(await readFile(note, "utf8")));
@@ -128,7 +128,7 @@ function openPart(file: string, url: string) {
         if (started.url === url && size > 0 && strongOf(started) !== null)
           return { ...started, size };
       } catch {
-        // Nothing was begun, or the note was cut off with it.
+        // There is no partial download, or its note is incomplete.
       }
       await drop();
       return null;
@@ -141,7 +141,7 @@ function openPart(file: string, url: string) {
   };
 }
 
-/** What may stand in If-Range: a weak ETag does not promise the same bytes. */
+/** The value for If-Range. A weak ETag is not allowed, because it does not promise the same bytes. */
 const strongOf = ({ etag, last_modified }: Version): string | null =>
   etag !== null && !etag.startsWith("W/") ? etag : last_modified;
 
@@ -163,7 +163,7 @@ async function tryOnce(
     const refusal = refusalOf(answer, url, options.before);
     if (refusal !== null) {
       await answer.body?.cancel();
-      // The server has no such bytes of it: it is another file by now.
+      // The server has no such range, so the file has changed.
       if (answer.status === 416) await part.drop();
       await asLongAsAsked(answer, options.signal);
       return refusal;
@@ -187,7 +187,7 @@ async function tryOnce(
   }
 }
 
-/** Waits as the server asks in Retry-After, in seconds, for two minutes at most. */
+/** Waits for the seconds in Retry-After, at most two minutes. */
 async function asLongAsAsked({ headers }: Response, signal: AbortSignal): Promise<void> {
   const waitMs = Number(headers.get("retry-after") ?? 0) * 1_000;
   if (!(waitMs > 0)) return;
@@ -209,7 +209,7 @@ function headersFor(before: Version | null, started: (Download & { size: number 
   return headers;
 }
 
-/** Null for an answer that brings the file, or a part of it. */
+/** The refusal in an answer; null for an answer with the file or a part of it. */
 function refusalOf(answer: Response, url: string, before: Version | null): Outcome | null {
   const { status, headers } = answer;
   if (status === 304) {
@@ -234,7 +234,7 @@ const versionOf = ({ headers }: Response): Version => ({
 
 const Range = /^bytes (\d+)-(\d+)\/(\d+|\*)$/;
 
-/** Whether an answer of 206 goes on with this very file, just where it ended. */
+/** Whether a 206 continues this very file exactly where it ended. */
 function continues(answer: Response, started: (Download & { size: number }) | null): boolean {
   const [, from, , total] = Range.exec(answer.headers.get("content-range") ?? "") ?? [];
   if (started === null || Number(from) !== started.size) return false;
@@ -247,12 +247,12 @@ function continues(answer: Response, started: (Download & { size: number }) | nu
 
 type Taking = Pick<TryOptions, "bytesMax" | "onBytes"> & {
   url: string;
-  /** What came before, when the answer goes on with it. */
+  /** The earlier part, if the answer continues it. */
   resumed: (Download & { size: number }) | null;
   onChunk: () => void;
 };
 
-/** Writes what the answer brings behind what came before, and looks whether all has come. */
+/** Appends the answer to the earlier part, and checks whether the file is complete. */
 async function take(
   answer: Response,
   part: ReturnType<typeof openPart>,
@@ -280,13 +280,13 @@ async function take(
 const isAsNamed = async (url: string, path: string): Promise<boolean> =>
   !new URL(url).pathname.endsWith(".zip") || (await Bun.file(path).slice(0, 2).text()) === "PK";
 
-/** Answers the size of the file so far; nothing is written beyond `total`, or `bytesMax`. */
+/** Returns the size of the file so far. Writes nothing beyond `total` or `bytesMax`. */
 async function write(
   answer: Response,
   path: string,
   { url, resumed, total, bytesMax, onBytes, onChunk }: Taking & { total: number | null },
 ): Promise<number> {
-  // Some servers tell a gzip file by the same header.
+  // Some servers use the same header for a gzip file.
   if (!url.endsWith(".gz")) await refuseCompressed(answer);
   const out = await open(path, resumed === null ? "w" : "a");
   let size = resumed?.size ?? 0;
@@ -304,7 +304,7 @@ async function write(
   return size;
 }
 
-/** Bytes of the whole file as its answer announces them; null when it does not. */
+/** The announced size of the whole file in bytes; null when unknown. */
 function totalOf({ headers }: Response): number | null {
   const length = headers.get("content-length");
   return length === null ? null : Number(length);
@@ -315,7 +315,7 @@ const rangeTotal = ({ headers }: Response): number | null => {
   return total === "*" ? null : Number(total);
 };
 
-/** Disk errors are not the server's fault, and another try does not repair them. */
+/** Disk errors are not the server's fault, and another try does not help. */
 const isDiskError = (error: unknown): boolean =>
   error instanceof Error &&
   "code" in error &&

@@ -24,9 +24,9 @@ type RegisterFormat = Register & {
   about: string;
 };
 
-/** A format of files that hold documents, each of which is a row. */
+/** A format of files whose rows are documents. */
 export type DocumentFormat = RegisterFormat & {
-  /** What each document of a file says; one that is about a year after `today`, YYYY-MM-DD, is bad. */
+  /** Reads the documents of a file; one about a year after `today` (YYYY-MM-DD) is bad. */
   readFile(
     file: string,
     onBytes: (bytes: number) => void,
@@ -34,26 +34,25 @@ export type DocumentFormat = RegisterFormat & {
   ): AsyncIterable<RegisterRow>;
 };
 
-/** One CSV format of a register. */
 export type CsvFormat = RegisterFormat & {
   parts?: RegisterParts;
-  /** The columns that are read; a file without one of them is refused. Alternatives: the first whose columns are there. */
+  /** The columns to read; of several alternatives, the first that a file has. A file that fits none is refused. */
   columns: readonly (readonly string[])[];
-  /** Of files without header and quotes: what stands between cells. The first columns are those of every row. */
+  /** Separator of a format without header and quotes. Its columns are the first ones of every row. */
   delimiter?: string;
-  /** Columns that hold a date or nothing: a row with an impossible one is malformed. */
+  /** Columns with a date or nothing: a row with an impossible date is malformed. */
   dates?: readonly string[];
-  /** Of a register that is not read file by file, for example one in several tables: the files as the import is to read them. */
+  /** Opens the files of a register that are not read one by one, for example several tables. */
   open?(files: readonly string[], context: OpenContext): OpenedFile[];
   read(row: Row, mapping: CauseMapping): RowOutcome;
 };
 
 export type OpenContext = {
   dataDir: string;
-  /** No date is after it: YYYY-MM-DD and anything behind it. */
+  /** No date may be later; begins with YYYY-MM-DD. */
   latest: string;
   onBytes: (bytes: number) => void;
-  /** Called with what is not among the files, or not used of them. */
+  /** Called for files that are missing, and for data that is not used. */
   onLeftOut: (problem: string) => void;
 };
 
@@ -63,20 +62,20 @@ export type OpenedFile = {
 };
 
 export type RegisterParts = NonNullable<Register["parts"]> & {
-  /** The part in which a row stands, for example a state. */
+  /** The part of the register to which a row belongs, for example a state. */
   ofRow: (row: Row) => string;
 };
 
-/** The text under each column of the format, "" when the row is short of it. */
+/** The text under each column of the format; "" if the row is too short. */
 export type Row = Readonly<Record<string, string>>;
 
-/** The text under a column, without white space around it. */
+/** The text under a column, trimmed. */
 export const cell = (row: Row, column: string): string => (row[column] ?? "").trim();
 
 export const bad = (problem: string): RowOutcome => ({ kind: "bad", problem });
 export const skip = (why: SkipReason): RowOutcome => ({ kind: "skip", why });
 
-/** What a register that lists organisations says of one: its record and registration, and what it fills in. */
+/** An organisation that a register lists: its record, its registration, and the fields of its profile. */
 export function listed(
   record: RecordDraft,
   registration: StoredRegistration,
@@ -97,7 +96,7 @@ export function listed(
   return { kind: "draft", rank: "", mapped: by, draft };
 }
 
-/** The facts without those that are blank. */
+/** The facts that are not blank. */
 export const saidOf = (
   facts: Readonly<Record<string, string | number | null>>,
 ): RegisterRecord["facts"] =>
@@ -107,13 +106,13 @@ export const saidOf = (
     ),
   );
 
-/** What a form fills in, without what it leaves blank. */
+/** The fields that a form fills in, without blank ones. */
 export const present = (fields: Partial<NonprofitFields>): Partial<NonprofitFields> =>
   Object.fromEntries(
     Object.entries(fields).filter(([, value]) => ![value].flat().every((one) => one === null)),
   );
 
-/** An amount as registers write it, in whole units; null for a blank one and for what is no number. */
+/** An amount in whole units; null if it is blank or no number. */
 export const amountOf = (text: string): number | null =>
   /^-?\d{1,15}(?:\.\d*)?$/.test(text) ? Math.round(Number(text)) : null;
 
@@ -121,8 +120,8 @@ const months = "jan feb mar apr may jun jul aug sep oct nov dec".split(" ");
 const monthNamed = (name: string): string => String(months.indexOf(name.toLowerCase()) + 1);
 
 /**
- * The day of "1990-08-02", "2001-09-13 00:00:00", "13/09/2001", "13 September 2001" or "09-13-2001" as YYYY-MM-DD; null for
- * what is no date.
+ * The day in "1990-08-02", "2001-09-13 00:00:00", "13/09/2001", "13 September 2001" or "09-13-2001" as YYYY-MM-DD; null
+ * for anything else.
  */
 export function dayOf(text: string): string | null {
   const digits = text
@@ -139,11 +138,11 @@ export function dayOf(text: string): string | null {
   return isDate && date.toISOString().startsWith(iso) ? iso : null;
 }
 
-/** What is wrong with the dates of a row, or null; none is after `latest`, YYYY-MM-DD and anything behind it. */
+/** What is wrong with the dates of a row; null if nothing. No date may be after `latest`, which begins with YYYY-MM-DD. */
 export function dateFault(row: Row, columns: readonly string[], latest: string): string | null {
   for (const column of columns) {
     const text = cell(row, column);
-    // Registers write zeros for a date that they do not know.
+    // Registers write zeros for an unknown date.
     if (text === "" || text.startsWith("0000")) continue;
     const date = /^\d{6}$/.test(text) ? monthOf(text) : dayOf(text);
     if (date === null || date < "1000")
@@ -153,11 +152,11 @@ export function dateFault(row: Row, columns: readonly string[], latest: string):
   return null;
 }
 
-/** "1994-07" of "199407"; null for "000000" and for what is no month. */
+/** "1994-07" for "199407"; null for "000000" and for anything that is no month. */
 export const monthOf = (text: string): string | null =>
   /^(?:1[89]|20)\d\d(?:0[1-9]|1[0-2])$/.test(text) ? `${text.slice(0, 4)}-${text.slice(4)}` : null;
 
-/** Lengths of the texts. Source: decisions, "Enrichment". */
+/** Maximum lengths of texts in characters, and number of programmes. */
 const missionMax = 1_000;
 const descriptionMax = 5_000;
 const programmeMax = 2_000;
@@ -171,12 +170,12 @@ export const descriptionOf = (raw: string, organisation: string): string | null 
   shortened(readableProse(raw, organisation), descriptionMax) || null;
 
 /**
- * A website as registers hold it: without a scheme, in capitals, or a word that means none. A form in capitals says
- * nothing about the letter case of a path, so all becomes lower case. Null for what is no public web address.
+ * The website in a register's cell, which may lack a scheme, be in capitals, or say "none". Capitals say nothing about the
+ * case of a path, so all becomes lower case. Null if it is no public web address.
  */
 export function websiteOf(raw: string): string | null {
   const whole = raw.trim().replace(/[\s,.;]+$/, "");
-  // Of several sites in one field the first counts.
+  // Of several sites in a cell the first counts.
   const text = whole.split(/[\s,;&]+/).find((part) => siteInText.test(part)) ?? whole;
   const cased = /[a-z]/.test(text.replace(/^https?:/, "")) ? text : text.toLowerCase();
   const read = readWebsite(
@@ -189,7 +188,7 @@ export function websiteOf(raw: string): string | null {
 const siteInText = /^(?:https?:|www\.)\S*\.|\w\.(?:com|org|net|edu|gov|us|info)(?:$|\/)/i;
 
 /**
- * Programmes as forms describe them; what only repeats the mission is left out. `cost`: what each cost, at the end of its
+ * Programmes as forms describe them, without those that only repeat the mission. `cost`: a text that is added to the
  * description, or "".
  */
 export function programsOf(
@@ -202,7 +201,7 @@ export function programsOf(
   const programmes = raw.flatMap(({ text, cost }) => {
     const programme = formProse(text, organisation).replace(/^[-–•* ]+/u, "");
     const letters = lettersOf(programme);
-    // Of one programme that stands there twice the first counts.
+    // Of a repeated programme the first counts.
     if (texts.has(letters)) return [];
     texts.add(letters);
     return { text: programme, cost };
@@ -221,17 +220,17 @@ export function programsOf(
   });
 }
 
-/** "(SEE SCHEDULE O)", "- CONTINUED ON SCHEDULE O": the end of a text that names where more stands. */
+/** "(SEE SCHEDULE O)", "- CONTINUED ON SCHEDULE O": a reference at the end of a text. */
 const elsewhere =
   /[\s([–—:;,-]*\b(?:please )?(?:see|refer to|cont(?:inued|'d|inues)?\.?(?: (?:on|in|at))?)(?: the)?(?: attached)? sch\w* o\b[^.]{0,60}\W*$/i;
 
-/** "(CONTINUED ON PAGE 42)", in the midst of a text. */
+/** "(CONTINUED ON PAGE 42)" within a text. */
 const continued = /\s*\(cont(?:inued?|['’]?d)?\b[^()]{0,60}\)\s*/gi;
 
 const formProse = (raw: string, organisation: string): string =>
   readableProse(raw.replaceAll(continued, " ").replace(elsewhere, ""), organisation);
 
-/** A heading before a colon or a dash, or else the first words. */
+/** The heading before a colon or a dash, or else the first words. */
 function programName(text: string): string {
   const heading = /^(.{3,70}?)(?::| [-–—] )/u.exec(text)?.[1]?.trim();
   if (heading !== undefined && !/[.!?]\s/.test(heading)) return heading;
@@ -248,16 +247,16 @@ function afterName(text: string, name: string): string {
   return body.slice(0, 1).toUpperCase() + body.slice(1);
 }
 
-/** The year of a date such as "5/14/2007" or "31/12/1871"; null for none, and for one before `earliest`. */
+/** The year of a date such as "5/14/2007" or "31/12/1871"; null for none, and before `earliest`. */
 export function yearOf(date: string, earliest: number): number | null {
   const year = Number(/^\d{1,2}\/\d{1,2}\/(\d{4})$/.exec(date)?.[1] ?? 0);
   return year >= earliest && year <= 2100 ? year : null;
 }
 
-/** No register has a longer cell; one that does has lost a quote somewhere. */
+/** No register has a longer cell; a longer one has lost a quote. */
 const cellLengthMax = 50_000;
 
-/** What a row says; one with a cell that is too long or with an impossible date is malformed. */
+/** Reads a row. A row with a cell that is too long, or with an impossible date, is malformed. */
 export function readRow(
   format: CsvFormat,
   row: Row,

@@ -21,7 +21,7 @@ import { readDocuments } from "./read-documents.ts";
 import { elementsAt, readElements, Unreadable } from "./read-xml.ts";
 
 /**
- * Returns 990, 990-EZ and 990-PF as the IRS publishes them: what organisations said of themselves and of their money. Only
+ * Returns 990, 990-EZ and 990-PF as the IRS publishes them: what organisations say about themselves and their money. Only
  * the elements of the table are read; none of them is about a person.
  */
 export const irs990Xml: DocumentFormat = {
@@ -46,13 +46,13 @@ export const irs990Xml: DocumentFormat = {
   },
 };
 
-/** The number under which the IRS publishes a return, which only the name of its file says. */
+/** The number under which the IRS publishes a return; only the file name contains it. */
 const objectIdOf = (name: string): string =>
   /(?:^|\D)(\d{18})_public\.xml(?:\.gz)?$/.exec(name)?.[1] ?? "";
 
 const forms: Readonly<Record<string, { form: string; element: string }>> = elements.forms;
 
-/** The elements that are read, with their names from before and after 2013, and the parts of a return that they are in. */
+/** The elements to read, with their names before and after 2013, and the parts of a return that contain them. */
 const wanted = elementsAt(
   Object.entries(elements.parts).flatMap(([part, keys]) => [
     [part, part] as const,
@@ -62,7 +62,7 @@ const wanted = elementsAt(
   ]),
 );
 
-/** Header and form are read; the schedules, half of a return, hold nothing that is. */
+/** Only header and form are read: the schedules, half of a return, contain no element of the table. */
 function isEnough(texts: ReadonlyMap<string, string>): boolean {
   const { element } = forms[texts.get("type") ?? ""] ?? {};
   return texts.has("/Return/ReturnHeader") && (element === undefined || texts.has(element));
@@ -82,7 +82,7 @@ async function outcomeOf(bytes: AsyncIterable<Uint8Array>, object_id: string, to
   }
 }
 
-/** `text`: that of an element by its key, or "". */
+/** `text`: the text of an element by its key, or "". */
 type Texts = { form: string; object_id: string; text: (key: string) => string };
 type Return = Texts & { org_id: string; name: string; period_end: string; filing_url: string };
 
@@ -96,7 +96,7 @@ function returnOf(texts: Texts, today: string): RowOutcome {
   const name = readableName(`${text("name_1")} ${text("name_2")}`.replace(careOf, ""));
   if (name === "") return bad("the name of the organisation is missing");
   const org_id = `US-EIN-${ein}`;
-  // The one place where a single return can be looked at; the IRS has a page for each organisation.
+  // The only address that shows a single return; the IRS has one page for each organisation.
   const filing_url =
     object_id === ""
       ? (recordUrl("irs-bmf", org_id) ?? "")
@@ -104,7 +104,7 @@ function returnOf(texts: Texts, today: string): RowOutcome {
   return draftOf({ ...texts, org_id, name, period_end, filing_url });
 }
 
-/** Who opens the letters, often a person, follows the name. */
+/** The name is followed by who opens the letters, often a person. */
 const careOf = /\s*(?:\bC\/O\b|%|\bATTN\b).*$/i;
 
 function draftOf(filed: Return): RowOutcome {
@@ -135,7 +135,7 @@ function draftOf(filed: Return): RowOutcome {
 
 const isSaid = (text: string): boolean => /^(?:x|true|1)$/i.test(text);
 
-/** "2009-11-09T16:03:22.000Z" of "2009-11-09T10:03:22-06:00"; null for what is no instant. */
+/** "2009-11-09T16:03:22.000Z" for "2009-11-09T10:03:22-06:00"; null if it is no time. */
 function instantOf(text: string): string | null {
   const at = new Date(text);
   return Number.isNaN(at.getTime()) ? null : at.toISOString();
@@ -151,12 +151,12 @@ function fieldsOf({ name, period_end, text }: Return): Partial<NonprofitFields> 
   }));
   const programs = programsOf(raw, name, mission);
   const year = Number(text("year_formed"));
-  // Harvard has 1636; the form is about a year that is over.
+  // Harvard was formed in 1636; the form is about a past year.
   const isYear = year >= 1600 && year <= Number(period_end.slice(0, 4));
   return present({ mission, website, programs, founded_year: isYear ? year : null });
 }
 
-/** More than a profile has, as some say nothing. */
+/** More than a profile has, because some are empty. */
 const programmesMax = 30;
 
 function costOf(raw: string, period_end: string): string {
@@ -166,7 +166,7 @@ function costOf(raw: string, period_end: string): string {
   return `Cost in the year to ${month}: ${amountInWords(cost, "USD", true)}.`;
 }
 
-/** The return's own period, and the column for the year before where it says anything. */
+/** The return's own period, and the column for the year before if it is filled in. */
 function financesOf({ form, period_end, filing_url, text }: Return): StoredPeriod[] {
   const start = dayOf(text("period_start"));
   const period_start = start !== null && start < period_end ? start : null;

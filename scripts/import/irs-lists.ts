@@ -11,10 +11,10 @@ import {
   websiteOf,
 } from "./format.ts";
 
-// Lists of the IRS that stand beside its master file. All are text with "|" between cells, without a header, that begins
-// with blank lines. Addresses are not read. Source: IRS, "Tax Exempt Organization Search Bulk Data Downloads".
+// Lists of the IRS besides its master file. All are text files that begin with blank lines and have "|" between cells and
+// no header. Addresses are not read. Source: IRS, "Tax Exempt Organization Search Bulk Data Downloads".
 
-/** Each list is one file of the whole country. */
+/** Each list is one file for the whole country. */
 const whole: RegisterParts = {
   ofRow: () => "US",
   fits: /^US$/,
@@ -38,7 +38,7 @@ export const irsPub78: CsvFormat = {
       return bad(`Deductibility Status is "${status}", which is not codes with commas between`);
     }
     const codes = status.split(/ *, */);
-    // A group's own code says nothing of how much is deductible, and of others the narrowest counts; one unknown here stays.
+    // GROUP does not say how much is deductible; of the other codes the narrowest counts, else an unknown one.
     const own =
       narrowestFirst.find((code) => codes.includes(code)) ??
       codes.filter((code) => code !== "GROUP").at(-1);
@@ -50,10 +50,10 @@ export const irsPub78: CsvFormat = {
   },
 };
 
-/** By the share of a donor's income that may be deducted; rows have their codes in the order of the alphabet. */
+/** Sorted by the share of income that a donor may deduct; rows have their codes in alphabetical order. */
 const narrowestFirst = "LODGE PF SONFI SOUNK SO POF PC UNKWN FORGN EO FED".split(" ");
 
-/** The list of organisations whose exemption was revoked because they filed nothing for three years. */
+/** Organisations whose exemption was revoked because they filed nothing for three years. */
 export const irsRevocations: CsvFormat = {
   name: "irs-revocations",
   about:
@@ -75,7 +75,7 @@ export const irsRevocations: CsvFormat = {
     const [{ day: listed }, { day: posted }, { day: back }] = dates;
     if (listed === "") return bad("Revocation Date is empty");
     const revoked = moved(listed);
-    // An organisation that was given back its exemption before lost it again. Most get it back as of the day that is listed.
+    // A reinstatement before the listed date precedes this revocation. Most later ones date from the listed day.
     const reinstated = back < listed ? "" : back < revoked ? revoked : back;
     const facts = saidOf({ revoked, posted, reinstated });
     const state = reinstated === "" ? "revoked" : "reinstated";
@@ -88,8 +88,8 @@ export const irsRevocations: CsvFormat = {
 };
 
 /**
- * Form 990-N, the e-Postcard: one row for each organisation, its newest. It holds no amounts. Columns 9 to 16, the officer and
- * an address that may be a home, and the organisation's own address are not read. A "|" within a cell shifts those behind it.
+ * Form 990-N, the e-Postcard: the newest row of each organisation, without amounts. Columns 9 to 16 (an officer, an
+ * address that may be a home) and the organisation's address are not read. A "|" within a cell shifts the later cells.
  */
 export const irs990n: CsvFormat = {
   name: "irs-990n",
@@ -134,7 +134,7 @@ function organisationOf(row: Row): { org_id: string; name: string } | string {
   return { org_id: `US-EIN-${ein}`, name: readableName(cell(row, "Legal Name")) || ein };
 }
 
-/** "2017-11-15" of "15-NOV-2017", "" of nothing. */
+/** "2017-11-15" for "15-NOV-2017"; "" for an empty cell. */
 function listedDay(row: Row, column: string): { day: string; problem: string | null } {
   const text = cell(row, column);
   const day = /^\d\d-[A-Z]{3}-\d{4}$/i.test(text) ? dayOf(text.replaceAll("-", " ")) : null;
@@ -143,6 +143,6 @@ function listedDay(row: Row, column: string): { day: string; problem: string | n
   return { day: day ?? "", problem };
 }
 
-/** Due dates of that spring were moved; the list has the old ones. Source: IRS, on the list itself. */
+/** Due dates of spring 2020 were moved, but the list has the old ones. Source: IRS, on the list itself. */
 const moved = (revoked: string): string =>
   revoked >= "2020-04-01" && revoked < "2020-07-15" ? "2020-07-15" : revoked;

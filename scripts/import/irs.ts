@@ -24,13 +24,13 @@ import {
 const sourceUrl =
   "https://www.irs.gov/charities-non-profits/exempt-organizations-business-master-file-extract-eo-bmf";
 
-/** Private foundations: they give to others and are no destination for donors. */
+/** Private foundations give to others, so they are no destination for donors. */
 const privateFoundations = new Set(["02", "03", "04"]);
 
 /**
- * The IRS master file of exempt organisations. Not read on purpose: ICO and the street (a person's name and home). RULING
- * and the amounts are facts of the register alone: a ruling is not when an organisation was founded, and a year's revenue
- * is no budget. Source: the record layout eo-info.pdf.
+ * The IRS master file of exempt organisations. ICO and the street are not read on purpose (a person's name and home).
+ * RULING and the amounts are only facts of the register: a ruling is not when an organisation was founded, and a year's
+ * revenue is no budget. Source: the record layout eo-info.pdf.
  */
 export const irsBmf: CsvFormat = {
   name: "irs-bmf",
@@ -76,12 +76,12 @@ export const irsBmf: CsvFormat = {
   },
 };
 
-/** The codes and numbers of a row under the keys that content/editorial/registers.json has words for. */
+/** The codes and numbers of a row, under keys that content/editorial/registers.json describes. */
 function bmfFacts(row: Row) {
   const filing = cell(row, "FILING_REQ_CD");
   const isPrivate = cell(row, "PF_FILING_REQ_CD") === "1";
   const amounts = [cell(row, "INCOME_AMT"), cell(row, "REVENUE_AMT"), cell(row, "ASSET_AMT")];
-  // Form 990-N asks for no amounts: its zeros stand for nothing.
+  // Form 990-N asks for no amounts, so its zeros mean nothing.
   const isUnsaid = filing === "02" && amounts.every((amount) => Number(amount) === 0);
   const [income = null, revenue = null, assets = null] = isUnsaid ? [] : amounts.map(amountOf);
   return saidOf({
@@ -90,7 +90,7 @@ function bmfFacts(row: Row) {
     status: cell(row, "STATUS"),
     foundation: cell(row, "FOUNDATION"),
     ntee: cell(row, "NTEE_CD"),
-    // The IRS gave these codes up in 1995: they count for a row that has no newer one.
+    // The IRS gave up these codes in 1995: they count only for a row without a newer one.
     activity: cell(row, "NTEE_CD") === "" ? cell(row, "ACTIVITY") : null,
     deductibility: cell(row, "DEDUCTIBILITY"),
     ruling: monthOf(cell(row, "RULING")),
@@ -104,7 +104,7 @@ function bmfFacts(row: Row) {
   });
 }
 
-/** "12-3456789", as Americans write it. */
+/** "12-3456789", the American notation. */
 const formattedEin = (ein: string): string => `${ein.slice(0, 2)}-${ein.slice(2)}`;
 
 const isEligible = (row: Row): boolean =>
@@ -113,14 +113,14 @@ const isEligible = (row: Row): boolean =>
   !privateFoundations.has(cell(row, "FOUNDATION"));
 
 /**
- * What tells a group's member from the others: its SORT_NAME without the group's own number. Null for other
- * organisations (there it is a second name, often a trustee's), for a bare number, and for the name over again.
+ * The chapter's name of a group's member: its SORT_NAME without the group's own number. Null for other organisations
+ * (their SORT_NAME is a second name, often a trustee's), for a bare number, and if it repeats the name.
  */
 function chapterOf(row: Row): string | null {
   if (cell(row, "AFFILIATION") !== "9") return null;
   const sortName = cell(row, "SORT_NAME");
   if (/\b(?:SOLE MBR|TTEE|TRUSTEE|PRES|TREAS)\b|^%/.test(sortName)) return null;
-  // A year tells classes apart; any other number is the group's own count of its members.
+  // A year distinguishes classes; any other number is the group's own count of its members.
   const words = sortName.replace(/^(?!(?:18|19|20)\d\d )[\d-]+ +(?=\S*[A-Z])/, "").trim();
   if (!/[A-Z]{2}/.test(words)) return null;
   const name = cell(row, "NAME").replaceAll(/[^A-Z0-9]/g, "");
@@ -128,7 +128,7 @@ function chapterOf(row: Row): string | null {
   return name.includes(letters) || letters === "" ? null : words;
 }
 
-/** Of organisations that are no chapter; SORT_NAME is a second name there, often a trustee's, who is left out. */
+/** The second name (SORT_NAME) of an organisation that is no chapter; null for none, and for a trustee. */
 function otherNameOf(row: Row): string | null {
   if (cell(row, "AFFILIATION") === "9" || cell(row, "SORT_NAME") === "") return null;
   return otherName(cell(row, "SORT_NAME"), cell(row, "NAME"));
@@ -140,7 +140,7 @@ function withChapter(parent: string, chapter: string): string {
   return `${parent} (${readableName(chapter)})`;
 }
 
-/** Mission and programmes that organisations wrote on form 990 or 990-EZ, joined by EIN. */
+/** Missions and programmes from form 990 or 990-EZ, joined by EIN. */
 export const irs990: CsvFormat = {
   name: "irs-990",
   about: "Missions and programmes of forms 990 and 990-EZ, joined by EIN to known organisations",
@@ -149,7 +149,7 @@ export const irs990: CsvFormat = {
   read: (row) => {
     const name = cell(row, "name");
     const mission = missionOf(cell(row, "mission"), name);
-    // They run together with marks between them.
+    // One cell holds all programmes, separated by marks.
     const texts = cell(row, "programme").split("##");
     const programs = programsOf(
       texts.map((text) => ({ text, cost: "" })),
@@ -162,7 +162,7 @@ export const irs990: CsvFormat = {
   },
 };
 
-/** Mission, website and year of formation that organisations gave on form 1023-EZ, joined by EIN. */
+/** Missions, websites and years of formation from form 1023-EZ, joined by EIN. */
 export const irs1023ez: CsvFormat = {
   name: "irs-1023ez",
   about: "Missions and websites of form 1023-EZ, joined by EIN to known organisations",
@@ -171,13 +171,13 @@ export const irs1023ez: CsvFormat = {
   read: (row) => {
     const mission = missionOf(cell(row, "F9_03_PZ_MISSION"), cell(row, "NAME"));
     const website = websiteOf(cell(row, "Orgurl"));
-    // The form asks when the organisation was incorporated or formed: that is when it was founded. Dates before the United
-    // States are none.
+    // The form asks when the organisation was incorporated or formed, which is when it was founded. Dates before the
+    // United States are errors.
     const founded_year = yearOf(cell(row, "Incorporateddate"), 1776);
     const fields = present({ mission, website, founded_year });
     const url =
       "https://www.irs.gov/charities-non-profits/exempt-organizations-form-1023ez-approvals";
-    // Spreadsheets took the leading zeros of the EIN.
+    // Spreadsheets dropped the leading zeros of the EIN.
     return joined(cell(row, "EIN").padStart(9, "0"), fields, cell(row, "TAXYR"), url);
   },
 };

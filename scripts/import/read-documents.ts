@@ -10,35 +10,35 @@ import { Unreadable } from "./read-xml.ts";
 /** The largest returns, of foundations that list all their gifts, unpack to about 150 MB. */
 const documentBytesMax = 512 * 2 ** 20;
 const tooLarge = `it unpacks to more than ${documentBytesMax / 2 ** 20} MB`;
-/** XML packs to a tenth or a twentieth; what packs to a two-hundredth was made to fill a disk. */
+/** XML shrinks to a tenth or a twentieth; a file that shrinks to a two-hundredth was made to fill a disk. */
 const unpackedRatioMax = 200;
 
-/** Unpacked bytes after which memory is collected, which otherwise happens too late. */
+/** Unpacked bytes after which memory is collected, because the runtime collects too late. */
 const wasteMax = 64 * 2 ** 20;
 
-/** Names of files that hold documents. */
+/** Names of files with documents. */
 export const documentFile = /\.(?:xml|xml\.gz|zip)$/i;
 
-/** What tells a file, or a folder with all that is below it, from any other: SHA-256 in hex of names and contents. */
+/** SHA-256 in hex of names and contents of a file, or of a folder with all files below it. */
 export function documentsDigest(path: string): string {
   const digest = sha256Stream();
   const piece = new Uint8Array(2 ** 20);
   for (const file of filesIn([path], documentFile)) {
     digest.update(`${basename(file)} ${fileSize(file)} `);
     const fd = openSync(file, "r");
-    // One piece of memory for all: a stream would leave as much behind as the file has.
+    // One buffer for all files: a stream would leave as much garbage as the file has bytes.
     for (let size = 1; size > 0; digest.update(piece.subarray(0, size))) size = readSync(fd, piece);
     closeSync(fd);
   }
   return digest.digest("hex");
 }
 
-/** A document in a file. `place`: its name in a zip file; null: the file is the document. Read it before the next one is asked for. */
+/** A document. `place`: its name in a zip file, null without one. Read it before asking for the next one. */
 type Document = { place: string | null; bytes: AsyncIterable<Uint8Array> };
 
 /**
- * The documents of an XML file, gzipped or not, or of a zip file with folders. Throws Unreadable, before any document, for a
- * file that is refused as a whole; reading a document may throw it, too.
+ * The documents of an XML file, gzipped or not, or of a zip file with folders. Throws Unreadable before the first document
+ * if the whole file is refused; reading a document may throw it, too.
  */
 export async function* readDocuments(file: string, onBytes: OnBytes): AsyncGenerator<Document> {
   if (!(await isZip(file))) {
@@ -73,13 +73,13 @@ async function* gzippedOrPlain(file: string, onBytes: OnBytes): AsyncGenerator<U
   }
 }
 
-/** What unpacking throws is about the file. */
+/** Errors of unpacking are faults of the file. */
 const asUnreadable = (error: unknown): unknown =>
   error instanceof Error && !(error instanceof Unreadable)
     ? new Unreadable(brokenFile(error))
     : error;
 
-/** A member of a zip file, and what its directory says of it. */
+/** A member of a zip file, as the zip directory describes it. */
 type Member = {
   name: string;
   size: number;
@@ -88,7 +88,7 @@ type Member = {
   open: () => Promise<AsyncIterable<Uint8Array> | Iterable<Uint8Array>>;
 };
 
-/** The bytes of a member, which are as many and have the checksum that the zip file says. */
+/** The bytes of a member. Throws unless size and checksum are those of the zip directory. */
 async function* checked(member: Member, onBytes: OnBytes): AsyncGenerator<Uint8Array> {
   let [size, checksum] = [0, 0];
   try {
@@ -110,7 +110,7 @@ const openZip = (file: string): Promise<ZipFile> =>
     throw new Unreadable(`the zip file is cut short or damaged (${error.message})`);
   });
 
-/** Looks through a zip file's directory before anything is unpacked; answers whether some of it is packed with Deflate64. */
+/** Checks a zip file's directory before anything is unpacked. Returns whether a member uses Deflate64. */
 async function isDeflate64(file: string): Promise<boolean> {
   const zip = await openZip(file);
   let [unpacked, isFound] = [0, false];
@@ -149,7 +149,7 @@ async function* members(file: string): AsyncGenerator<Member> {
   }
 }
 
-/** Most returns are smaller, and a stream for each would take as long as unpacking it. */
+/** Most returns are smaller, and opening a stream for each would take as long as unpacking it. */
 const wholeBytesMax = 2 ** 20;
 
 async function wholeOf(zip: ZipFile, entry: Entry, fd: number): Promise<[Uint8Array]> {
@@ -157,12 +157,12 @@ async function wholeOf(zip: ZipFile, entry: Entry, fd: number): Promise<[Uint8Ar
   const bytes = new Uint8Array(entry.compressedSize);
   readSync(fd, bytes, 0, bytes.length, fileDataStart);
   if (entry.compressionMethod === 0) return [bytes];
-  // All is unpacked at once where it is as long as the zip file says.
+  // Unpacked in one piece if it is as long as the zip directory says.
   const chunkSize = Math.max(entry.uncompressedSize + 1, 64);
   return [inflateRawSync(bytes, { chunkSize, maxOutputLength: wholeBytesMax + 1 })];
 }
 
-/** The same of a zip file packed with Deflate64, which yauzl cannot unpack. */
+/** Members of a zip file that uses Deflate64, which yauzl cannot unpack. */
 async function* members64(file: string): AsyncGenerator<Member> {
   configure({ useWebWorkers: false, useCompressionStream: false });
   const zip = new ZipReader(new BlobReader(Bun.file(file)));
@@ -171,7 +171,7 @@ async function* members64(file: string): AsyncGenerator<Member> {
     const { filename: name, uncompressedSize: size, compressedSize: packed } = entry;
     const open = () => {
       const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
-      // Its failure is the reader's, too.
+      // The reader reports this failure.
       entry.getData(writable).catch(() => {});
       return Promise.resolve(readable);
     };

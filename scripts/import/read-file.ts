@@ -9,18 +9,18 @@ import { type Entry, openPromise } from "yauzl";
 import type { Place, UnreadableRow } from "#content/register/stage-rows.ts";
 import type { CsvFormat, Row } from "./format.ts";
 
-/** Called with the number of bytes of the file that were read since the last call. */
+/** Called with the number of bytes read since the last call. */
 export type OnBytes = (bytes: number) => void;
 
-/** No register has a longer row, and no record of ours a longer line. Counted before anything is kept in memory. */
+/** No register has a longer row, and no record of ours a longer line. Checked before anything is held in memory. */
 const recordBytesMax = 2 ** 20;
 
-/** The day on which a file was last changed, UTC: what it says is as of then, unless the operator says otherwise. */
+/** The day of a file's last change in UTC; by default its contents are as of that day. */
 export const fileDay = (file: string): string => statSync(file).mtime.toISOString().slice(0, 10);
 
 /**
- * The files in folders and below them with such a name, in the order of their names; other paths as they are. Throws BadInput
- * for a folder without any.
+ * The files with such a name in these folders and below, sorted by name; other paths unchanged. Throws BadInput for a
+ * folder without any.
  */
 export const filesIn = (paths: readonly string[], named = /^[^.]/): string[] =>
   paths.flatMap((path) => {
@@ -31,7 +31,7 @@ export const filesIn = (paths: readonly string[], named = /^[^.]/): string[] =>
     return files.map(({ parentPath, name }) => join(parentPath, name)).toSorted();
   });
 
-/** Sizes in bytes. Throws BadInput for a file that is missing, no file or empty. */
+/** The size of a file in bytes. Throws BadInput if it is missing, no file or empty. */
 export function fileSize(file: string): number {
   const stats = statSync(file, { throwIfNoEntry: false });
   if (stats === undefined) throw new BadInput(file, null, "no such file");
@@ -41,9 +41,9 @@ export function fileSize(file: string): number {
 }
 
 /**
- * The rows of a CSV file, gzipped or not, each with the line on which it ends, and what is wrong with those that cannot be
- * read. Only the columns of the format are read; a header without them is refused. A format with a delimiter of its own has
- * neither header nor quotes. Memory does not grow with the file.
+ * The rows of a CSV file, gzipped or not, each with the line on which it ends, and the faults of unreadable rows. Only the
+ * columns of the format are read; a header without them is refused. A format with its own delimiter has neither header nor
+ * quotes. Memory does not grow with the file.
  */
 export async function* readCsv(
   file: string,
@@ -70,7 +70,7 @@ export async function* readCsv(
           },
         }
       : { columns: [...(alternatives[0] ?? [])], delimiter, quote: false }),
-    // The line travels with its row: the parser is ahead of anyone who reads.
+    // The line is passed with its row, because the parser is ahead of its readers.
     on_record: (row: Row, { lines: line }) => {
       readTo = line;
       return { row, line };
@@ -83,14 +83,14 @@ export async function* readCsv(
         skippedLine = parser.info.lines;
         skippedRows += 1;
       }
-      // An open quote swallowed all rows after it: that is no single row to leave out.
+      // An open quote swallowed all rows after it, so the fault is not one row that can be left out.
       if (error.code === "CSV_QUOTE_NOT_CLOSED") {
         openQuote = described(error);
         return;
       }
       const row = { line: lineOf(error, readTo), problem: explain(error) };
       unreadable.push(row);
-      // Wakes the reader: a file of nothing else must not gather in memory.
+      // Wakes the reader, so that a file of only bad rows does not fill memory.
       parser.push(row);
     },
   });
@@ -104,7 +104,7 @@ export async function* readCsv(
     for await (const read of parser) {
       const row: { row: Row; line: number } | UnreadableRow = read;
       line = row.line;
-      // The parser is ahead: what it could not read comes before the rows that wait here.
+      // The parser is ahead, so its unreadable rows come before the rows that wait here.
       yield* unreadable.splice(0);
       if (openQuote !== undefined) throw openQuote;
       if ("row" in row) yield row;
@@ -122,8 +122,8 @@ export async function* readCsv(
 const tooLong = `no row ends within ${recordBytesMax / 2 ** 20} MB; a quote or a line break may be missing`;
 
 /**
- * Calls `stop` when more than a record's bytes were read and none of them ended one. The parser's own limit adds up the
- * lengths of fields: a packed file of a few kB holds a row of millions of empty ones.
+ * Calls `stop` when more bytes than a record may have were read without ending one. The parser's own limit adds up lengths
+ * of fields, so a packed file of a few kB could hold a row of millions of empty fields.
  */
 function boundRecords(bytes: Readable, ended: () => number, stop: () => void): void {
   let before = 0;
@@ -137,8 +137,8 @@ function boundRecords(bytes: Readable, ended: () => number, stop: () => void): v
 }
 
 /**
- * The rows of a file with tabs between cells, a header and no quotes, like readCsv. A line that does not begin as rows do goes
- * on with the one before: texts hold line breaks.
+ * The rows of a file with tabs between cells, a header and no quotes, like readCsv. A line that does not begin as rows do
+ * continues the previous one, because texts contain line breaks.
  */
 export async function* readTabs(
   file: string,
@@ -168,8 +168,8 @@ export async function* readTabs(
 }
 
 /**
- * The lines of a text file, gzipped or not, counted from 1; those without a character, or of spaces alone, are left out. Throws
- * BadInput for one that is too long.
+ * The lines of a text file, gzipped or not, counted from 1, without empty lines and lines of spaces. Throws BadInput for a
+ * line that is too long.
  */
 export async function* readLines(
   file: string,
@@ -216,8 +216,8 @@ const bytesOf = async (file: string, onBytes: OnBytes): Promise<Readable> =>
   pipeline(await unpackedBytes(file, onBytes), asUtf8(), () => {});
 
 /**
- * Makes UTF-8 of text: a line that is not valid UTF-8 is Windows-1252, in which some registers come, and bytes of zero are left
- * out. Keeps at most a record's bytes.
+ * Converts text to UTF-8: a line that is not valid UTF-8 is read as Windows-1252, which some registers use, and zero bytes
+ * are dropped. Holds at most one record in memory.
  */
 function asUtf8(): Transform {
   const windows = new TextDecoder("windows-1252");
@@ -228,7 +228,7 @@ function asUtf8(): Transform {
       const text = chunk.includes(0) ? chunk.filter((byte) => byte !== 0) : chunk;
       const bytes = Buffer.concat([rest, text]);
       const end = bytes.length > recordBytesMax ? bytes.length : bytes.lastIndexOf(10) + 1;
-      // Most registers are UTF-8 throughout, and pass as they are.
+      // Most registers are valid UTF-8 and pass unchanged.
       const isClean = isUtf8(bytes.subarray(0, end));
       for (let from = 0, to = end; from < end; from = to) {
         to = isClean ? end : bytes.indexOf(10, from) + 1 || end;
@@ -241,7 +241,7 @@ function asUtf8(): Transform {
   });
 }
 
-/** Whether a file is a zip file. The first bytes tell, not the name: downloads get renamed. */
+/** Whether a file is a zip file, by its first bytes, because downloads get renamed. */
 export const isZip = async (file: string): Promise<boolean> =>
   (await startOf(file)).toString() === "PK";
 
@@ -254,7 +254,7 @@ async function startOf(file: string): Promise<Buffer> {
   return buffer;
 }
 
-/** The bytes of a file, unpacked where it is gzipped or a zip file that holds one. */
+/** The bytes of a file, unpacked if it is gzipped or a zip file with one file. */
 export async function unpackedBytes(file: string, onBytes: OnBytes): Promise<Readable> {
   const buffer = await startOf(file);
   if (buffer.toString() === "PK") return zippedBytes(file, onBytes);
@@ -269,7 +269,7 @@ export async function unpackedBytes(file: string, onBytes: OnBytes): Promise<Rea
 /** No register unpacks to more. */
 const unpackedBytesMax = 8 * 2 ** 30;
 
-/** The one file in a zip file, its checksum compared at the end. */
+/** The only file of a zip file; its checksum is compared at the end. */
 async function zippedBytes(file: string, onBytes: OnBytes): Promise<Readable> {
   const refuse = (problem: string) => new BadInput(file, null, problem);
   const zip = await openPromise(file, { autoClose: false }).catch((error: Error) => {
@@ -303,7 +303,7 @@ async function zippedBytes(file: string, onBytes: OnBytes): Promise<Readable> {
   return pipeline(packed, checked, () => zip.close());
 }
 
-/** The columns that are read, each under its name; the parser leaves out the others. */
+/** The columns to read, under their names; the parser omits the others. */
 function columnsOf(
   file: string,
   header: readonly string[],
@@ -324,7 +324,7 @@ function columnsOf(
   );
 }
 
-// An open quote swallows the rest of the file: the row that follows the last good one is to blame.
+// An open quote swallows the rest of the file, so the row after the last good one is to blame.
 const lineOf = (error: CsvError, readTo: number): number =>
   error.code === "CSV_QUOTE_NOT_CLOSED" || typeof error["lines"] !== "number"
     ? readTo + 1
@@ -340,7 +340,7 @@ export const brokenFile = (error: Error & { code?: string }): string =>
     ? "the gzip file is cut short"
     : `cannot be read (${error.message})`;
 
-/** Input that cannot be taken in: the message names the file and, where there is one, the line or the document in it. */
+/** Input that cannot be imported. The message names the file and, if known, the line or the document. */
 export class BadInput extends Error {
   override name = "BadInput";
 

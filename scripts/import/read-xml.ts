@@ -5,12 +5,12 @@ export class Unreadable extends Error {
   override name = "Unreadable";
 }
 
-/** Elements by their local names, each with those in it; `key` names the text of one. */
+/** A tree of elements by local name; `key` names the text of an element. */
 class Elements extends Map<string, Elements> {
   key: string | undefined;
 }
 
-/** The elements at paths ("/Return/Header"), each with the key of its text. */
+/** A tree of the elements at these paths ("/Return/Header"), each with the key of its text. */
 export function elementsAt(paths: Iterable<readonly [path: string, key: string]>): Elements {
   const root = new Elements();
   for (const [path, key] of paths) {
@@ -24,18 +24,18 @@ export function elementsAt(paths: Iterable<readonly [path: string, key: string]>
   return root;
 }
 
-/** Elements inside one another, and letters in which none begins or ends: no return has nearly as many. */
+/** Maximum nesting, and maximum length of text without a tag; no return comes near them. */
 const depthMax = 200;
 const silentMax = 2 ** 20;
-/** Letters that are parsed before it is asked again whether more are needed. */
+/** Characters to parse before checking again whether more are needed. */
 const pieceLength = 4_096;
 /** Longer texts are cut: no field takes more. */
 const textMax = 50_000;
 
 /**
- * The texts of elements of an XML document by their keys, with and without prefixes; of several with one key the first that says anything. One whose key ends with # begins a group; one whose key ends with *
- * has the number of the group in its place. Reads until `isEnough`, which is asked after each element with a key; what follows must only end with the root. A
- * document that is not well-formed, ends early, has a DTD (and so may have entities) or is not UTF-8 is Unreadable.
+ * Reads the texts of XML elements by key; of several with one key the first non-empty text counts. A key ending in #
+ * begins a group, and the * in a key becomes the group's number. After `isEnough`, asked after each element with a key,
+ * the rest must only end with the root. Throws Unreadable if it is malformed, incomplete, not UTF-8 or has a DTD.
  */
 export async function readElements(
   bytes: AsyncIterable<Uint8Array>,

@@ -10,13 +10,13 @@ const reasons: Record<SkipReason, string> = {
 
 const partsShownMax = 12;
 
-/** The days of which files speak, for people. */
+/** The dates of the data in the files, in words. */
 const daysOf = ({ as_of }: ImportReport): string => {
   const days = [...new Set(Object.values(as_of))].toSorted();
   return days.length > 0 ? `, as of ${days.join(" and ")}` : "";
 };
 
-/** What a run covers and would withdraw, said before it is applied; "" when it withdraws nothing. */
+/** What an import covers and would withdraw, shown before it is applied; "" if it covers nothing. */
 export function coveredInWords(report: ImportReport): string {
   const { covers } = report;
   if (covers.length === 0) return "";

@@ -43,20 +43,20 @@ export type ImportRequest = Omit<ImportInput, "source" | "files"> &
     /** Paths. */
     files: string[];
     dataDir: string;
-    /** YYYY-MM-DD, the date of what the files say; null: when each file was last changed. */
+    /** The date of the data, YYYY-MM-DD; null for the date on which each file was last changed. */
     asOf: string | null;
-    /** Called while fetching (MB) and reading (bytes), and while applying and linking (organisations). */
+    /** Called while fetching (MB), reading (bytes), and applying and linking (organisations). */
     onProgress: (step: string, done: number, total: number) => void;
-    /** Called with each malformed row that is left out, and with files that a register lacks or does not use. */
+    /** Called for each malformed row that is left out, and for files that a register lacks or does not use. */
     onSkipped: (problem: string) => void;
   };
 
-/** An import that ended before all was applied. What is applied stays, and running it again finishes the work. */
+/** An import that ended early. What was applied stays, and running it again finishes the work. */
 export class Interrupted extends Error {
   override name = "Interrupted";
 }
 
-/** Imports files. Throws BadInput (the store is as it was) or Interrupted. */
+/** Imports files. Throws BadInput (the store is unchanged) or Interrupted. */
 export async function runImport(request: ImportRequest): Promise<ImportReport> {
   const startedMs = performance.now();
   const { store, clock, signal, dataDir, onProgress, onCovered, onSkipped } = request;
@@ -95,7 +95,7 @@ export async function runImport(request: ImportRequest): Promise<ImportReport> {
   }
 }
 
-/** The files and folders to read, with marks by which they are known again: all but documents that were imported before. */
+/** The files and folders to read, and their marks, without documents that were imported before. */
 async function unreadOf({ store, format, files, checkOnly }: ImportRequest) {
   if (checkOnly || !isOfDocuments(formatNamed(format))) return { files, marks: [] };
   const read = await filesRead(store, format);
@@ -123,7 +123,7 @@ function sourceOf(request: ImportRequest): ImportSource {
     const recordFile = (name: string) => ({ name, lines: readLines(name, onBytes) });
     return { register: null, read: () => files.map(recordFile) };
   }
-  // A year from now no register knows anything.
+  // No register has data about dates more than a year ahead.
   const latest = new Date(clock().getTime() + yearMs).toISOString();
   const opening = { dataDir, latest, onBytes, onLeftOut: onSkipped };
   const today = clock().toISOString().slice(0, 10);
@@ -163,7 +163,7 @@ async function* rowsOf(
 const n = (count: number): string => count.toLocaleString("en");
 const giga = (size: number): string => `${(Math.ceil(size / 1e7) / 100).toFixed(2)} GB`;
 
-/** How much disk an import lacks: something is always missing where it got full. */
+/** Says how much disk space is missing; never zero, because the disk did fill up. */
 const shortOf = (needed: number, free: number): string =>
   `the disk is too full: about ${giga(Math.max(needed - free, 1e7))} are missing (${giga(free)} of ${giga(needed)} are free). Free that much and run the same command again`;
 
@@ -174,7 +174,7 @@ export const isDiskFull = (error: unknown): boolean =>
   ) ||
     isDiskFull(error.cause));
 
-/** What went wrong, in words for an operator. */
+/** The error for a failure, in words for an operator. */
 function errorOf(failure: ImportFailure, { files, dataDir }: ImportRequest): Error {
   const refused = (place: string, problem: string) => new BadInput(place, null, problem);
   if (failure.kind === "interrupted") {
@@ -213,16 +213,16 @@ function errorOf(failure: ImportFailure, { files, dataDir }: ImportRequest): Err
   return refused(files.join(", "), problem);
 }
 
-/** How long one transaction of an import should hold the store's write lock, in milliseconds: each costs 10 ms of its own. */
+/** Target time for which a transaction holds the write lock, in milliseconds; each has an overhead of 10 ms. */
 const transactionMs = 140;
-/** Beside a service: what it is sent meanwhile is to be stored within 100 ms. */
+/** Beside a service, whose own writes are to be stored within 100 ms. */
 const transactionBesideMs = 40;
 const sizeMin = 10;
 const sizeMax = 1_500;
-/** As long as others wait between two looks for the lock, on the whole: a shorter pause they would meet by luck alone. */
+/** About as long as others wait between attempts at the lock; they would hit a shorter pause only by luck. */
 const pauseMs = 30;
 
-/** Finds the number of organisations that fit into one transaction of this length, and leaves room between two. */
+/** Finds how many organisations fit into a transaction of this length, and pauses between two. */
 function startPace(lengthMs: number): Pace {
   let size = 100;
   return {
@@ -231,7 +231,7 @@ function startPace(lengthMs: number): Pace {
       const startedMs = performance.now();
       const value = await work();
       const tookMs = Math.max(performance.now() - startedMs, 1);
-      // Half the way toward the size that would have taken the time wanted: one slow commit is no trend.
+      // Moves half-way to the size that would have taken the target time, because one slow commit is no trend.
       size = Math.round((size + size * Math.min(lengthMs / tookMs, 2)) / 2);
       size = Math.min(Math.max(size, sizeMin), sizeMax);
       await Bun.sleep(pauseMs);
@@ -262,7 +262,7 @@ const folder = join(import.meta.dirname, "../../content/editorial/mapping");
 
 let mapping: CauseMapping | undefined;
 
-/** The mapping of registers' codes to causes, from the tables in content/editorial/mapping, read once. */
+/** The mapping of registers' codes to causes, read once from the tables in content/editorial/mapping. */
 export const loadCauseMapping = (): CauseMapping =>
   (mapping ??= causeMapping({
     ntee: table("ntee", "NTEE_TO_CAUSES"),
@@ -275,6 +275,6 @@ export const loadCauseMapping = (): CauseMapping =>
 
 type Tables = { [Name in keyof MappingTables]: MappingTables[Name][number] };
 
-// Type of a row by the name of its table; causeMapping refuses a cause that does not exist.
+// The type of a row follows from the name of its table; causeMapping refuses unknown causes.
 const table = <Name extends keyof Tables>(_: Name, file: string): Tables[Name][] =>
   parse<Tables[Name]>(readFileSync(join(folder, `${file}.csv`)), { columns: true, bom: true });

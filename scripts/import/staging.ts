@@ -4,10 +4,10 @@ import { Database } from "bun:sqlite";
 import { isAlive } from "#api/operator/running-service.ts";
 import type { StagedRow, Staging } from "#content/register/stage-rows.ts";
 
-/** A database in the data folder. Its file loses its name as soon as it is open, so it is gone when the process ends, however that ends. */
+/** A database whose file is unlinked as soon as it is open, so that it is gone when the process ends in any way. */
 function openNameless(dataDir: string): Database {
   mkdirSync(dataDir, { recursive: true });
-  // Those of earlier versions kept their names, and stayed when the import was killed.
+  // Earlier versions kept the file's name, so the file stayed when an import was killed.
   for (const name of readdirSync(dataDir)) {
     const pid = /^import-(\d+)\.staging$/.exec(name)?.[1];
     if (pid !== undefined && !isAlive(Number(pid))) rmSync(join(dataDir, name), { force: true });
@@ -16,17 +16,17 @@ function openNameless(dataDir: string): Database {
   rmSync(file, { force: true });
   const db = new Database(file, { create: true, strict: true });
   rmSync(file);
-  // Nothing here outlives the process, so nothing needs to survive a crash, and nothing is ever committed.
+  // The data need not survive the process or a crash, and nothing is ever committed.
   db.run("PRAGMA journal_mode = MEMORY");
   db.run("PRAGMA synchronous = OFF");
   db.run("PRAGMA cache_size = -8000");
   return db;
 }
 
-/** Letters of rows that are taken before memory is collected: by itself it would grow by a hundred megabytes. */
+/** Characters of rows after which memory is collected; otherwise it would grow by a hundred megabytes. */
 const takenMax = 2 ** 20;
 
-/** Rows that were read and checked: memory stays small, and the store untouched until all is well. */
+/** Holds rows that were read and checked: memory stays small, and the store unchanged until all rows are read. */
 export function openStaging(dataDir: string): Staging & { close(): void } {
   const db = openNameless(dataDir);
   db.run(
@@ -69,10 +69,10 @@ export function openStaging(dataDir: string): Staging & { close(): void } {
   };
 }
 
-/** Rows of tables that are read before the one that they belong to, as JSON arrays by the name of the table and a key. */
+/** Rows of side tables, read before the rows they belong to: JSON arrays by table name and key. */
 export function openSideTables(dataDir: string) {
   const db = openNameless(dataDir);
-  // Keys that are numbers are stored as such: files have them in their order, and neighbours share a page.
+  // Numeric keys are stored as numbers: files are sorted by them, and neighbours share a page.
   db.run("CREATE TABLE side (name, key INTEGER, rows, PRIMARY KEY (name, key)) WITHOUT ROWID");
   db.run("BEGIN");
   const add = db.query(

@@ -12,14 +12,14 @@ import type { RowOutcome } from "#content/register/stage-rows.ts";
 import * as format from "./format.ts";
 import { amountOf, bad, cell, type CsvFormat, dayOf, missionOf, type Row } from "./format.ts";
 
-/** Readers and columns: "day Registered Date". Source of all rules: content/editorial/uk-registers.json. */
+/** Rules such as "day Registered Date": a reader and a column. All are in content/editorial/uk-registers.json. */
 type Rules = Readonly<Record<string, string>>;
 type Values = Record<string, string | number | null>;
 
-/** What the other tables of a register say of a charity. `texts` has its codes of purposes, too. */
+/** Data about a charity in the other tables of a register. `texts` includes its codes of purposes. */
 export type Beside = { texts: Rules; facts: Values; finances: StoredPeriod[] };
 
-/** A charity register of the United Kingdom that is read whole. */
+/** A charity register of the United Kingdom that is read as a whole. */
 export function ukRegister(
   name: keyof typeof uk.registers,
   beside?: (row: Row) => Beside,
@@ -53,7 +53,7 @@ export function ukRegister(
       const written: Values = { ...valuesOf(row, texts), ...more.texts };
       const of = { name: String(written["name"]), org_id };
       const values: Values = { ...valuesOf(row, facts, of), ...more.facts };
-      // The end of a year of which nothing was reported yet is none of accounts.
+      // The end of a year without reported figures is no end of accounts.
       if ((values["income"] ?? values["spending"]) == null) values["accounts_to"] = null;
       const [, parent] = /^(.*-\d+)-\d+$/.exec(org_id) ?? [];
       const purposes = String(written["purposes"]).toLowerCase();
@@ -65,14 +65,14 @@ export function ukRegister(
           facts: { ...values, linked_to: parent ?? null },
           mapped: (readable) => mapping.byPurposes(codes, readable, isMarked),
         },
-        // A linked charity is no donee of its own: what is given goes to the one whose number it has.
+        // A linked charity is no recipient of its own: gifts go to the charity whose number it has.
         parent === undefined && !isRemoved(row),
       );
     },
   };
 }
 
-/** What a charity register of the United Kingdom says of a charity, texts as it writes them. */
+/** A charity in a register of the United Kingdom, with texts as the register writes them. */
 type UkCharity = {
   register: string;
   registration: RegisterNumber;
@@ -83,7 +83,7 @@ type UkCharity = {
   mapped: (name: string) => CauseChoice;
 };
 
-/** A charity's profile; of one that gets none, because it was removed for example, only what the register says. */
+/** A charity's profile; without one (for example a removed charity), only what the register says. */
 export function ukOutcome(charity: UkCharity, hasProfile: boolean): RowOutcome {
   const { registration, state, finances = [] } = charity;
   const text = (name: string) => String(charity.texts[name] ?? "").trim();
@@ -109,7 +109,7 @@ export function ukOutcome(charity: UkCharity, hasProfile: boolean): RowOutcome {
   return format.listed(record, registration, url, charity.mapped(name), fields, rules);
 }
 
-/** The number of a row and of a charity that is linked to it, or what is wrong with them. */
+/** The number of a row, with that of a linked charity; or what is wrong with it. */
 export function ukNumber(scheme: string, row: Row, [main = "", part = ""]: readonly string[]) {
   const linked = Number(cell(row, part));
   const number = `${cell(row, main)}${linked === 0 ? "" : `-${linked}`}`;
@@ -119,14 +119,14 @@ export function ukNumber(scheme: string, row: Row, [main = "", part = ""]: reado
 
 const regions = new Map(Object.entries(uk.regions));
 
-/** The region of a register, where the postcode lies in it or none is there: Scotland's register has charities of London. */
+/** A register's region if the postcode lies in it or is missing: Scotland's register has charities in London. */
 function regionOf(scheme: string, postcode: string): string | null {
   const region = regions.get(scheme);
   const isThere = new RegExp(region?.codes ?? "^$").test(postcode.toUpperCase());
   return isThere || !/\d/.test(postcode) ? (region?.name ?? null) : null;
 }
 
-/** What the charity says it does is its mission; the objects of its deed are the longer text, or stand in for it. */
+/** The charity's own description is its mission; the objects of its deed are the longer text, or replace it. */
 function textsOf(activities: string, objects: string, name: string) {
   const ownMission = missionOf(activities, name);
   const mission = ownMission ?? missionOf(objects, name);
@@ -138,7 +138,7 @@ function textsOf(activities: string, objects: string, name: string) {
 
 const itemsMax = 40;
 
-/** Items with "; " between, each once; null for none. */
+/** Items separated by "; ", each once; null for none. */
 export function itemsOf(items: readonly string[]): string | null {
   const each = [...new Set(items.filter(Boolean))];
   const more = each.length > itemsMax ? [`${each.length - itemsMax} more`] : [];
@@ -163,24 +163,24 @@ const readers: Readonly<Record<string, Reader>> = {
   text: (text) => text,
   day: dayOf,
   amount: amountOf,
-  // 0 stands for what is not known.
+  // 0 means unknown.
   count: (text) => amountOf(text) || null,
   yes: (text) => (isYes.test(text) ? "Y" : null),
   yes_or_no: (text) => (text === "" ? null : isYes.test(text) ? "Y" : "N"),
-  // Items begin with a capital and may hold commas; some registers quote each.
+  // Items begin with a capital and may contain commas; some registers quote each.
   list: (text) => itemsOf(text.replaceAll(/^'|'$/g, "").split(/'?,\s*'?(?=\p{Lu})/u)),
   company: (text, { org_id }) => companyNumber(text, org_id),
   other: (text, { name }) => otherNames([text], name),
-  // OSCR writes it behind a name.
+  // OSCR appends it to a name.
   name: (text) => text.replace(insolvency, ""),
   insolvent: (text) => (insolvency.test(text) ? "Y" : null),
-  // Of an address, too, nothing else is taken.
+  // Only the postcode is taken from an address.
   postcode: (text) => text.match(/\b[A-Z]{1,2}\d[A-Z\d]? ?\d[A-Z]{2}\b/gi)?.at(-1) ?? "",
   // CCNI has one column for its status and for that of the yearly return.
   reporting: (text) => (text.includes(":") ? text : null),
 };
 
-/** What a cell says: dashes, zeros of a postcode and the first day of 1970 say nothing. */
+/** The text of a cell. Dashes, a postcode of zeros and the first day of 1970 mean nothing. */
 const textOf = (row: Row, column: string): string =>
   cell(row, column).replace(/^(?:[-, ]*|XX0 0XX|0?1\/0?1\/1970)$/, "");
 
@@ -195,7 +195,7 @@ export const valuesOf = (row: Row, rules: Rules, of = { name: "", org_id: "" }):
     }),
   );
 
-/** The money of a year; none without a figure. */
+/** The finances of a year; none without a figure. */
 export function periodsOf({ received = null, ...values }: Values): StoredPeriod[] {
   const { period_end: ends, revenue, expenses } = values;
   if (ends == null || (revenue ?? expenses) == null) return [];

@@ -21,7 +21,7 @@ import { publishChanges } from "#site/publisher/list-job.ts";
 import type { Publisher } from "#site/publisher/open-publisher.ts";
 import { rollBackTo } from "#site/publisher/requests.ts";
 
-/** Keeps the settings that pages name as facts of the store: the pages are rendered with the next changes. */
+/** Stores the settings that pages show as facts; the pages are rendered with the next changes. */
 export async function keepPublicSettings(
   { source: { store }, clock }: Publisher["context"],
   settings: Partial<Config>,
@@ -38,7 +38,7 @@ export async function keepPublicSettings(
   }
 }
 
-/** Renders everything again; answers how many documents failed. */
+/** Renders everything again. Returns the number of documents that failed. */
 export async function publishFull(
   publisher: Publisher,
   processes: number | undefined,
@@ -50,7 +50,7 @@ export async function publishFull(
   const progress = startProgress("Rendering documents", 0);
   const outcome = await publisher.buildAll({ processes, onProgress: progress.at });
   progress.end();
-  // Search indexes come after all else: a full build makes those for programs, this the one for people.
+  // Search indexes come last: a full build makes those for programs, and this the one for people.
   if (!json) console.error("Making search indexes (about half a minute for 41,000 nonprofits).");
   const indexed = await publisher.searchJob.run();
   if (indexed !== null) await publisher.feedJob.run();
@@ -69,7 +69,7 @@ export async function publishFull(
   return outcome.failed.length;
 }
 
-/** Publishes what has changed; answers how many documents could not be rendered. */
+/** Publishes what has changed. Returns the number of documents that could not be rendered. */
 export async function drainOnce(
   { context, feedJob, searchJob }: Publisher,
   { json, releasesKept }: { json: boolean; releasesKept: number },
@@ -107,7 +107,7 @@ export function showFailed(failed: readonly Failure[]): void {
   for (const { key, error } of failed) console.error(`failed: ${key}: ${error}`);
 }
 
-/** Goes back to an older release; "-1" is what was shown before the newest changes. */
+/** Goes back to an older release; "-1" is the state before the newest changes. */
 export async function goBack(
   { context, feedJob }: Publisher,
   text: string,
@@ -117,7 +117,7 @@ export async function goBack(
   const outcome = rollBackTo(context, target);
   if (outcome === null) stopWith(notKeptMessage(target, context.manifest));
   await feedJob.run();
-  // A power loss must not bring back what was gone back from.
+  // After a power loss, the release that was left must not return.
   await syncAll(context);
   const files = outcome.changed.length + outcome.removed.length;
   console.log(
@@ -127,13 +127,13 @@ export async function goBack(
   );
 }
 
-/** What an operator reads who publishes while a rollback holds. */
+/** The message for publishing while a rollback holds. */
 export const heldMessage = (release: number): string =>
   `Publishing is held at release ${release} by a rollback. Resume with \`publish --resume\`.`;
 
 const publicationsMax = 100_000;
 
-/** The release that was asked for: its number, or -N for what was shown N publications ago. */
+/** The release meant by a number, or by -N for the state N publications ago. */
 export function targetOf(text: string, manifest: Manifest): number {
   const number = text.trim() === "" ? Number.NaN : Number(text);
   if (!Number.isInteger(number) || number === 0 || number < -publicationsMax) {
@@ -146,7 +146,7 @@ export function targetOf(text: string, manifest: Manifest): number {
   return target ?? stopWith("No release of earlier changes is kept.");
 }
 
-/** What an operator reads who asked for a release that cannot be gone back to. */
+/** The message for a release to which no rollback is possible. */
 export function notKeptMessage(target: number, manifest: Manifest): string {
   const [newest, ...older] = releases(manifest, manifest.state().current_release);
   if (newest?.id === target) return `Release ${target} is what readers see.`;
@@ -157,7 +157,7 @@ export function notKeptMessage(target: number, manifest: Manifest): string {
 
 const shownMax = 20;
 
-/** Says which files a full build changed or repaired, for a person; nothing of a first one. */
+/** Prints which files a full build changed or repaired; nothing for a first build. */
 export function showFindings({ differing, repaired = [] }: FullBuildFindings): void {
   if (differing?.length === 0) console.log("Nothing differed from the bundle before.");
   showPaths("files differed from the bundle before", differing ?? []);
@@ -173,10 +173,10 @@ function showPaths(what: string, paths: readonly string[]): void {
   if (paths.length > shownMax) console.log("  … (--json lists them all)");
 }
 
-/** A bucket and how it is filled: as the command line says, else as the settings do. */
+/** A bucket and how it is filled: from the command line, else from the settings. */
 export type Bucket = { to: string; extensionless: boolean };
 
-/** The bucket that is to follow the releases; null for none. */
+/** The bucket that follows the releases; null for none. */
 export function bucketOf(
   flags: { to?: string | undefined; extensionless?: boolean | undefined },
   { s3 }: Config,
@@ -185,13 +185,13 @@ export function bucketOf(
   return to === undefined ? null : { to, extensionless: flags.extensionless ?? s3.extensionless };
 }
 
-/** The bucket's store, with the keys of the settings; ends the process when one is not usable. */
+/** The bucket's store, with the keys of the settings. Ends the process if it cannot be used. */
 export function targetOrExit(to: string, { s3 }: Config, signal?: AbortSignal): ObjectStore {
   const opened = openS3Target(to, s3, { signal });
   return opened.ok ? opened.value : stopWith(`--to: ${opened.failure}`, 2);
 }
 
-/** Which caches are purged of changes, and how. */
+/** Which caches to purge of changes, and how. */
 export function purgeConfigOf(config: Config, log: PurgeConfig["log"]): PurgeConfig {
   const { purgeUrls: urls, purgeMode: mode, purgeHeaders: headers, s3 } = config;
   const client = mode === "cloudfront" ? awsClient(s3, mode) : null;
@@ -199,7 +199,7 @@ export function purgeConfigOf(config: Config, log: PurgeConfig["log"]): PurgeCon
   return { urls, mode, host: new URL(config.baseUrl).host, headers, ...(sign && { sign }), log };
 }
 
-/** Brings what changed since the last upload to a bucket. Answers whether the bucket shows the current release. */
+/** Uploads what changed since the last upload. Returns whether the bucket shows the current release. */
 export async function bringToBucket(
   config: Config,
   bucket: Bucket & { json: boolean },

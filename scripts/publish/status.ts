@@ -15,7 +15,7 @@ import { heldMessage, showFailed } from "./once.ts";
 
 const releasesShownMax = 10;
 
-/** Tells how far publishing is, in text or as JSON; the exit code is 1 while a page cannot be rendered. */
+/** Prints the state of publishing, as text or JSON. The exit code is 1 while a page cannot be rendered. */
 export async function showStatus(config: Config, json: boolean): Promise<void> {
   const status = await statusOf(config, json);
   if (status.failed.length > 0) process.exitCode = 1;
@@ -86,7 +86,7 @@ function examples(paths: readonly string[]): string {
   return `: ${paths.slice(0, examplesMax).join(", ")}${more}`;
 }
 
-/** Null when the store cannot be asked: what is published can be shown all the same. */
+/** Null when the store cannot be read; the state of the bundle is shown all the same. */
 async function waitingOf(config: Config, { fast_sequence, slow_sequence }: PublisherState) {
   try {
     using store = await openExistingStore(config, { migrated: true });

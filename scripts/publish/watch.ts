@@ -37,11 +37,11 @@ import { heldMessage, type Bucket, purgeConfigOf, targetOrExit } from "./once.ts
 
 const listDelayMs = 400;
 const besideServiceEveryMs = 1_500;
-/** A log line names this many of the files that a full build found to be different. */
+/** A log line names at most this many of the files that a full build found to differ. */
 const differingPathsMax = 20;
-/** How long caches and buckets may still be notified when the process was asked to stop. */
+/** When the process is asked to stop, it still notifies caches and buckets for at most this long. */
 const lastWordMs = 2_000;
-/** Of several publishers that fill one bucket, the next one takes over this long after the one before was gone. */
+/** Publishers that share a bucket hold a lease on it: how long it lasts, and how often others look for it. */
 const [uploadLeaseMs, uploadLookEveryMs] = [30_000, 5_000];
 
 /** Publishes until the process is asked to stop, or until the service that started it is gone. */
@@ -55,10 +55,9 @@ export async function watch(
   const stopping = new AbortController();
   stopSignal().addEventListener("abort", () => stopping.abort());
   process.on("disconnect", () => stopping.abort());
-  // The service that started this process tells of its writes; those of other commands may be heard of a little later.
+  // The service that started this process reports its writes; writes of other commands are noticed a little later.
   const work = openWorkSignal(context, process.connected ? besideServiceEveryMs : undefined);
   process.on("message", (message: "written" | "damaged" | { lost: string }) => {
-    // The service could not read the manifest.
     if (message === "damaged") {
       return dropDamagedManifest(config.dataDir, log, () => process.exit(1));
     }
@@ -84,7 +83,7 @@ export async function watch(
       });
     }
     process.send?.({ release: context.manifest.state().current_release });
-    // What an earlier process published just before it ended may not have got beyond it.
+    // An earlier process may have ended before its last release reached the bucket and the caches.
     following.notice();
     await runPublishLoop(publisher, {
       signal: stopping.signal,
@@ -100,12 +99,12 @@ export async function watch(
     await following.stop?.();
     for (const running of [imports, upkeep, days, charts, heartbeat]) await running.stop();
     publisher.close();
-    // The channel to the service that started this process would keep it alive.
+    // An open channel to the service that started this process would keep it alive.
     if (process.connected) process.disconnect?.();
   }
 }
 
-/** Renders everything again and tells what differed; what can wait is tidied up behind its back. */
+/** Renders everything again and logs what differed. Work that can wait is done in the background. */
 async function buildWhole(
   publisher: Publisher,
   log: Logger,
@@ -116,7 +115,7 @@ async function buildWhole(
   const inStep = await isInStep(context);
   const progress = startProgress("Building the bundle: documents", 0, tell);
   const outcome = await publisher.buildAll({
-    // In this process a build would stand in the way of changes.
+    // In this process a build would hold up changes.
     processes: 2,
     onProgress: progress.at,
     feedLater: true,
@@ -142,7 +141,7 @@ async function buildWhole(
   });
 }
 
-/** What follows each release: the bucket and then the caches in front of it, or the caches alone. */
+/** Follows each release: fills the bucket and then purges the caches, or only purges. */
 function followerOf(
   { context }: Publisher,
   config: Config,
@@ -171,13 +170,13 @@ function followerOf(
   return { ...uploader, stop: () => looking.stop().then(() => lease.leave()) };
 }
 
-/** Whether the bundle should be what store and code make of it: nothing waits, and the site is the same. */
+/** Whether the bundle should match store and code: no change waits, and the site is the same. */
 async function isInStep({ manifest, source, inputsDigest }: PublisherContext): Promise<boolean> {
   const { slow_sequence, inputs_digest } = manifest.state();
   return inputs_digest === inputsDigest && slow_sequence >= (await newestSequence(source.store));
 }
 
-/** Full rebuilds at the times the operator set, in UTC. */
+/** Schedules full rebuilds at the operator's times, in UTC. */
 function scheduleOf({ rebuildSchedule }: Config, run: () => void, log: Logger): Cron | null {
   if (rebuildSchedule === "off") return null;
   const onError = (error: unknown) =>
@@ -185,7 +184,7 @@ function scheduleOf({ rebuildSchedule }: Config, run: () => void, log: Logger): 
   return new Cron(rebuildSchedule, { timezone: "UTC", catch: onError }, run);
 }
 
-/** Does work at once, and again every so often. */
+/** Does work now, and again at intervals. */
 async function startEvery(work: () => Promise<unknown>, options: EveryOptions) {
   const first = Promise.withResolvers<void>();
   const keeping = every(() => work().finally(first.resolve), options);
@@ -194,8 +193,8 @@ async function startEvery(work: () => Promise<unknown>, options: EveryOptions) {
 }
 
 /**
- * Writes what pages show by the day: the publication day, the counters and the head of the audit log as of its beginning,
- * and what agents did as it is. Each is a row of the store, so that a bundle stays a function of the store.
+ * Stores the facts that pages show by the day: the publication day, the counters and the head of the audit log as of its
+ * beginning, and what agents did as of now. Each is a row in the store, so that a bundle remains a function of the store.
  */
 const keepDays = ({ context: { source, clock }, signer }: Publisher, log: Logger) =>
   startEvery(
@@ -209,14 +208,14 @@ const keepDays = ({ context: { source, clock }, signer }: Publisher, log: Logger
     },
   );
 
-/** Counts what the charts show before anything is built, and again every quarter of an hour. */
+/** Stores the counts for the charts before anything is built, and again every quarter of an hour. */
 const startStoringCharts = ({ source: { store }, clock }: PublisherContext, log: Logger) =>
   startEvery(() => storeCharts(store, clock()), {
     everyMs: 15 * 60_000,
     onFailure: (error) => log.error({ err: error }, "the charts are not counted"),
   });
 
-/** Does nothing while the stored day is today. */
+/** Begins a new publication day. Does nothing while the stored day is today. */
 export async function turnDay(store: Store, signer: Signer, now: Date): Promise<void> {
   const day = isoDay(now.getTime());
   if ((await directoryFact(store, "publication_day")) === day) return;
@@ -235,14 +234,14 @@ export async function turnDay(store: Store, signer: Signer, now: Date): Promise<
 type Log = Pick<Logger, "info" | "warn" | "error">;
 type Env = Record<string, string | undefined>;
 
-/** Commands at times that the operator set, in UTC: each in a process of its own that gives way to more urgent work. */
+/** Commands at the operator's times, in UTC: each in a process of its own with low priority. */
 function openSchedule(log: Log, env: Env) {
   const children = new Set<Child>();
   const crons: Cron[] = [];
   let stopped = false;
   return {
     isStopped: () => stopped,
-    /** Runs one; answers its exit code, or the signal that ended it. */
+    /** Runs a command. Returns its exit code, or the signal that ended it. */
     command: async (name: string, ...args: string[]): Promise<string> => {
       const end = Promise.withResolvers<string>();
       const child = startChild({
@@ -271,10 +270,10 @@ function openSchedule(log: Log, env: Env) {
   };
 }
 
-/** Ends of the command after which it noted itself what became of it. */
+/** Exit codes of a command that has recorded its own result. */
 const notedItself = new Set(["0", "1", "130"]);
 
-/** Fetches the registers that were fetched before, one after the other. What fails is noted in the store, for the health page. */
+/** Fetches the registers that were fetched before, one by one. Failures are stored for the health page. */
 export function scheduleImports(
   { importSchedule }: Pick<Config, "importSchedule">,
   store: Store,
@@ -301,10 +300,10 @@ export function scheduleImports(
   return { run, stop: schedule.stop };
 }
 
-/** A directory that was off at the time of its backup, or is new, gets one this long after its start. */
+/** A directory that is new, or was off at the time of its backup, gets one this long after its start. */
 const soonMs = 60_000;
 
-/** Makes backups, and tidies up. What a backup that fails says is noted in the data folder, for the health page. */
+/** Makes backups, and tidies up. A failing backup records its error in the data folder, for the health page. */
 export function scheduleUpkeep(
   { dataDir, databaseUrl, backup, upkeepSchedule }: Config,
   log: Log,
@@ -321,7 +320,7 @@ export function scheduleUpkeep(
       );
     }
   };
-  // A server's backups are its own.
+  // A database server has backups of its own.
   const backs = databaseUrl.startsWith("file:") && backup.schedule !== "off";
   const isDue = backs && Date.now() - (lastBackup(dataDir).at ?? 0) > dayMs;
   const soon = isDue ? setTimeout(() => void run("backup"), afterMs) : undefined;

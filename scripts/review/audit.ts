@@ -28,10 +28,10 @@ import { configOrExit, openExistingStore, stopWith } from "#scripts/support/conf
 import { json } from "#scripts/support/operator-api.ts";
 
 const waitMs = 30_000;
-/** A head is made each day: what is older than this has one. */
+/** A head is made each day, so every older entry has one. */
 const headWithinMs = 2 * 86_400_000;
 
-/** `review audit`: looks at the store itself, not through the service, which may have been changed with the log. */
+/** `review audit`: reads the store itself, because the service may have been changed together with the log. */
 export const audit = wordedCommand("review audit", {
   args: {
     verify: flag,
@@ -75,7 +75,7 @@ async function verified(store: Store, { config, keys, copy }: AuditCheck) {
   const copied = copy === undefined ? [] : headsFrom(await textAt(copy), copy);
   const heads = [...ours, ...copied];
   const { signed, faults, otherKeys } = await checkSignatures(heads, keys);
-  // Whoever names a copy vouches for it.
+  // An operator who names a copy vouches for it.
   const trusted = copy === undefined ? signed : heads;
   if (copy === undefined && otherKeys.length > 0) {
     faults.push({ id: 0, problem: "Heads are signed by a key that was not named" });
@@ -97,7 +97,7 @@ async function verified(store: Store, { config, keys, copy }: AuditCheck) {
   };
 }
 
-/** The keys that are named, or the one in use; none where there is none. */
+/** The keys that were named, or the one in use; none if there is none. */
 async function keysFrom(config: Config, named: string | undefined): Promise<PublicKey[]> {
   if (named === undefined) {
     const pem = existingSigningKeyOf(config);
@@ -108,7 +108,7 @@ async function keysFrom(config: Config, named: string | undefined): Promise<Publ
   );
 }
 
-/** The heads as the current release shows them; null before there is one. */
+/** The heads in the current release; null before there is one. */
 function publishedHeads({ dataDir }: Config): string | null {
   const { bundle } = publisherFolders(dataDir);
   if (!bundleExists(bundle)) return null;
@@ -125,7 +125,7 @@ function headsFrom(text: string, from: string): AuditHead[] {
   }
 }
 
-/** A head a day takes some 400 bytes: this is a century of them. */
+/** A head takes some 400 bytes a day, so this is enough for a century. */
 const headsBytesMax = 16_777_216;
 
 async function textAt(place: string): Promise<string> {
@@ -140,7 +140,7 @@ async function textAt(place: string): Promise<string> {
   }
 }
 
-/** Heads that these keys signed. One that names such a key and is not signed by it is forged; others are of other keys. */
+/** The heads signed by these keys. A head that names one of them with a false signature is forged; others are listed. */
 async function checkSignatures(heads: readonly AuditHead[], keys: readonly PublicKey[]) {
   const signed: AuditHead[] = [];
   const faults: AuditFault[] = [];

@@ -14,7 +14,7 @@ import {
   show,
 } from "#scripts/support/operator-api.ts";
 
-/** Options whose names are not those of the members that they fill. */
+/** Options with names other than those of the members that they fill. */
 const optionNames: Readonly<Record<string, string>> = {
   agent_id: "agent",
   recommended_for: "for",
@@ -28,8 +28,8 @@ type Members = readonly (readonly [string, z.ZodType])[];
 const membersOf = (shape: z.ZodObject | undefined): Members => Object.entries(shape?.shape ?? {});
 
 /**
- * The options of a command that does this operation: what stands in its path is named without an option, each member of its
- * query or body has one. `own` stands in place of those, or beside them.
+ * The options of a command for this operation: parameters of its path are positional, and each member of its query or body
+ * has an option. `own` replaces or adds options.
  */
 export const argsOf = (
   { method, path, query, body }: AdminOperation,
@@ -52,8 +52,8 @@ function argOf(member: string, shape: z.ZodType): ArgDef {
 }
 
 /**
- * What an operation is asked with by these options. One that is missing, or that the command reads otherwise than the
- * operation does, ends the process with code 2 and what to give; of others the operation says what is wrong.
+ * The input of an operation from these options. A missing option, or one that the command reads in its own way, ends the
+ * process with code 2 and a hint; for others the operation says what is wrong.
  */
 export function inputOf({ path, query, body }: AdminOperation, args: Args, own: object = {}) {
   const params = Object.fromEntries(
@@ -66,12 +66,12 @@ export function inputOf({ path, query, body }: AdminOperation, args: Args, own: 
   };
 }
 
-/** Members as the options have them; `own` is null for a query. */
+/** The members that the options fill; `own` is null for a query. */
 function fitting(shape: z.ZodObject, args: Args, own: object | null): Record<string, unknown> {
   const typed = Object.fromEntries(
     membersOf(shape).flatMap(([member, type]) => {
       const value = args[optionOf(member)];
-      // A script that has nothing to say gives an empty text.
+      // Scripts pass an empty text for an optional value.
       const isAbsent = own !== null && value === "" && type.safeParse(undefined).success;
       if (value !== undefined && !isAbsent)
         return [[member, typeof value === "string" ? valueOf(member, type, value) : value]];
@@ -91,7 +91,7 @@ function fitting(shape: z.ZodObject, args: Args, own: object | null): Record<str
   const list: unknown = typed[member];
   const item: unknown = Array.isArray(list) ? list[Number(entry)] : undefined;
   const which = typeof item === "string" ? `there is no ${JSON.stringify(item)}: ` : "";
-  // What the contract says of a member of a query begins with its name.
+  // Messages about a query's member begin with its name.
   const name = message.startsWith(`${option} `) ? "" : `${option}: `;
   return stopWith(`--${name}${which}${message}`, 2);
 }
@@ -99,30 +99,30 @@ function fitting(shape: z.ZodObject, args: Args, own: object | null): Record<str
 const needed: Readonly<Record<string, string>> = words.needed;
 const wrong: Readonly<Record<string, string>> = words.wrong;
 
-/** The text of an option that needs one; without it the process ends with what to give. */
+/** The text of a required option; without it the process ends with a hint. */
 function neededText(option: string, value: unknown): string {
   const isMissing = value === undefined || (typeof value === "string" && value.trim() === "");
   if (isMissing && needed[option] !== undefined) stopWith(`--${option}: ${needed[option]}`, 2);
   return String(value);
 }
 
-/** A text as it is, or the entries of a list: texts or numbers, with commas between; `all` stands for no list. */
+/** A text, or the entries of a list (texts or numbers) separated by commas; `all` stands for no list. */
 function valueOf(member: string, shape: z.ZodType, text: string): unknown {
   const isList = typeOf(shape) instanceof z.ZodArray;
   if (isList && text.trim() === "all" && shape.safeParse(null).success) return null;
   return typedValue(shape, text, member === "recommended_for" ? ";" : ",");
 }
 
-/** How a command differs from what its operation says of it. */
+/** How a command differs from its operation. */
 type Special<Answer extends z.ZodObject> = {
   args?: ArgsDef;
-  /** What is sent beside what the options say. */
+  /** Members of the body besides those of the options. */
   bodyOf?: (args: Args) => object;
-  /** What is printed of an answer; of what was changed, its message unless given. */
+  /** The lines to print for an answer; for a change, by default its message. */
   linesOf?: (answer: z.output<Answer>) => readonly string[];
 };
 
-/** The command that does one operation of operators. */
+/** The command for one operation of operators. */
 export const operated = <Answer extends z.ZodObject>(
   name: Parameters<typeof wordedCommand>[0],
   operation: AdminOperation<Answer>,

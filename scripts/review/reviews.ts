@@ -43,7 +43,7 @@ export const showOne = wordedCommand("review show", {
     }),
 });
 
-/** What others wrote is shown with its control characters escaped, so that it cannot play with the terminal. */
+/** Texts of others are printed with control characters escaped, so that they cannot control the terminal. */
 const printed = ({ id: name, slug, created_at, summary, detail }: ReviewItem): string =>
   [
     `${name}  ${slug ?? ""}  since ${created_at}`,
@@ -65,7 +65,7 @@ const allLines = (review: ReviewItem): string[] => [
   ...(review.flags.length === 0 ? [] : [`  flags: ${JSON.stringify(review.flags)}`]),
 ];
 
-/** Decides one, or all that are named and says what became of each; exit code 1 when one could not be decided. */
+/** Decides one review, or several with the result of each. Exit code 1 if one could not be decided. */
 const deciding = (
   name: "review approve" | "review reject",
   operation: typeof operations.approveReview | typeof operations.rejectReview,

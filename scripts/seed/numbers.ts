@@ -20,7 +20,7 @@ const age = [
   [[100, 185], 30],
 ] as const;
 
-/** What one person reached costs in a year, in USD: a meal, a course, a bed. */
+/** Cost of reaching one person for a year, in USD: a meal, a course, a bed. */
 const costEach = [
   [25, 80],
   [80, 250],
@@ -28,16 +28,16 @@ const costEach = [
   [800, 220],
   [3_000, 100],
 ] as const;
-/** No more people are reached than volunteers and those who are paid can look after. */
+/** Volunteers and paid people can look after at most this many. */
 const reachedByVolunteers = 400;
 const reachedPerJob = 100;
 
 const newestYear = 2025;
 const usdPerJob = 42_000;
-/** With less than this no one is paid. */
+/** Below this budget no one is paid. */
 export const paidFromUsd = 30_000;
 
-/** What an organisation spends in a year, public or not. */
+/** The yearly spending of an organisation, public or not. */
 export const annualBudgetUsd = (random: Random): number => {
   const scale = random.weighted(budget);
   return Math.floor((scale * random.between(100, 999)) / 100) + random.below(scale / 10);
@@ -59,11 +59,11 @@ export const foundedYear = (random: Random, oldest: number): number => {
   return year >= oldest ? year : newestYear - 5 - random.below(newestYear - 5 - oldest);
 };
 
-/** How many are paid from such a budget: at least one. */
+/** The number of paid people for such a budget: at least one. */
 export const teamSize = (random: Random, budgetUsd: number): number =>
   Math.max(1, Math.floor((budgetUsd / usdPerJob) * (random.between(60, 140) / 100)));
 
-/** The two leading digits of a number, as people report it. */
+/** A number rounded down to its two leading digits, as people report it. */
 export function rounded(value: number): number {
   let scale = 1;
   while (value / scale >= 100) scale *= 10;
@@ -71,8 +71,8 @@ export function rounded(value: number): number {
 }
 
 /**
- * A valid Solana address for one organisation of the sample, the same in every run. Its secret key can be computed by
- * anyone who reads this line: it is for devnet and the local chain, never for money.
+ * A valid Solana address for one organisation of the sample, the same in every run. Anyone who reads this line can compute
+ * its secret key: it is for devnet and the local chain, never for money.
  */
 export function sampleWallet(seedNumber: number, index: number): string {
   const secret = new Uint8Array(32);
@@ -80,7 +80,7 @@ export function sampleWallet(seedNumber: number, index: number): string {
   return Keypair.fromSeed(secret).publicKey.toBase58();
 }
 
-/** When a sample was made, and so what is past in it: stored times are part of it, and do not come from the clock. */
+/** The time at which a sample was made. Times in the sample depend on it, not on the clock. */
 export type Calendar = { seedNumber: number; nowMs: number };
 
 /** The calendar of a sample as of a day, "YYYY-MM-DD". */
@@ -91,10 +91,10 @@ export const calendarOf = (seedNumber: number, day: string): Calendar => ({
 export const defaultDay = "2026-09-01";
 export const defaultCalendar = calendarOf(1, defaultDay);
 
-/** Profiles with a story of agents, gifts and corrections, which goes over all months: they came in the first wave. */
+/** Profiles with a story of agents, gifts and corrections over all months, so they came in the first wave. */
 export const storied = 400;
 
-/** Registers are read by and by: so many days ago, and how much of the directory came then. */
+/** Registers are imported in waves: how many days ago, and which share of the directory came then (in percent). */
 const waves = [
   [330, 24],
   [290, 3],
@@ -109,7 +109,7 @@ const waves = [
   [9, 8],
 ] as const;
 
-/** The next profiles come in all waves, so that a sample of some thousands grows; later ones by so many, as files are read. */
+/** The profiles up to this number come in all waves, so that small samples grow; later ones in batches of it. */
 const inAllWaves = 2_000;
 const goldenSection = 0.618_034;
 
@@ -126,7 +126,7 @@ export function arrivalMs(index: number, { seedNumber, nowMs }: Calendar): numbe
 
 const claimedWithinDays = 60;
 
-/** When an organisation claimed its profile, for those that did. */
+/** When an organisation claimed its profile, for claimed ones. */
 export function claimMs(index: number, calendar: Calendar): number {
   const arrived = arrivalMs(index, calendar);
   const days = Math.min(claimedWithinDays, (calendar.nowMs - arrived) / dayMs);
@@ -134,7 +134,7 @@ export function claimMs(index: number, calendar: Calendar): number {
   return arrived + random.between(24, days * 24 - 1) * hourMs;
 }
 
-/** A stream of numbers that depends on nothing but its seeds: the same on every machine and in every run. */
+/** A stream of numbers that depends only on its seeds: the same on every machine and in every run. */
 export type Random = ReturnType<typeof randomOf>;
 
 /** Chris Doty-Humphrey's sfc32, started from two numbers: 32 bits a step, integer arithmetic only. */
@@ -159,9 +159,9 @@ export function randomOf(seed: number, index: number) {
     /** True in `percent` of 100 cases. */
     chance: (percent: number): boolean => below(1_000) < percent * 10,
     pick,
-    /** `count` different items in random order, fewer when there are not so many. */
+    /** `count` different items in random order, or fewer if there are fewer. */
     some: <Item>(items: readonly Item[], count: number): Item[] => {
-      // Of a few items from a short list: drawing again costs less than copying the list.
+      // For a few items, drawing again costs less than copying the list.
       const drawn: number[] = [];
       while (drawn.length < Math.min(count, items.length)) {
         const at = below(items.length);
@@ -169,7 +169,7 @@ export function randomOf(seed: number, index: number) {
       }
       return drawn.map((at) => items[at] as Item);
     },
-    /** An item, as often as its weight says. */
+    /** An item, with a probability proportional to its weight. */
     weighted: <Item>(table: readonly (readonly [item: Item, weight: number])[]): Item => {
       let left = below(table.reduce((sum, [, weight]) => sum + weight, 0));
       const [item] = table.find(([, weight]) => (left -= weight) < 0) as (typeof table)[number];

@@ -6,10 +6,10 @@ import { type Random, randomOf } from "./numbers.ts";
 type SampleCauseId = keyof typeof causes;
 export const causeIds = Object.keys(causes) as SampleCauseId[];
 
-/** How much is known of an organisation: a register's few facts, some texts, all, or all and claimed. */
+/** How much is known about an organisation: a register's few facts, some texts, all, or all and claimed. */
 type Tier = "thin" | "medium" | "rich" | "verified";
 
-/** Who and where an organisation of the sample is, before its slug is settled and its fields are written. */
+/** The identity of a sample organisation, before its slug is settled and its fields are written. */
 export type Outline = ReturnType<typeof outlineAt>;
 
 const countryCodes = Object.keys(places) as (keyof typeof places)[];
@@ -17,9 +17,9 @@ const countryCodes = Object.keys(places) as (keyof typeof places)[];
 const causesByWeight = causeIds.map((id) => [id, causes[id].weight] as const);
 const countriesByWeight = countryCodes.map((code) => [code, places[code].weight] as const);
 
-/** Every run of this many profiles holds one verified, eight rich, eleven medium and twenty thin ones. */
+/** This many consecutive profiles include one verified, eight rich, eleven medium and twenty thin ones. */
 export const round = 40;
-/** Up to here causes and countries come in turn, so that a small directory too has each of them. */
+/** Up to this index causes and countries take turns, so that a small directory has each of them. */
 const inTurnMax = 400;
 const groupsMax = 4;
 const actsMax = 6;
@@ -28,7 +28,7 @@ const actsMax = 6;
 export function outlineAt(seedNumber: number, index: number) {
   const random = randomOf(seedNumber, index);
   const tier = tierAt(index);
-  // Claimed profiles take causes and countries in turn: each has some, and the starter set can cover all.
+  // Claimed profiles rotate through causes and countries, so that the starter set can cover all of them.
   const turn = tier === "verified" ? index / round : index < inTurnMax ? index : null;
   const country_code =
     turn === null
@@ -52,18 +52,18 @@ export function outlineAt(seedNumber: number, index: number) {
     name,
     short,
     country_code,
-    /** Of its seat, for the texts; thin profiles may leave them out of the record. */
+    /** The place of its seat, for the texts; the record of a thin profile may lack it. */
     region,
     city,
     work,
-    /** Goes on where the outline stopped. */
+    /** The random numbers, after those that the outline used. */
     random,
-    /** The first is what its texts are about; a thin profile may leave them out of the record. */
+    /** The first is the subject of its texts; the record of a thin profile may lack them. */
     causes: [cause, ...random.some(near, more)] as [SampleCauseId, ...SampleCauseId[]],
   };
 }
 
-/** Whom it serves, what it does (first things first) and what for: the same in all its texts. */
+/** Whom it serves, its activities (the main one first) and its aim: the same in all its texts. */
 function workOf(random: Random, cause: SampleCauseId, country: string) {
   const { who: groups, acts: activities } = wordsOf(cause, country);
   const [who = "", ...others] = random.some(groups, groupsMax);
@@ -77,13 +77,13 @@ const inTurn = <Item>(items: readonly Item[], turn: number): Item =>
 function tierAt(index: number): Tier {
   const place = index % round;
   if (place === 0) return "verified";
-  // 7 and 40 have no common factor: the tiers lie scattered over the round.
+  // 7 and 40 have no common factor, so the tiers are scattered over the round.
   const scattered = (place * 7) % round;
   if (scattered <= 8) return "rich";
   return scattered <= 19 ? "medium" : "thin";
 }
 
-/** What the texts of a cause are made of: groups of people, activities, programmes. */
+/** The material for the texts of a cause: groups of people, activities, programmes. */
 type CauseWords = {
   who: readonly string[];
   acts: readonly string[];
@@ -103,7 +103,7 @@ const inRichCountries = new Map<SampleCauseId, CauseWords>(
   }),
 );
 
-/** No one hands out bed nets in Norway: the words of a cause that suit a country. */
+/** The words of a cause that suit a country: no one hands out bed nets in Norway. */
 export const wordsOf = (cause: SampleCauseId, country: string): CauseWords =>
   (richCountries.has(country) ? inRichCountries.get(cause) : null) ?? causes[cause];
 
@@ -112,12 +112,12 @@ type Flavour = keyof typeof names.flavours;
 type NameWishes = {
   flavour: Flavour;
   themes: readonly string[];
-  /** What an association of friends can be about; empty when that makes no sense for the cause. */
+  /** What an association of friends can be about; empty if that makes no sense for the cause. */
   features: readonly string[];
   city: string;
 };
 
-/** The name of an invented organisation, and how it is called in running text. */
+/** The name of an invented organisation, and its short form for running text. */
 type SampleName = { name: string; short: string };
 
 /**
@@ -127,7 +127,7 @@ type SampleName = { name: string; short: string };
 function sampleName(random: Random, wishes: NameWishes): SampleName {
   const { flavour, themes, features, city } = wishes;
   const { adjectives, nouns, types } = names;
-  /** What it does and what kind of body it is: "Literacy Trust". No "Senior Centre Centre". */
+  /** What it does and its kind: "Literacy Trust". Avoids "Senior Centre Centre". */
   const subject = (): string => {
     const theme = random.pick(themes);
     const [type = "", other = ""] = random.some(types[flavour], 2);
@@ -168,7 +168,7 @@ const patterns = [
   ["described", 4],
 ] as const;
 
-/** A proper noun that means nothing: a beginning and an end in the sound of a family of languages. */
+/** An invented proper noun: a beginning and an end with the sound of a language family. */
 function coined(random: Random, flavour: Flavour): string {
   const { starts, ends } = names.flavours[flavour];
   const start = random.pick(starts);

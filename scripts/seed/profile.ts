@@ -21,13 +21,13 @@ import { type Outline, richCountries } from "./outline.ts";
 import profileTable from "./profile.json";
 import { sampleTexts } from "./texts.ts";
 
-/** In how many of 100 profiles of each tier a field is filled. */
+/** In how many percent of the profiles of each tier a field is filled. */
 const tiers = ["thin", "medium", "rich", "verified"] as const;
 const { shares } = profileTable;
 const healthAndDevelopment = new Set(profileTable.health_and_development);
 const fromRegister = new Set(profileTable.from_register);
 
-/** The whole profile of an outline under its settled slug, as it came. Every host ends in .example. */
+/** The complete profile of an outline with its settled slug, as of its arrival. All hosts end in .example. */
 export function profileOf(
   seedNumber: number,
   outline: Outline,
@@ -51,7 +51,7 @@ export function profileOf(
     city: placed ? outline.city : null,
     website,
     donation_url: website !== null && has("donation") ? `${website}/donate` : null,
-    logo_url: null, // Nothing answers under .example, and a page with broken images helps no one.
+    logo_url: null, // No host under .example answers, and broken images help no one.
     contact_email: has("email") ? mailbox(outline, site) : null,
     usdc_wallet: verified === 1 ? sampleWallet(seedNumber, index) : null,
     ...figures,
@@ -76,7 +76,7 @@ export function profileOf(
   };
 }
 
-/** The profile as it was before its organisation claimed it: without all that it says of itself. */
+/** The profile before its organisation claimed it, without what the organisation says about itself. */
 export function beforeClaim(record: NonprofitRecord): NonprofitRecord {
   const ownFields = Object.keys(record.provenance).filter(
     (field) => record.provenance[field]?.set_by === "organisation",
@@ -93,13 +93,13 @@ export function beforeClaim(record: NonprofitRecord): NonprofitRecord {
   };
 }
 
-/** The host of an organisation of the sample: none of these is anyone's. */
+/** The host of a sample organisation. No such host exists. */
 export const hostOf = (slug: string): string => `${slug.slice(0, 60).replace(/-+$/, "")}.example`;
 
 type SampleProfile = NonprofitFields & Pick<NonprofitRecord, "slug" | "verified" | "status">;
 type Share = keyof typeof shares;
 
-/** Numbers that fit each other: a larger budget pays more people and reaches more. */
+/** Consistent numbers: a larger budget pays more people and reaches more. */
 function figuresOf({ tier, random, causes: [cause] }: Outline, has: (part: Share) => boolean) {
   const spent = annualBudgetUsd(random);
   const annual_budget_usd = has("budget") ? spent : null;
@@ -120,7 +120,7 @@ function alignedWithHealthAndDevelopment({ country_code, causes, tier, random }:
   return random.chance(tier === "thin" ? 12 : 55);
 }
 
-/** A number no register gives: org-ids with XS are for user-assigned codes, and this one says what it is. */
+/** A number that no register issues: the prefix XS of org-ids is for user-assigned codes. */
 function registration(seedNumber: number, { index, country_code }: Outline) {
   const serial = String(index + 1).padStart(7, "0");
   const number = seedNumber === 1 ? serial : `${seedNumber}-${serial}`;
@@ -134,7 +134,7 @@ function registration(seedNumber: number, { index, country_code }: Outline) {
 
 const unsourced = new Set(["slug", "verified", "status"]);
 
-/** Where each filled field came from: the sample's register, or the organisation that came with a claim. */
+/** The source of each filled field: the sample's register, or the organisation that claimed the profile. */
 function sampleProvenance(
   profile: SampleProfile,
   { tier, index }: Outline,

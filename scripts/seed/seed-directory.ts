@@ -15,24 +15,24 @@ import { type Outline, outlineAt, round } from "./outline.ts";
 import { beforeClaim, profileOf } from "./profile.ts";
 import { sentencesOf, slotsOf } from "./texts.ts";
 
-/** How far one sample (one seed number) has come: `done` of `profiles` are stored. */
+/** The progress of one sample (one seed number): `done` of `profiles` are stored. */
 const SampleState = z.object({
   seed_number: z.int(),
   profiles: z.int(),
   done: z.int(),
-  /** The day on which it was begun: what is past in it is so from there. */
+  /** The day on which the sample was begun, on which its times depend. */
   as_of: z.string().default(defaultDay),
 });
 export type SampleState = z.infer<typeof SampleState>;
 export type SeedOptions = {
-  /** How many profiles this sample shall have in the end, 1 to `profilesMax`. */
+  /** The final number of profiles of this sample, 1 to `profilesMax`. */
   profiles: number;
   seedNumber: number;
-  /** The day that is today in a sample that begins, "YYYY-MM-DD"; one that goes on keeps its own. */
+  /** The day that a new sample takes as today, "YYYY-MM-DD"; a continued one keeps its own. */
   asOf?: string;
-  /** Called after each batch, and once at the start. */
+  /** Called once at the start, and after each batch. */
   onProgress?: (done: number, profiles: number) => void;
-  /** Ends the work after the batch at hand; a later call goes on from there. */
+  /** Stops the work after the current batch; a later call continues. */
   stop?: AbortSignal;
 };
 
@@ -41,9 +41,9 @@ export const profilesMax = 2_000_000;
 const batchSize = 2_000;
 
 /**
- * Writes the sample with this seed number up to `profiles` profiles and its starter set, and answers how many were
- * added and how many there are of it. The same numbers and day give the same content, however often it was interrupted: each batch and the
- * count of what is done are one transaction, and a later call goes on from there. Memory does not grow with `profiles`.
+ * Extends the sample with this seed number to `profiles` profiles and its starter set. Returns how many were added, and
+ * its size. Seed number, size and day determine the content, even after interruptions: each batch is one transaction with
+ * its progress, and a later call continues. Memory does not grow with `profiles`.
  */
 export async function seedDirectory(
   store: Store,
@@ -63,20 +63,20 @@ export async function seedDirectory(
     await store.write((tx) => writeBatch(tx, { profiles, seedNumber, as_of, from, to }));
     done = to;
     onProgress?.(done, profiles);
-    // Other work gets its turn, and libSQL frees its statements with all they held only when the event loop turns.
+    // Other work gets its turn, and libSQL frees statements and their memory only when the event loop turns.
     await Bun.sleep(0);
   }
   if (done > start) await mergeIndex(store);
   return { added: done - start, done };
 }
 
-/** The samples that the store holds, finished or not. */
+/** The samples in the store, finished or not. */
 export async function sampleStates(store: Queryable): Promise<SampleState[]> {
   const facts = await factsBeginning(store, samplePrefix);
   return facts.map((value) => SampleState.parse(JSON.parse(value)));
 }
 
-/** The sample whose making was interrupted, or null: hand it to seedDirectory to complete it. */
+/** A sample that was interrupted, which seedDirectory can complete; null for none. */
 export async function unfinishedSample(store: Queryable): Promise<SampleState | null> {
   const states = await sampleStates(store);
   return states.find(({ done, profiles }) => done < profiles) ?? null;
@@ -119,15 +119,15 @@ async function writeBatch(
     await tellStory(tx, first, calendar);
   }
   const state: SampleState = { seed_number: seedNumber, profiles, done: to, as_of };
-  // No page shows how far a sample has come, so it is no change of public data.
+  // No page shows the progress of a sample, so it is no change of public data.
   const [name, now] = [`${samplePrefix}${seedNumber}`, new Date(calendar.nowMs)];
   await noteFact(tx, { name, value: JSON.stringify(state), now });
 }
 
-/** A profile as its register lists it; `claim` is what it becomes once its organisation speaks for it. */
+/** A profile as its register lists it; `claim` is the profile after its organisation claimed it, if it did. */
 type SampleListing = Character & { claim: NonprofitRecord | null };
 
-/** Has organisations claim their profiles, in the order of time. Answers all profiles as they are then. */
+/** Lets organisations claim their profiles, in order of time. Returns all profiles after that. */
 async function claimProfiles(
   tx: WriteTransaction,
   listed: readonly SampleListing[],
@@ -150,16 +150,16 @@ async function claimProfiles(
   }));
 }
 
-/** Verified profiles take the causes in turn, so that the first 58 cover each of the 29 twice. */
+/** Verified profiles rotate through the causes, so the first 58 cover each of the 29 twice. */
 const verifiedPicks = 58;
 const unverifiedPicks = 24;
 
-/** Whether the sample's starter set holds the profile at this place: 58 verified ones, and 24 that are not. */
+/** Whether the starter set contains the profile at this index: 58 verified ones, and 24 that are not. */
 export const isPicked = ({ index, tier }: Pick<Outline, "index" | "tier">): boolean =>
   (tier === "verified" && index < verifiedPicks * round) ||
   (tier === "rich" && index % (2 * round) === 1 && index < unverifiedPicks * 2 * round);
 
-/** What the sample's curation says of a stored profile. Throws when a sentence claims too much. */
+/** The curation of a stored profile in the sample. Throws when a sentence claims too much. */
 export function pickOf(
   outline: Outline,
   record: NonprofitRecord,

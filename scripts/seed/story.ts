@@ -27,15 +27,15 @@ import places from "./places.json";
 import story from "./story.json";
 import { oneSentence, slotsOf } from "./texts.ts";
 
-/** A profile that things happen to. */
+/** A profile with a story. */
 export type Character = { outline: Outline; record: NonprofitRecord };
 
-/** Something that happened, in milliseconds since 1970. */
+/** An event, in milliseconds since 1970. */
 type Happening = { at: number; tell: (tx: WriteTransaction) => Promise<void> };
 
 /**
- * Tells what happened to the first profiles of a sample, in the order of time and through the functions that requests
- * go through: the rules decide what becomes of agents' values. The same for the same profiles and calendar.
+ * Tells the story of the first profiles of a sample in order of time, through the functions that serve requests, so that
+ * the rules decide on agents' values. The result depends only on profiles and calendar.
  */
 export async function tellStory(
   tx: WriteTransaction,
@@ -57,7 +57,7 @@ export async function tellStory(
 
 const expiryEveryDays = 5;
 
-/** What waited too long is rejected now and then, as the service does every hour. */
+/** Now and then rejects what waited too long, as the service does every hour. */
 const expiries = ({ nowMs }: Calendar): Happening[] =>
   Array.from({ length: waitingDaysMax / expiryEveryDays }, (_, index) => {
     const at = nowMs - 1 - index * expiryEveryDays * dayMs;
@@ -74,7 +74,7 @@ function count(counts: Counts, kind: ActivityKind, at: number, by = 1): void {
   counts.getOrInsertComputed(`${kind} ${hour}`, () => ({ kind, hour, count: 0 })).count += by;
 }
 
-/** Readers and programs: more from month to month. */
+/** Counts of readers and programs, which grow from month to month. */
 function countsOfDays({ seedNumber, nowMs }: Calendar): Counts {
   const counts: Counts = new Map();
   const random = randomOf(seedNumber, 2_000_000_000);
@@ -123,12 +123,12 @@ const submission = (
   },
 });
 
-/** In how many of 100 profiles that lack it a field is looked for. */
+/** In how many percent of the profiles that lack a field agents look for it. */
 const lookedFor = { website: 50, founded_year: 80, city: 90, contact_email: 15 } as const;
 type LookedFor = keyof typeof lookedFor;
 const sendersMax = 4;
 
-/** Agents look for what a profile lacks, until two agree or no one comes: some err, and some stand alone. */
+/** Agents look for missing values until two agree or no further one comes. Some err, and some stay alone. */
 function enrichments(scene: Scene): Happening[] {
   const { record, random, calendar, outline } = scene;
   return Object.entries(lookedFor).flatMap(([name, percent]) => {
@@ -150,7 +150,7 @@ function enrichments(scene: Scene): Happening[] {
       sent.push(submission(scene, { at, agent, field, value }));
       const agreed = values.includes(value);
       values.push(value);
-      // What is live is found again now and then: one more source.
+      // Some live values are found again, which adds a source.
       if (random.chance(agreed ? 75 : 15)) break;
       at += random.between(6, 30 * 24) * hourMs;
     }
@@ -165,7 +165,7 @@ const truths = (scene: Scene): Record<LookedFor, string> => ({
   founded_year: String(1950 + ((scene.outline.index * 37) % 72)),
 });
 
-/** What errs about a field says in the place of the truth. */
+/** A wrong value for a field, made from the right one. */
 const mistakes: Record<
   LookedFor,
   (truth: string, of: Pick<Scene, "outline" | "random">) => string
@@ -181,7 +181,7 @@ const mistakes: Record<
   },
 };
 
-/** The operator's decision on a request, which a reason rejects; nothing where `keyOf` finds none. */
+/** The operator's decision on a request: rejected with a reason, else approved. Nothing if `keyOf` finds none. */
 const decision = (
   kind: Pick<typeof proseRequests, "decide">,
   at: number,
@@ -201,7 +201,7 @@ const decision = (
   },
 });
 
-/** Missions that agents wrote, read by the operator some days later. */
+/** Missions that agents wrote, decided by the operator some days later. */
 function missions(scene: Scene): Happening[] {
   const { record, random, calendar, outline } = scene;
   if (record.mission !== null || !random.chance(35)) return [];
@@ -222,7 +222,7 @@ function missions(scene: Scene): Happening[] {
   ];
 }
 
-/** Looks like an address or a signature of Solana, and is none that anyone made. */
+/** Looks like an address or a signature of Solana, but no one made it. */
 const base58Of = (...names: string[]): string =>
   bs58.encode(Buffer.concat(names.map((text) => sha256Bytes(`almoner sample ${text}`))));
 
@@ -230,12 +230,12 @@ const giftSizes = story.gifts_usdc.map(([usdc = 0, weight = 0]) => [usdc, weight
 const donorsMax = 60;
 const giftsMost = 26;
 
-/** Gifts to claimed profiles, on the local test chain: more from month to month. */
+/** Gifts to claimed profiles on the local test chain, which grow from month to month. */
 function gifts({ record, random, calendar, outline }: Scene): Happening[] {
   if (record.usdc_wallet === null) return [];
   const recipient = record.usdc_wallet;
   const all = Array.from<unknown, Happening>({ length: random.between(3, giftsMost) }, (_, at) => {
-    // The later of two moments: there are more late ones.
+    // The later of two moments, so that late ones are more frequent.
     const age = Math.min(random.below(320 * dayMs), random.below(320 * dayMs));
     const settled_at = calendar.nowMs - hourMs - age;
     const usdc = random.weighted(giftSizes);
@@ -265,13 +265,13 @@ function gifts({ record, random, calendar, outline }: Scene): Happening[] {
 
 const correctionsEvery = 24;
 
-/** What people say is wrong: mostly they are right, sometimes not, and the newest wait. */
+/** Corrections by readers: most are right, some are not, and the newest wait. */
 function corrections(scene: Scene): Happening[] {
   const { record, random, calendar, outline } = scene;
   const fields = Object.keys(story.corrections) as (keyof typeof story.corrections)[];
   const field = fields[outline.index % fields.length] ?? "city";
   if (outline.index % correctionsEvery !== 2 || record[field] === null) return [];
-  // One of three came yesterday, and waits.
+  // One in three was sent yesterday, and waits.
   const isNew = outline.index % (3 * correctionsEvery) === 2;
   const at = calendar.nowMs - (isNew ? 1 : random.between(12, 200)) * dayMs + random.below(hourMs);
   const suggested_value = {
@@ -293,7 +293,7 @@ function corrections(scene: Scene): Happening[] {
   ];
 }
 
-/** The id and the digests of a request; `about` tells it from others of its kind. */
+/** The id and digests of a request; `about` distinguishes it from others of its kind. */
 function idsOf(kind: string, { seedNumber }: Calendar, about: string) {
   const hex = (text: string) => sha256Bytes(`${text} ${seedNumber} ${about}`).toString("hex");
   return {
@@ -303,7 +303,7 @@ function idsOf(kind: string, { seedNumber }: Calendar, about: string) {
   };
 }
 
-/** Claims and a registration of the last days, for the operator to decide. */
+/** Recent claims and a registration, for the operator to decide. */
 function requests(unclaimed: readonly Character[], calendar: Calendar): Happening[] {
   const claims = story.claims.flatMap(({ contact_name, mailbox }, at) => {
     const record = unclaimed[at * 7]?.record;

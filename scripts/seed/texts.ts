@@ -15,7 +15,7 @@ type TextPart = "tagline" | "mission" | "description" | "programs" | "metrics";
 
 const countryNames = new Map(countries.map(({ code, name }) => [code, name]));
 
-/** Tagline, mission, description, programmes and figures, each where `has` says so, fitting the primary cause. */
+/** Tagline, mission, description, programmes and figures, each if `has` says so, for the primary cause. */
 export function sampleTexts(
   outline: Outline,
   has: (part: TextPart) => boolean,
@@ -31,7 +31,7 @@ export function sampleTexts(
   };
 }
 
-/** What the sentences of an organisation may speak of. */
+/** The facts that an organisation's sentences may use. */
 export function slotsOf(
   { name, short, country_code, region, city, work }: Outline,
   { founded_year, team_size, beneficiaries_per_year }: Figures,
@@ -52,7 +52,7 @@ export function slotsOf(
   };
 }
 
-/** Countries that take an article in running text. */
+/** A country's name in running text, where some take an article. */
 const inSentence = (country: string): string =>
   /^(United|Netherlands|Philippines)/.test(country) ? `the ${country}` : country;
 
@@ -70,7 +70,7 @@ function description({ random, tier }: Outline, figures: Figures, values: Slots)
   return `${first.join(" ")}\n\n${second.join(" ")}`;
 }
 
-/** What may be said of the people who do the work: nothing when it is not known whether they are paid. */
+/** Who does the work in the texts: nothing if it is not known whether they are paid. */
 function staffing({ team_size, annual_budget_usd }: Figures): "people" | "volunteers" | null {
   if (team_size !== null) return "people";
   return annual_budget_usd === null || annual_budget_usd < paidFromUsd ? "volunteers" : null;
@@ -121,17 +121,17 @@ const ratio = (random: Random, unit: string): number =>
   unit === "days" ? random.between(2, 30) : random.between(51, 89);
 
 /**
- * What may stand in a sentence's {braces}; a capital, {Act}, begins a sentence. A function gives something new each
- * time. Null or absent: the sentence is not used.
+ * Values for the {braces} of a sentence; a capital, {Act}, begins a sentence. A function returns a new value each time. A
+ * sentence with a null or absent value is not used.
  */
 export type Slots = Readonly<Record<string, string | null | (() => string)>>;
 
-/** The text with its slots filled, or null when one of them is absent. Values may hold slots of their own, one deep. */
+/** The text with its slots filled; null when a value is absent. Values may contain slots, one level deep. */
 function fill(source: string, values: Slots): string | null {
   let isWhole = true;
   const filled = source.replaceAll(/\{(\w+)\}/g, (_, slot: string) => {
     const key = slot.charAt(0).toLowerCase() + slot.slice(1);
-    // Once one is absent, the others are not drawn.
+    // Once a value is absent, no further ones are drawn.
     const text = isWhole ? values[key] : null;
     const value = typeof text === "function" ? text() : (text ?? null);
     const inner = value?.includes("{") ? fill(value, values) : value;
@@ -141,7 +141,7 @@ function fill(source: string, values: Slots): string | null {
   return isWhole ? filled : null;
 }
 
-/** The items by turns, over and over. */
+/** Returns the items in turn, over and over. */
 function byTurns(items: readonly string[]): () => string {
   let turn = 0;
   return () => items[turn++ % items.length] ?? "";
@@ -149,7 +149,7 @@ function byTurns(items: readonly string[]): () => string {
 
 const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 
-/** `count` different sentences of a kind, fewer when too few can be filled. */
+/** `count` different sentences of a kind, or fewer when too few can be filled. */
 export function sentencesOf(
   random: Random,
   kind: keyof typeof sentences,
@@ -157,7 +157,7 @@ export function sentencesOf(
   count: number,
 ): string[] {
   const filled: string[] = [];
-  // Two to spare: a sentence may need a fact that this organisation lacks.
+  // Two to spare, because a sentence may need a fact that this organisation lacks.
   for (const source of random.some(sentences[kind], count + 2)) {
     const text = fill(source, values);
     if (text !== null) filled.push(text);

@@ -24,13 +24,13 @@ import { negotiatedCacheControl } from "#site/delivery/encoded-file.ts";
 import { headersOf } from "#site/delivery/http-headers.ts";
 import { publisherFolders } from "#site/bundle/manifest.ts";
 
-/** `headersAs`: the file of the bundle whose headers the page has: it is kept and purged with it, or as long as `cacheControl` says. */
+/** `headersAs`: the bundle file whose headers the page gets: it is cached like it, or as `cacheControl` says. */
 type Answering = { headersAs: string; cacheControl?: string; status?: number };
 
-/** Nothing is purged where a profile comes to be in another language. */
+/** Short, because no purge follows when a profile appears in another language. */
 const missingCacheControl = "public, max-age=10";
 
-/** Draws what is in no bundle, with the site as it was compiled for the publisher; opened when first asked. */
+/** Draws pages that are in no bundle, with the site as compiled for the publisher. Opened on first use. */
 export function openDrawing(
   config: Pick<Config, "dataDir"> & BuildInputs,
   open: () => Promise<Renderer> = () => openCompiled(config),
@@ -124,7 +124,7 @@ export function openDrawing(
   };
 }
 
-/** The site as it was compiled for the publisher, or is now. */
+/** Opens the site as compiled for the publisher, or compiles it now. */
 export async function openCompiled({ dataDir }: Pick<Config, "dataDir">): Promise<Renderer> {
   const compiled = await compileSite(publisherFolders(dataDir).compiled);
   return openRenderer(compiled.folder);

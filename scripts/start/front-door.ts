@@ -13,14 +13,14 @@ import { createBundleServer } from "#site/delivery/bundle-server.ts";
 import { createFirstPages, type FirstPages } from "#site/delivery/before-first-release.ts";
 import { openCompiled } from "./drawing.ts";
 
-/** Answers what the bundle holds; null leaves the request to the service. */
+/** Answers requests for files of the bundle; null leaves the request to the service. */
 export type FrontDoor = (request: Request) => Response | null | Promise<Response | null>;
 
 const tellLostEveryMs = 60_000;
 
 /**
- * Puts the bundle before the service. While there is no release, at first or again, pages come from the renderer. `onLost` is told of
- * a file whose content is gone or damaged, at most once a minute.
+ * Puts the bundle in front of the service. While there is no release, the renderer draws pages. `onLost` is called, at
+ * most once a minute, for a file whose content is missing or damaged.
  */
 export async function openFrontDoor(
   context: Context,
@@ -31,7 +31,7 @@ export async function openFrontDoor(
   const onServed = (path: string, request: Request) => {
     const kind = discoveryHits.get(path);
     if (kind !== undefined) activity.count(kind);
-    // Most of the time no one can be following a recommendation, and a page costs not even a hash.
+    // Usually nobody was recommended anything in the last minute, so no hash of the user agent is computed.
     if (!recommendationLog.isFollowed(clock().getTime()) || request.method !== "GET") return;
     const step = profileAt(path);
     if (step !== null) noteFollowUp(context, request, step);

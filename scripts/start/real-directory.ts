@@ -12,7 +12,7 @@ const folder = join(import.meta.dirname, "../../content/editorial/packed-registe
 const fact = "packed_register";
 
 /**
- * Fills an empty store with the register that ships with the project, and completes one whose import was cut off. Throws
+ * Fills an empty store with the register that ships with the project, and completes an import that was interrupted. Throws
  * CannotStart for a store that holds a sample.
  */
 export async function fillFromRegister(

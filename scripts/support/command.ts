@@ -3,7 +3,7 @@ import words from "#content/editorial/commands.json";
 import { softwareVersion } from "#content/store/software.ts";
 import { stopWith, wordsOf } from "./config.ts";
 
-/** Kinds of options; what each one means is said in content/editorial/commands.json. */
+/** Kinds of options; content/editorial/commands.json describes each option. */
 export const textOption = { type: "string" } as const;
 export const flag = { type: "boolean" } as const;
 export const positional = { type: "positional", required: true } as const;
@@ -11,8 +11,8 @@ export const positional = { type: "positional", required: true } as const;
 type CommandWords = { does: string; options?: Readonly<Record<string, string>> };
 
 /**
- * A command with its words from content/editorial/commands.json: `name` is how it is called, `review log` for example. What
- * an option says here wins over the command's words, and those over what options of that name say everywhere; `about` adds lines.
+ * A command with its words from content/editorial/commands.json; `name` is how it is called, for example `review log`. A
+ * description given here overrides the command's words, which override the general words of an option; `about` adds lines.
  */
 export function wordedCommand<const Args extends ArgsDef>(
   name: keyof typeof words.commands,
@@ -40,9 +40,9 @@ export function wordedCommand<const Args extends ArgsDef>(
 }
 
 /**
- * Runs a command as citty does, but refuses an option that it does not know: a mistyped --check must not write. Ends
- * with code 2 then. A failure that an operator can mend ends it with two lines that say how, and no stack. `alone`: options
- * that may stand without a value, and the value that they have then.
+ * Runs a command with citty, but refuses unknown options with exit code 2, because a mistyped --check must not write. A
+ * failure that an operator can fix prints two lines that say how, without a stack. `alone`: options that may come without
+ * a value, and their value then.
  */
 export async function runCommand<Args extends ArgsDef>(
   command: CommandDef<Args>,
@@ -59,13 +59,13 @@ export async function runCommand<Args extends ArgsDef>(
     await run(command, { rawArgs });
   } catch (error) {
     const { message, code } = wordsOf(error) ?? { message: error, code: 1 };
-    // Citty's own errors are of the arguments, before anything runs.
+    // Citty's own errors are about the arguments, before anything runs.
     if (error instanceof Error && error.name === "CLIError") await usage();
     else stopWith(message, code);
   }
 }
 
-/** Gives options that stand alone their value: the parser would take the next option for it. */
+/** Gives options without a value their default, because the parser would take the next option as the value. */
 export const withValues = (
   given: readonly string[],
   alone: Readonly<Record<string, string>>,
@@ -76,10 +76,10 @@ export const withValues = (
     return value !== undefined && isAlone ? `${word}=${value}` : word;
   });
 
-/** What a command says of its options; citty's own type is bound to the values they give. */
+/** The options of a command; citty's own type is bound to their values. */
 type CommandShape = { args?: unknown; subCommands?: unknown; default?: unknown };
 
-/** The first option that the command, or the subcommand that is named, does not know; null for none. */
+/** The first option that the command, or the named subcommand, does not know; null for none. */
 export function unknownOption(command: CommandShape, given: readonly string[]): string | null {
   const [first = "", ...rest] = given;
   const subCommands = (command.subCommands ?? {}) as Record<string, CommandShape>;

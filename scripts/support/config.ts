@@ -6,8 +6,8 @@ import { checkSigningKey, closeDataFolder, signingKeyOf } from "#api/secrets.ts"
 import { systemClock } from "#content/contract/base/time.ts";
 
 /**
- * Reads the settings for a command; one that cannot be used ends it (BadSetting, see runCommand). Closes the data folder to others, unless the command `opens` nothing
- * in it but to look.
+ * Reads the settings for a command; bad ones end it (BadSetting, see runCommand). Closes the data folder to other users,
+ * unless the command only reads it (`opens` is false).
  */
 export function configOrExit({ opens = true } = {}): Config {
   const config = readConfig(process.env);
@@ -19,13 +19,13 @@ export function configOrExit({ opens = true } = {}): Config {
   return config;
 }
 
-/** Opens the store that the settings name. One that is missing is not made: the name is more likely mistyped. */
+/** Opens the store of the settings. Does not create a missing one, whose name is probably mistyped. */
 export const openExistingStore = (
   { databaseUrl: url, databaseToken: authToken }: Config,
   options: Pick<OpenOptions, "busyWaitMs" | "migrated"> = {},
 ): Promise<Store> => openStore({ url, authToken, create: false, ...options });
 
-/** The signing key, once it is seen to be the one that the directory signed with before. */
+/** The signing key, after checking that the directory signed with it before. */
 export async function checkedSigningKey(config: Config): Promise<string> {
   using store = await openExistingStore(config);
   await checkSigningKey(config, store, systemClock());
@@ -33,8 +33,8 @@ export async function checkedSigningKey(config: Config): Promise<string> {
 }
 
 /**
- * The words and the exit code for a failure that an operator can mend: 2 for a bad setting, 1 for a file, a disk or a
- * port; null for a bug, which is shown with its stack.
+ * The message and exit code for a failure that an operator can fix: 2 for a bad setting, 1 for a file, a disk or a port;
+ * null for a bug, which is shown with its stack.
  */
 export function wordsOf(error: unknown): { message: string; code: number } | null {
   if (error instanceof BadSetting) return { message: error.message, code: 2 };
@@ -42,7 +42,7 @@ export function wordsOf(error: unknown): { message: string; code: number } | nul
 }
 
 /**
- * What to tell an operator of a failure on the file that the system names, else on this place: sentences, without a stack.
+ * Explains to an operator a failure with the file that the error names, or else with `place`: sentences, without a stack.
  */
 export function reasonOf(error: unknown, place: string): string {
   try {
@@ -54,13 +54,13 @@ export function reasonOf(error: unknown, place: string): string {
   }
 }
 
-/** Ends the process with a message, or with an error and its stack; expected failures of commands come through here. */
+/** Ends the process with a message, or with an error and its stack. Used for expected failures of commands. */
 export function stopWith(message: unknown, code = 1): never {
   console.error(message);
   process.exit(code);
 }
 
-/** A signal that fires on Ctrl-C and SIGTERM, once. */
+/** A signal that fires once, on Ctrl-C or SIGTERM. */
 export function stopSignal(): AbortSignal {
   const controller = new AbortController();
   for (const name of ["SIGINT", "SIGTERM"] as const) process.once(name, () => controller.abort());

@@ -15,10 +15,10 @@ import { openBundleReader, publicationOf } from "#site/delivery/bundle-reader.ts
 import { flag, textOption } from "./command.ts";
 import { configOrExit, openExistingStore, stopWith } from "./config.ts";
 
-/** The outcome of an operation: the value, or why not, as its problem says it. */
+/** The result of an operation: its value, or the code and text of its problem. */
 type OperatorAnswer<Value> = Result<Value, { kind: string; message: string }>;
 
-/** What an operation is asked with. */
+/** The input of an operation. */
 export type OperationCall = {
   params?: Readonly<Record<string, string>>;
   query?: Readonly<Record<string, string | number | undefined>> | undefined;
@@ -30,13 +30,13 @@ export type AdminOperation<Answer extends z.ZodObject = z.ZodObject> = Pick<
   "operationId" | "method" | "path" | "query" | "body"
 > & { ok: { shape: Answer } };
 
-/** Does an operation of operators and reads its answer by its shape. */
+/** Performs an operation of operators and parses its answer. */
 export type OperatorApi = <Answer extends z.ZodObject>(
   operation: AdminOperation<Answer>,
   asked: OperationCall,
 ) => Promise<OperatorAnswer<z.output<Answer>>>;
 
-/** Where operations are done: in the running service, or here. */
+/** Performs operations in the running service, or in this process. */
 type Connection = {
   ask: (
     operation: AdminOperation,
@@ -50,8 +50,8 @@ const busyWaitMs = 30_000;
 const answerWaitMs = 120_000;
 
 /**
- * Lets a command do what operators do in the name of `operator`: through the service that serves this data folder, over
- * HTTP, or, when none runs, on the store in this process.
+ * Lets a command act as `operator`: over HTTP through the service of this data folder or, when none runs, on the store in
+ * this process.
  */
 export async function withOperatorApi<Value>(
   operator: string,
@@ -89,7 +89,7 @@ const overHttp = (url: string, token: string): Connection => ({
   close: () => {},
 });
 
-/** Why something was not done; an answer that is no problem, of a proxy for example, says only its status. */
+/** Why an operation failed. An answer that is no problem document, for example of a proxy, gives only its status. */
 async function refusedBy(response: Response) {
   const { code = String(response.status), detail = "" } = Problem.partial().parse(
     await response.json(),
@@ -97,7 +97,7 @@ async function refusedBy(response: Response) {
   return fail({ code, detail });
 }
 
-/** The token by which the running service knows this operator; the default name stands for the first one. */
+/** The token of this operator in the running service; the default name stands for the first operator. */
 function tokenOf(config: Config, operator: string): string {
   const { adminTokens } = loadSecrets(config);
   const own = adminTokens.find(({ name }) => name === operator);
@@ -110,10 +110,10 @@ function tokenOf(config: Config, operator: string): string {
   );
 }
 
-/** Whom commands act for unless they are told. */
+/** The operator for whom commands act by default. */
 export const defaultOperator = "operator";
 
-/** Anyone who can read the data folder is the operator, by any name. */
+/** Opens the store: anyone who can read the data folder may act as operator, under any name. */
 async function openActions(config: Config, operator: string): Promise<Connection> {
   const store = await openExistingStore(config, { busyWaitMs });
   const { bundle } = publisherFolders(config.dataDir);
@@ -147,29 +147,28 @@ async function openActions(config: Config, operator: string): Promise<Connection
   };
 }
 
-/** Options that commands of operators share. */
 export const json = flag;
 export const operator = { ...textOption, default: defaultOperator } as const;
 
 /** Options as they were typed. */
 export type Args = Readonly<Record<string, unknown>>;
 
-/** The value of an answer; a refusal ends the process with its words. */
+/** The value of an answer; a refusal ends the process with its text. */
 export function valueOf<Value>(answer: OperatorAnswer<Value>): Value {
   return answer.ok ? answer.value : stopWith(answer.failure.message);
 }
 
-/** Who acts, as the options say. */
+/** The operator that the options name. */
 export const nameIn = (args: Args): string => String(args["operator"] ?? defaultOperator);
 
-/** Asks for something and prints it: as JSON, or in these lines. A refusal ends the process with its words. */
+/** Reads something and prints it as JSON or in lines. A refusal ends the process with its text. */
 export async function show<Answer extends z.ZodObject>(
   args: Args,
   operation: AdminOperation<Answer>,
   input: OperationCall,
   linesOf: (value: z.output<Answer>) => readonly string[],
 ): Promise<z.output<Answer>> {
-  // An option --operator of a command that only shows something says whose work it shows.
+  // For a reading command, --operator filters the output instead.
   const by = operation.method === "get" ? defaultOperator : nameIn(args);
   return withOperatorApi(by, async (call) => {
     const value = valueOf(await call(operation, input));
@@ -178,7 +177,7 @@ export async function show<Answer extends z.ZodObject>(
   });
 }
 
-/** Prints what was asked for: as JSON, or in these lines. */
+/** Prints a value as JSON or in lines. */
 export function print<Value>(
   args: Args,
   value: Value,
@@ -189,8 +188,8 @@ export function print<Value>(
 }
 
 /**
- * Has something done in an operator's name and says so, in the words of the answer unless given; what was not done ends
- * with exit code 1.
+ * Performs a change as an operator and prints the result, by default the answer's message. A refusal ends with exit code
+ * 1.
  */
 export async function change<Answer extends z.ZodObject>(
   args: Args,

@@ -1,13 +1,13 @@
 import { SingleBar } from "cli-progress";
 
-/** Shows how far long work has come: a bar on a terminal, a line every few seconds elsewhere. */
+/** Shows the progress of long work: a bar on a terminal, elsewhere a line every few seconds. */
 export type Progress = { at: (done: number) => void; end: () => void };
 
 const lineEveryMs = 5_000;
 
 /**
- * `total` 0 means that it is not known beforehand. Writes to standard error, so that output stays clean; lines of a
- * process whose log is JSON go through `tell`.
+ * Starts a display; `total` is 0 when unknown. Writes to standard error, so that output stays clean. A process whose log
+ * is JSON passes `tell`.
  */
 export function startProgress(
   what: string,
@@ -19,7 +19,7 @@ export function startProgress(
     : startLines(what, total, tell ?? console.error);
 }
 
-/** Progress of work in steps, one after another. */
+/** Progress of work in several steps. */
 export function followProgress(tell?: (line: string) => void) {
   let current: { step: string; progress: Progress } | null = null;
   return {

@@ -15,21 +15,21 @@ import { everyPath } from "#content/runtime/files.ts";
 import { namesBelow } from "#site/bundle/signed-list.ts";
 import { jsonOf, keysIn, keysNamed, readBytes, textOf, Unproven, unreadable } from "./source.ts";
 
-/** Reads a file of a published directory by its path; none beyond `bytesMax` is read. */
+/** Reads a file of a published directory by its path, at most `bytesMax` bytes. */
 type ReadFile = (path: string, bytesMax: number) => Promise<Uint8Array>;
 
-/** What a list is measured by: the key that has to have signed it, and a copy (or its list) that was taken before. */
+/** The key that must have signed a list, and an earlier copy (or its list) than which it must not be older. */
 export type ListPins = { key: string | undefined; after: string | undefined; now: Date };
 
 const smallBytesMax = 65_536;
 const listBytesMax = 1_048_576;
-/** 400,000 files in a shard: a hundred million profiles. */
+/** Enough for 400,000 files in a shard: a hundred million profiles. */
 const shardBytesMax = 64 * 2 ** 20;
 
-/** A list with the key that signed it; `pinned`: not merely by what the directory says of itself. */
+/** A list and its key. `pinned`: the key is vouched for by more than the directory itself. */
 export type SignedList = { manifest: BundleManifest; key: PublicKey; pinned: boolean };
 
-/** Reads the list of a directory. Refuses one of another key, an older one, and one that expired or cannot be followed. */
+/** Reads the list of a directory. Refuses one of another key, an older or expired one, and one that is inconsistent. */
 async function readList(read: ReadFile, pins: ListPins): Promise<SignedList> {
   const list = await readClaim(read);
   const older = pins.after === undefined ? null : await readClaim(olderIn(pins.after));
@@ -37,7 +37,7 @@ async function readList(read: ReadFile, pins: ListPins): Promise<SignedList> {
     pins.key === undefined
       ? await keysIn(textOf(await read(feedPaths.keys, smallBytesMax)))
       : await keysNamed(pins.key);
-  // A key that is named may be newer than the one that signed the older list.
+  // A named key may be newer than the one that signed the older list.
   const kid = pins.key === undefined && older !== null ? older.kid : list.kid;
   const key = keys.find((each) => each.kid === kid);
   if (key === undefined || !(await isSigned(list, key))) {
@@ -58,7 +58,7 @@ const olderIn = (after: string): ReadFile => {
 
 type Claim = { signature: string; bytes: Uint8Array; kid: string; manifest: BundleManifest };
 
-/** A list and its signature as they were read; nothing is proven yet. */
+/** A list and its signature as they were read; nothing is verified yet. */
 async function readClaim(read: ReadFile): Promise<Claim> {
   const signature = textOf(await read(feedPaths.signature, smallBytesMax));
   const bytes = await read(feedPaths.manifest, listBytesMax);
@@ -97,8 +97,8 @@ function refuseOdd({ issue: { expires_at }, files, bytes, shards }: BundleManife
 }
 
 /**
- * Works on every file that a list vouches for, but the list's own in the root: a few shards at a time, in each one by one. A
- * shard of a long list names further ones, which are files like others.
+ * Calls `work` for every file of a list, except the list's own files in the root: eight shards at a time, and files one by
+ * one. A shard of a long list names further shards, which count as files, too.
  */
 const eachEntry = (
   read: ReadFile,
@@ -121,7 +121,7 @@ const eachEntry = (
   return eachAtMost(8, manifest.shards, follow);
 };
 
-/** The files of a shard, or its lists; refuses one that names a path that leads elsewhere, or that is another's. */
+/** The files of a shard, or its further shards. Refuses a shard with stray paths, or one that differs from its totals. */
 function entriesOf(bytes: Uint8Array, { path: shardPath, ...totals }: ShardReference) {
   const read = ManifestShard.safeParse(jsonOf(textOf(bytes)));
   if (!read.success) {
@@ -141,7 +141,7 @@ function entriesOf(bytes: Uint8Array, { path: shardPath, ...totals }: ShardRefer
   throw badList(`${shardPath} differs from its totals`);
 }
 
-/** Whether these are all lists below one, each of its name and no greater than it may be. */
+/** Whether these are all shards below this one, with the right names and sizes. */
 function isList(parts: readonly ShardReference[], name: string): boolean {
   const names = namesBelow(name);
   return (
@@ -157,14 +157,14 @@ const badList = (reason: string) =>
     reason,
   });
 
-/** The list's own files, which it cannot list. They come last: a copy's list is then no older than its files. */
+/** The list's own files, which it cannot list. They are fetched last, so a copy's list is not older than its files. */
 const ownPaths = ({ manifest }: SignedList): string[] => [
   ...manifest.shards.map(({ path }) => path),
   feedPaths.manifest,
   feedPaths.signature,
 ];
 
-/** What may pass: the origin replaces the list, its signature and its shards one after the other. */
+/** Failures that may pass: the origin replaces list, signature and shards one after the other. */
 const mayPass: ReadonlySet<string> = new Set(["altered", "not_signed_by", "unreachable"]);
 
 /** The addresses of all files of the directory at a URL. */
@@ -193,7 +193,7 @@ export async function addressesOf(url: string, pins: ListPins) {
   return outcome;
 }
 
-/** Compares every file of a copy with its signed list. Links are no files. */
+/** Compares every file of a copy with its signed list. Symbolic links do not count as files. */
 export async function compareCopy(folder: string, pins: ListPins) {
   const read: ReadFile = (path, bytesMax) => {
     const file = join(folder, path);
@@ -215,7 +215,7 @@ export async function compareCopy(folder: string, pins: ListPins) {
 async function stateOf(path: string, { sha256, size }: ManifestEntry) {
   const stat = lstatSync(path, { throwIfNoEntry: false });
   if (stat === undefined) return "missing";
-  // No more is read than the list allows.
+  // Reads no more bytes than the list allows.
   if (!stat.isFile() || stat.size !== size) return "altered";
   return (await sha256OfFile(path)) === sha256 ? "whole" : "altered";
 }

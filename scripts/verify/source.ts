@@ -1,7 +1,7 @@
 import { KeySet, PublicKey, publicKeyOf } from "#content/feed/signing-keys.ts";
 import { boundedBytes, fetchPlain } from "#content/runtime/plain-fetch.ts";
 
-/** 1: it is not what it says it is; 2: there is nothing to check; 3: it cannot be checked now. */
+/** 1: it is not what it claims to be; 2: there is nothing to check; 3: it cannot be checked now. */
 type ExitCode = 1 | 2 | 3;
 
 /** Ends a check. The details go into the answer for programs. */
@@ -20,12 +20,12 @@ export class Unproven extends Error {
 
 export const isUrl = (from: string): boolean => /^https?:\/\//.test(from);
 
-/** A key set or a receipt: more is refused. */
+/** Limit for a key set or a receipt. */
 const smallBytesMax = 1_048_576;
-/** An answer may take this long for each begun MiB that it may have: one that sends a byte now and then is given up. */
+/** Time allowed per started MiB of `bytesMax`, so that a server that sends a byte now and then is given up. */
 const timeoutMsDefault = 20_000;
 
-/** The bytes of a file, of a URL, or of standard input (`-`); none beyond `bytesMax` is read. */
+/** The bytes of a file, a URL, or standard input (`-`), at most `bytesMax`. */
 export async function readBytes(
   from: string,
   bytesMax = smallBytesMax,
@@ -56,10 +56,10 @@ export const unreadable = (from: string, why: string) =>
 
 export const textOf = (bytes: Uint8Array): string => new TextDecoder().decode(bytes);
 
-/** Whether a text is a key itself, the x of its JWK, and not where one is. */
+/** Whether a text is a key itself (the x of its JWK) rather than the place of one. */
 export const isKey = (named: string): boolean => /^[A-Za-z0-9_-]{43}$/.test(named);
 
-/** The keys that are named: the x of a JWK, or a file or a URL that holds a JWK or a JWK set. */
+/** The named keys: the x of a JWK, or a file or URL with a JWK or a JWK set. */
 export async function keysNamed(named: string): Promise<PublicKey[]> {
   if (isKey(named)) return [await publicKeyOf(named)];
   const keys = await keysIn(textOf(await readBytes(named)));
@@ -68,7 +68,7 @@ export async function keysNamed(named: string): Promise<PublicKey[]> {
   throw new Unproven("no_key", 2, words, { from: named });
 }
 
-/** The keys of a JWK or a JWK set, none for another text. A key's id is made again from the key: a text could say anything. */
+/** The keys of a JWK or JWK set; none for another text. Key ids are computed, because a text could claim any. */
 export async function keysIn(text: string): Promise<PublicKey[]> {
   const value = jsonOf(text);
   const set = KeySet.safeParse(value);
@@ -77,7 +77,7 @@ export async function keysIn(text: string): Promise<PublicKey[]> {
   return Promise.all(keys.map(({ x }) => publicKeyOf(x)));
 }
 
-/** Null for what is not JSON. */
+/** Parses JSON; null for anything else. */
 export function jsonOf(text: string): unknown {
   try {
     return JSON.parse(text);

@@ -4,21 +4,21 @@ import { placeWith } from "#api/http/query.ts";
 import type { AuditEntry } from "#content/contract/operator.ts";
 import type { ReviewCheck } from "#content/contract/review.ts";
 
-/** What a page says before all else, read out by screen readers at once. */
+/** A message at the top of a page, which screen readers announce at once. */
 export const notice = (kind: "good" | "bad", text: Part): Html =>
   html`<p class="notice ${kind}" role="${kind === "bad" ? "alert" : "status"}">${text}</p>`;
 
-/** The link to what comes after this page of a list. */
+/** The link to the next page of a list. */
 export const nextLink = (place: string, words: string): Html =>
   html`<a href="${place}" rel="next" accesskey="n">${words} <kbd>n</kbd></a>`;
 
-/** A text that somebody sent: as it is, in a direction of its own. */
+/** A text from outside, unchanged and in its own direction. */
 export const sent = (text: string | null): Html =>
   text === null || text === ""
     ? html`<span class="none">nothing</span>`
     : html`<bdi class="text" dir="auto">${text}</bdi>`;
 
-/** A link that somebody sent: opened without telling where from, and only when it is http(s); else its text. */
+/** A link from outside: opened without a referrer if it is http(s); otherwise shown as text. */
 export function sentLink(link: string): Html {
   const safe = safeLink(link);
   if (safe === null || !/^https?:/i.test(safe)) return sent(link);
@@ -34,7 +34,7 @@ export const profileLink = (slug: string | null, name: string | null): Html =>
         ><bdi dir="auto">${name ?? slug}</bdi></a
       >`;
 
-/** An instant, for people and for programs. */
+/** A time, for people and for programs. */
 export const instant = (iso: string): Html =>
   html`<time datetime="${iso}">${iso.replace("T", " ").replace("Z", " UTC")}</time>`;
 
@@ -50,15 +50,15 @@ type Table = {
   columns: readonly string[];
   rows: readonly (readonly Part[])[];
   /**
-   * "compare": what each row is about, and two wide columns beside each other; "numbers": a name and numbers; "facts": a
-   * name and a sentence, without headings.
+   * "compare": the subject of a row and two wide columns side by side; "numbers": a name and numbers; "facts": a name and
+   * a sentence, without headings.
    */
   kind?: "list" | "compare" | "numbers" | "facts";
 };
 
 /**
- * A table: on a narrow screen each row of a list is a block, and each cell names its column. The roles are spelled out,
- * because browsers forget them with the layout.
+ * A table. On a narrow screen each row of a list is a block, and each cell names its column. Roles are explicit, because
+ * browsers drop them with the table layout.
  */
 export const table = ({ caption, columns, rows, kind = "list" }: Table): Html => {
   const look = kind === "list" || kind === "compare" ? `rows ${kind}` : kind;
@@ -73,7 +73,7 @@ export const table = ({ caption, columns, rows, kind = "list" }: Table): Html =>
       : html`<caption>
           ${caption}
         </caption>`;
-  // Lists become blocks on a narrow screen; numbers move sideways, also by keys.
+  // Lists become blocks on a narrow screen; tables of numbers scroll sideways, also by keyboard.
   const moves =
     kind === "numbers" ? html` tabindex="0" role="region" aria-label="${columns[0]}"` : null;
   return html`<div class="scroll" ${moves}>
@@ -113,7 +113,7 @@ export const checkList = (checks: readonly ReviewCheck[]): Part =>
           ]),
         })}`;
 
-/** Whatever JSON holds, as nested lists. Keys and values come from others. */
+/** Any JSON as nested lists. Keys and values come from outside. */
 export function details(value: unknown, depth = 0): Html {
   if (value === null || value === undefined || value === "") return sent(null);
   if (typeof value !== "object") return asText(String(value));

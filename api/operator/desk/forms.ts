@@ -8,7 +8,7 @@ import { type Action, actions, paramsIn, typedValue } from "#api/operator/action
 import { addressOf } from "#content/contract/base/request-address.ts";
 import deskForms from "#content/editorial/desk-forms.json";
 
-/** What proves that a form came from this session's page. */
+/** The hidden field that proves that a form came from a page of this session. */
 export const tokenField = (token: string): Html =>
   html`<input type="hidden" name="token" value="${token}" />`;
 
@@ -17,11 +17,11 @@ type Field = {
   id?: string;
   label: Part;
   value?: string | undefined;
-  /** Given for a text of several lines. */
+  /** Set for a text of several lines. */
   rows?: number | undefined;
   required?: boolean;
   lengthMax?: number;
-  /** accesskey of the field. */
+  /** The field's accesskey. */
   key?: string | undefined;
 };
 
@@ -33,7 +33,7 @@ export function field(about: Field): Html {
     lengthMax === undefined ? null : html` maxlength="${lengthMax}"`,
     required ? html` required` : null,
   ];
-  // A line break after <textarea> is no part of its text; without one, a text that begins with one would lose it.
+  // Browsers drop a line break directly after <textarea>, so one is added to keep one in the text.
   const control =
     rows === undefined
       ? html`<input type="text" value="${value}" ${attributes} />`
@@ -47,27 +47,27 @@ const keyOf = (key: string | undefined): Part =>
 const keyHint = (key: string | undefined): Part =>
   key === undefined ? null : html` <kbd>${key}</kbd>`;
 
-/** How a member of an action is asked for. */
+/** How a form asks for a member of its action. */
 type MemberWords = Omit<Field, "name" | "value"> & {
-  /** Of its field; the member's unless given. */
+  /** The name of the field; by default the member's. */
   name?: string;
-  /** What a box says when it is ticked. */
+  /** The value of a box that is ticked. */
   ticked?: boolean;
-  /** It is asked for after all that has no words of its own. */
+  /** Placed after all members without words of their own. */
   last?: boolean;
 };
 
 type FormWords = {
-  /** Of the page that takes it. What of the action's path it does not name has a field. */
+  /** The path of the page that takes the form. Parameters of the action's path that it lacks get a field. */
   path: string;
-  /** Sent along: by these, forms on one path are distinguished. */
+  /** Hidden fields, which distinguish the forms of one path. */
   hidden?: Readonly<Record<string, string>>;
   legend?: string;
   about?: string;
-  /** How its reason is asked for, where that is not said as in other forms. */
+  /** How the form asks for a reason, if different from other forms. */
   reason?: Partial<MemberWords>;
   buttons: readonly { text: string; key?: string; danger?: boolean; decision?: string }[];
-  /** What is said of a form that cannot be used, in place of what is wrong with each field. */
+  /** Shown for a form that cannot be used, in place of the faults of each field. */
   unusable?: string;
 };
 
@@ -75,10 +75,10 @@ type FormWords = {
 export type FormName = keyof typeof deskForms.forms;
 export const formWords: Readonly<Record<FormName, FormWords>> = deskForms.forms;
 
-/** A list has an entry a line, or commas where it has one line. */
+/** A list has one entry per line, or commas in a field of one line. */
 const memberWords: Readonly<Record<string, MemberWords | undefined>> = deskForms.fields;
 
-/** What a form has fields for: of the action's path and body all that has words. */
+/** The fields of a form: all members of the action's path and body that have words. */
 function membersOf(name: FormName) {
   const action: Pick<Action, "operation"> = actions[name];
   const { path, reason } = formWords[name];
@@ -94,29 +94,29 @@ function membersOf(name: FormName) {
   );
 }
 
-/** The page that shows a form: where it is, and what was typed into which of its forms. */
+/** The page that shows a form: its session token and parameters, and the form that was sent to it. */
 type FormPage = {
   readonly token: string;
   readonly params: Readonly<Record<string, string>>;
   readonly form: Form | null;
 };
 
-/** What was typed into the form of this name; null on a page that shows it anew. */
+/** The values typed into this form; null if another form, or none, was sent. */
 export const typedInto = (name: FormName, { form: sent }: FormPage): Form | null =>
   sent?.name === name ? sent : null;
 
 type Special = {
-  /** In place of that of the words. */
+  /** Replaces the standard legend. */
   legend?: string;
   hidden?: Readonly<Record<string, string>>;
   query?: Readonly<Record<string, string | undefined>>;
-  /** What stands in its fields before anything is typed. */
+  /** Initial values of the fields. */
   stored?: Readonly<Record<string, string | null>>;
-  /** Before all else. */
+  /** Shown before everything else. */
   before?: Part;
-  /** Fields that the action does not name one by one. */
+  /** Further fields, which are no members of the action. */
   fields?: Part;
-  /** The decisions that it has no button for. */
+  /** The decision for which there is no button. */
   without?: string | null;
 };
 
@@ -157,13 +157,13 @@ export const form = (name: FormName, page: FormPage, special: Special = {}): Htm
   </form>`;
 };
 
-/** The form that was sent to a path, by the hidden fields of those that may be; null when none has them. */
+/** Identifies the form that was sent to a path by its hidden fields; null for none. */
 export const formSent = (names: readonly FormName[], { text }: Form): FormName | null =>
   names.find((name) =>
     Object.entries(formWords[name].hidden ?? {}).every(([member, value]) => text(member) === value),
   ) ?? null;
 
-/** What a form asks its action with: the address of its page, and its fields. */
+/** The input of a form's action, from the parameters of its page and its fields. */
 export function inputIn(
   name: FormName,
   { params, form: { text } }: Pick<FormPage, "params"> & { form: Form },
@@ -183,17 +183,17 @@ export function inputIn(
   return { params: Object.fromEntries(asked), body: Object.fromEntries(body) };
 }
 
-/** The fields of a form; a repeated one counts once, the first. Line breaks are "\n". */
+/** The fields of a form, with "\n" as line break. Of a repeated field the first counts. */
 export type Form = Awaited<ReturnType<typeof formOf>>;
 
 const typedText = (typed: Form | null, name: string, stored: string): string =>
   typed?.has(name) === true ? typed.text(name) : stored;
 
-/** The lines of a field in which each stands for an entry; empty ones are none. */
+/** The non-empty lines of a field with one entry per line. */
 export const linesOf = (text: string): string[] =>
   text.split("\n").flatMap((line) => line.trim() || []);
 
-/** A member of what is edited: the text that stands for it now, and how what is typed in its place is sent. */
+/** A member that can be edited: its present text, and how to read a typed one. */
 export type EditedMember = Omit<Field, "value"> & {
   text: string;
   read: (typed: string) => unknown;
@@ -201,7 +201,7 @@ export type EditedMember = Omit<Field, "value"> & {
 
 const nameOf = ({ name }: Pick<Field, "name">): string => `value.${name}`;
 
-/** The fields of what is edited, as it is or as it was typed. */
+/** The fields for editing, with the present values or the typed ones. */
 export const editedFields = (members: readonly EditedMember[], typed: Form | null): Html[] =>
   members.map((member) => {
     const name = nameOf(member);
@@ -209,7 +209,7 @@ export const editedFields = (members: readonly EditedMember[], typed: Form | nul
     return field({ ...member, name, value, lengthMax: 10_000 });
   });
 
-/** What is sent of each, and whether it is other than it was. */
+/** The typed value of each member, and whether it has changed. */
 export const editedIn = (members: readonly EditedMember[], sent: Form) =>
   members.map((member) => {
     const text = member.text.replaceAll(/\r\n?/g, "\n").trim();
@@ -225,12 +225,12 @@ export async function formOf(request: Request) {
   }
   const fields = await formFields(request);
   return {
-    /** Which it is, once that is known. */
+    /** The form's name, once it is known. */
     name: null as FormName | null,
     /** A field, trimmed; "" when it is absent. */
     text: (name: string): string => fields.get(name) ?? "",
     has: (name: string): boolean => fields.has(name),
-    /** What is ticked of the boxes `<name>.<what>`. */
+    /** The names of the ticked boxes `<name>.<what>`. */
     ticked: (name: string): string[] =>
       [...fields.keys()].flatMap((key) =>
         key.startsWith(`${name}.`) ? key.slice(name.length + 1) : [],
@@ -239,8 +239,8 @@ export async function formOf(request: Request) {
 }
 
 /**
- * Whether a form was sent by a page of this very origin, as far as the browser says: by Sec-Fetch-Site, and by Origin,
- * which is the configured one or that of the host that was asked. Beside the form's token, not in its place.
+ * Whether a form was sent by a page of this origin, according to the browser: by Sec-Fetch-Site, and by Origin, which must
+ * be the configured one or that of the Host. Checked in addition to the form's token.
  */
 export function isOwnOrigin({ config }: Pick<Context, "config">, request: Request): boolean {
   const site = request.headers.get("sec-fetch-site");

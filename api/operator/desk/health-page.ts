@@ -16,7 +16,7 @@ import type { Visit } from "./visit.ts";
 import type { Page } from "./layout.ts";
 import { instant, notice, table } from "./elements.ts";
 
-/** /desk/health: what an operator looks at first. */
+/** /desk/health: the facts that an operator needs first. */
 export async function healthPage({ context }: Visit): Promise<Page> {
   const health = await operatorHealth(context);
   return {
@@ -43,7 +43,7 @@ export async function healthPage({ context }: Visit): Promise<Page> {
   };
 }
 
-/** What an operator should see to, or that there is nothing. */
+/** What an operator should attend to, or that all is well. */
 export const warningsNotice = (warnings: OperatorHealth["warnings"]): Html =>
   warnings.length === 0
     ? notice("good", "All is well.")
@@ -119,10 +119,10 @@ const store = ({ store: { bytes, free_bytes, newest_change } }: OperatorHealth):
 
 const spans = [7, 30, 90, daysLimit.max] as const;
 
-/** /desk/charts: what happened over time, and what the public page of statistics shows. */
+/** /desk/charts: activity over time, and the charts of the public statistics page. */
 export async function chartsPage({ context, request }: Visit): Promise<Page> {
   const { days = daysLimit.default } = queryIn(request, operatorOperations.getDailyNumbers);
-  // One day alone makes no line.
+  // A single day makes no line.
   const count = Math.max(days, 2);
   const numbers = await operatorNumbers(context, { days: count });
   const directory = chartsOf(await storedCharts(context.store)).map((chart) => ({
@@ -185,13 +185,13 @@ const withShare = (count: number, of: number): string =>
 const figures = async (charts: readonly Figure[]): Promise<Html> =>
   html`<div class="charts">${(await drawn(charts)).map(figure)}</div>`;
 
-/** Charts of what happened on each of these days: all, or those with these ids. */
+/** Charts of these days: all of them, or those with these ids. */
 export const chartsOfDays = (numbers: DailyNumbers, ids?: readonly string[]): Promise<Html> =>
   figures(
     daily.filter(({ id }) => ids?.includes(id) ?? true).map((chart) => figureOf(chart, numbers)),
   );
 
-/** Numbers by day, drawn as lines over the same days. At most three, so that each looks different. */
+/** A chart of daily numbers as lines: at most three, so that each looks different. */
 type Daily = {
   id: string;
   title: string;
@@ -228,7 +228,7 @@ function figureOf({ id, title, lines }: Daily, numbers: DailyNumbers): Figure {
   };
 }
 
-/** A picture for those who see it, and the same numbers as a table for everyone; a sentence where all are zero. */
+/** A picture, and the same numbers as a table for everyone; a sentence if all are zero. */
 const figure = (chart: Figure & { narrow: string; wide: string }): Html =>
   html`<figure class="chart" id="${chart.id}">
     <figcaption>${chart.title}</figcaption>

@@ -5,13 +5,13 @@ import { type Html, html, type Part } from "#content/language/html.ts";
 import { table } from "./elements.ts";
 import { tokenField } from "./forms.ts";
 
-/** The stylesheet, and its address, which changes with its content. */
+/** The stylesheet. Its address contains a hash of its content. */
 export const style = ["../../../content/editorial/house.css", "desk.css"]
   .map((name) => readFileSync(join(import.meta.dirname, name), "utf8"))
   .join("\n");
 const version = sha256Of(style, "base64url").slice(0, 12);
 
-/** Places of the desk, with the key that leads there together with the browser's own (Alt, or Ctrl+Alt). */
+/** Pages of the desk with their access keys (used with Alt, or Ctrl+Alt). */
 export const places = [
   { path: "/desk", name: "Overview", key: "0" },
   { path: "/desk/queues", name: "Queues", key: "1" },
@@ -26,7 +26,7 @@ export const places = [
 
 type Place = (typeof places)[number]["path"];
 
-/** What a page is made of; `status` is 200 unless given. */
+/** The contents of a page; `status` is 200 by default. */
 export type Page = {
   title: string;
   place: Place | null;
@@ -35,10 +35,9 @@ export type Page = {
   headers?: Record<string, string>;
 };
 
-/** Who reads a page: null before anyone signed in. `network`: what is to be known of it, where money is not real. */
+/** The reader of a page; null before sign-in. `network`: a notice when the money is not real. */
 export type Reader = { name: string; token: string; network: string | null };
 
-/** A whole page: skip link, navigation, one main part. */
 const frame = ({ title, place, main }: Page, reader: Reader | null): Html =>
   html`<html lang="en">
     <head>
@@ -90,11 +89,11 @@ const signOut = ({ name, token }: Reader): Html =>
     <button>Sign out</button>
   </form>`;
 
-/** Nothing but pages and a stylesheet of this origin: no script, no picture from elsewhere, no frame. */
+/** Only pages, styles, fonts and pictures of this origin: no script and no frame. */
 const contentSecurityPolicy =
   "default-src 'none'; style-src 'self'; font-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
-/** Kept by no one and shown to no other site. The referrer stays, because without it browsers hide a form's origin. */
+/** Never cached, never shown to another site. The referrer stays, as browsers without one hide a form's origin. */
 const headers = {
   "cache-control": "no-store",
   "content-security-policy": contentSecurityPolicy,
@@ -111,11 +110,11 @@ export const pageAnswer = (page: Page, reader: Reader | null): Response =>
     headers: { "content-type": "text/html; charset=utf-8", ...headers, ...page.headers },
   });
 
-/** After a form: the browser asks for this page, so that loading it again sends nothing twice. */
+/** Sent after a form, so that reloading the page does not send the form again. */
 export const redirect = (location: string, extra: Record<string, string> = {}): Response =>
   new Response(null, { status: 303, headers: { ...headers, location, ...extra } });
 
-/** The stylesheet, whose address changes with its content, or a font. */
+/** The stylesheet (its address contains a hash of its content) or a font. */
 export const fileAnswer = (body: string | Uint8Array<ArrayBuffer>, type: string): Response =>
   new Response(body, {
     headers: {
@@ -125,7 +124,7 @@ export const fileAnswer = (body: string | Uint8Array<ArrayBuffer>, type: string)
     },
   });
 
-/** Keys on the pages themselves, beside those of the places. */
+/** Access keys within pages, besides those of `places`. */
 const onPages = [
   ["o", "In a queue: open the first review"],
   ["e", "In a review: edit the value. On Profiles: type which one"],
@@ -134,7 +133,7 @@ const onPages = [
   ["n", "The next review, or the next page of a list"],
 ] as const;
 
-/** /desk/keys: how the desk is worked by keyboard, without a script. */
+/** /desk/keys: how to use the desk by keyboard, without a script. */
 export const keysPage = async (): Promise<Page> => ({
   title: "Keys",
   place: "/desk/keys",

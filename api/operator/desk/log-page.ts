@@ -9,7 +9,7 @@ import { auditTable, nextLink, notice } from "./elements.ts";
 
 const rowsPerPage = 100;
 
-/** /desk/log: what operators did, by operator, action and subject. */
+/** /desk/log: the audit log, filtered by operator, action and subject. */
 export async function logPage({ context, request }: Visit): Promise<Page> {
   const { before, limit: _, ...filter } = queryIn(request, operatorOperations.readAuditLog);
   const log = await readAudit(context, { ...filter, before, limit: rowsPerPage });
@@ -44,7 +44,7 @@ const choice = (name: string, values: readonly string[], chosen: string | undefi
     )}
   </select>`;
 
-/** /desk/undo: undoing what the agreement of one agent made live, and taking back a verification. */
+/** /desk/undo: undoes what one agent's agreement made live, or takes back a verification. */
 export async function undoPage(visit: Visit, { said, status }: FormNotice = {}): Promise<Page> {
   const linked = (name: string) => textIn(visit.request, name);
   return {
@@ -61,7 +61,7 @@ export async function undoPage(visit: Visit, { said, status }: FormNotice = {}):
 }
 
 export const undoForms = {
-  /** A part at a time: what is left is undone by sending the same once more. */
+  /** Undoes a part at a time; sending the form again continues. */
   revertAgent: {
     page: undoPage,
     done: (visit, { agent_id, submissions, emptied, recommendations, complete }) => {

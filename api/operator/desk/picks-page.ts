@@ -45,8 +45,8 @@ const pickTable = (picks: readonly PickItem[], phase: GovernancePhase): Html =>
   });
 
 /**
- * Whose words a pick is in, that a lower phase does not show what agents agreed on, and who decided: no one for what
- * agents agreed on, and unknown for a pick of the sample.
+ * Who wrote a pick (with a note if the phase does not show agreed ones), and who decided it: no one for agents' agreement,
+ * unknown for a pick of the sample.
  */
 const origin = ({ origin: from, added_by }: PickItem, phase: GovernancePhase): Html => {
   const agreement =
@@ -58,7 +58,7 @@ const origin = ({ origin: from, added_by }: PickItem, phase: GovernancePhase): H
 
 const placeOf = (slug: string): string => `/desk/picks/${encodeURIComponent(slug)}`;
 
-/** /desk/picks/:slug: what is said of one, to be edited or taken away. */
+/** /desk/picks/:slug: a pick, to edit or remove. */
 export async function pickPage(visit: Visit, { said, status }: FormNotice = {}): Promise<Page> {
   const { context, params } = visit;
   const pick = await findPick(context, params["slug"] ?? "");

@@ -27,7 +27,7 @@ const placeOf = (slug: string): string => `/desk/profiles/${encodeURIComponent(s
 
 const foundMax = 20;
 
-/** /desk/profiles: which profile is to be put right; with one named, its page, else those with such a name. */
+/** /desk/profiles: finds a profile to correct. Redirects to the profile with this slug, else lists matching ones. */
 export async function profilesPage({ context, request }: Visit): Promise<Page | Response> {
   const slug = textIn(request, "slug", 200)?.trim();
   if (slug !== undefined && (await recordBySlug(context.store, slug)) !== null) {
@@ -67,7 +67,7 @@ export async function profilesPage({ context, request }: Visit): Promise<Page | 
   };
 }
 
-/** /desk/profiles/:slug: what it holds, to be edited, withdrawn, restored or merged. */
+/** /desk/profiles/:slug: a profile, to edit, withdraw, restore or merge. */
 export async function profilePage(visit: Visit, { said, status }: FormNotice = {}): Promise<Page> {
   const { context, params } = visit;
   const { slug = "" } = params;
@@ -93,7 +93,7 @@ const changeForms = (record: NonprofitRecord, visit: Visit): Html =>
   html`${form("editProfile", visit, { fields: editedFields(membersOf(record), typedInto("editProfile", visit)) })}
     <div class="decide">${form("withdrawProfile", visit)} ${form("mergeProfile", visit)}</div>`;
 
-/** The profiles that were withdrawn in favour of this one, each with why: restoring one undoes it. */
+/** The profiles that were withdrawn in favour of this one, with the reasons. Restoring one undoes that. */
 async function linked({ store }: Visit["context"], slug: string): Promise<Part> {
   const links = (await linksInto(store, slug)).map(
     ({ gone, org_id, other_org_id, source, set_at }) =>
@@ -133,7 +133,7 @@ export const profileForms = {
   mergeProfile: steps,
 } satisfies Partial<Forms>;
 
-/** Fields that hold a list, typed with an entry a line; `row`: what an entry holds, typed with bars between. */
+/** Fields with a list, typed as one entry per line; `row`: the members of an entry, separated by bars. */
 const lists: Readonly<
   Partial<Record<FieldType, { rows: number; hint: string; row?: readonly string[] }>>
 > = {
@@ -150,7 +150,6 @@ const lists: Readonly<
   },
 };
 
-/** An entry of a list in one line. */
 const lineOf = (
   row: readonly string[],
   entry: string | Readonly<Record<string, unknown>>,
@@ -162,7 +161,7 @@ const lineOf = (
         .join(" | ")
         .replace(/(?: \| )+$/, "");
 
-/** What is no number is refused by the shape of the body, which says so. */
+/** A text that is no number becomes NaN, which the body's shape refuses. */
 const number = (text: string) => (text === "" ? null : Number(text.replaceAll(/[ ,_]/g, "")));
 const numeric: ReadonlySet<string> = new Set<FieldType | keyof Program>([
   "year",

@@ -24,7 +24,7 @@ const rowsPerPage = 50;
 const recentEntries = 100;
 const recentDecisions = 10;
 
-/** /desk: what is wrong, what waits, how it goes and what was done recently. */
+/** /desk: warnings, queues, charts and recent decisions. */
 export async function overviewPage({ context }: Visit): Promise<Page> {
   const [log, { warnings }, numbers] = await Promise.all([
     readAudit(context, { limit: recentEntries }),
@@ -102,11 +102,11 @@ export async function queuePage(visit: Visit, { said, status }: FormNotice = {})
   };
 }
 
-/** What is ticked: each row stands for one review or several. */
+/** The ticked rows; each stands for one or several reviews. */
 const rowsIn = ({ form: sent }: FormVisit): string[][] =>
   sent.ticked("review").map((row) => row.split(","));
 
-/** Decides what is ticked, and says what could not be decided. */
+/** Decides the ticked reviews, and reports those that could not be decided. */
 export const queueForms = {
   decideReviews: {
     page: queuePage,
@@ -123,7 +123,7 @@ async function decidedPage(visit: FormVisit, { results }: ReviewsDecided): Promi
   const left: Html[] = [];
   for (const { id, message } of results) {
     const waiting = done.has(id) ? null : await findReview(visit.context, id);
-    // One decision settles all that propose the same.
+    // One decision settles all reviews that propose the same.
     const isSettled =
       waiting === null && rows.some((row) => row.includes(id) && done.has(row[0] ?? ""));
     if (done.has(id) || isSettled) continue;
@@ -141,11 +141,11 @@ async function decidedPage(visit: FormVisit, { results }: ReviewsDecided): Promi
   );
 }
 
-/** Proposals of the same, each by somebody else, are one row: what is decided of one holds for all. */
+/** Equal for reviews that propose the same from different senders: they share a row and one decision. */
 const proposalKey = ({ id, kind, slug, comparison }: ReviewItem): string =>
   queueWords[kind].groups_alike && comparison.length > 0 ? JSON.stringify([slug, comparison]) : id;
 
-/** Equal for reviews of which only one can be right: other values of a field, other claims of a profile. Rows are added. */
+/** Equal for rival reviews: other values of a field, or other claims of a profile. New rows are never rivals. */
 const rivalKey = (review: ReviewItem): string =>
   review.slug === null || isRowField(review.comparison[0]?.field ?? "")
     ? review.id
@@ -190,10 +190,10 @@ const reviewTable = (reviews: readonly ReviewItem[]): Html => {
 const askedMax = 140;
 const changesShownMax = 3;
 
-/** The beginning of what would change, and the names of all else: nothing is approved that the row does not name. */
+/** The start of what would change, and the names of all other fields, so that nothing unnamed gets approved. */
 function asked({ comparison, summary }: ReviewItem): Part {
   if (comparison.length === 0) return summary;
-  // Where it is of one field, that stands before.
+  // For a single field, its name is shown elsewhere in the row.
   const others = comparison.slice(changesShownMax).map(({ field }) => field.replaceAll("_", " "));
   const shown = comparison.slice(0, changesShownMax).map(
     (change) =>
@@ -207,7 +207,7 @@ function asked({ comparison, summary }: ReviewItem): Part {
     : [...shown, html`<p class="quiet">Changes as well: ${others.join(", ")}</p>`];
 }
 
-/** What a change brings; of what is only added to, what is added. */
+/** The new value of a change; if it only appends, the appended part. */
 const newIn = ({ before, after }: ReviewItem["comparison"][number]): string => {
   if (after === null) return "would be emptied";
   return before !== null && after.startsWith(`${before}\n`)
@@ -215,7 +215,7 @@ const newIn = ({ before, after }: ReviewItem["comparison"][number]): string => {
     : after;
 };
 
-/** What has just been decided, as the log has it: an address cannot make the desk say anything else. */
+/** The last decision, read from the log, so that a crafted address cannot make the desk say anything else. */
 export async function decisionNotice({ context, request }: Visit): Promise<Part> {
   const review = textIn(request, "done");
   const decision = review === null ? null : await lastDecision(context, review);

@@ -39,7 +39,7 @@ import {
   table,
 } from "./elements.ts";
 
-/** GET /desk/reviews/:id: one thing that waits, again after a form that was refused, or who decided it. */
+/** GET /desk/reviews/:id: a waiting review (again after a refused form), or who decided it. */
 export async function reviewPage(
   visit: Visit,
   { failure, said, status }: FormNotice = {},
@@ -100,7 +100,7 @@ function itemPage(visit: Visit, review: ReviewItem, { said, status }: FormNotice
 }
 
 const comparisonTable = ({ comparison, editing }: ReviewItem): Part => {
-  // Where one of several values is to be chosen, none of them stands for what approval would bring.
+  // When one of several values is to be chosen, approval has no single result to compare.
   if (comparison.length === 0 || editing?.required === true) return null;
   return html`<h2>Now, and after approval</h2>
     ${table({
@@ -114,7 +114,7 @@ const comparisonTable = ({ comparison, editing }: ReviewItem): Part => {
     })}`;
 };
 
-/** What the sender says is wrong: without it no one can decide. */
+/** What the sender says is wrong, which the decision depends on. */
 const saidWrong = (words: unknown): Part =>
   typeof words === "string"
     ? html`<h2>What is said to be wrong</h2>
@@ -140,7 +140,7 @@ const onward = (id: string): Html => {
     <p><a href="${placeWith("/desk/log", { subject: id })}">All that was done to it</a></p>`;
 };
 
-/** What agents say of a field, as contested and contradicted values bring it along. */
+/** The votes of agents on a field, which contested and contradicted values include. */
 const Votes = z.array(
   z.object({
     value: z.string(),
@@ -152,7 +152,7 @@ const Votes = z.array(
   }),
 );
 
-/** Each value beside who sent it, where it was found and when; nothing for reviews of other kinds. */
+/** Each value with its sender, source and time; nothing for reviews of other kinds. */
 function voteTable(values: unknown): Part {
   const read = Votes.safeParse(values);
   if (!read.success) return null;
@@ -192,7 +192,7 @@ function duplicateTable(duplicates: unknown): Part {
     })}`;
 }
 
-/** The two forms of a review: approve, with what may be edited, and reject, with a reason. */
+/** The two forms of a review: approve, with editable values, and reject, with a reason. */
 function decisionForms(review: ReviewItem, visit: Visit): Html {
   const { id, kind, cursor: after } = review;
   const { approve, reject } = queueWords[kind];
@@ -220,7 +220,7 @@ function editingFields(review: ReviewItem, typed: Form | null): Part {
   const value = typed?.text("value") ?? current ?? "";
   if (choices.length === 0) {
     const label = `The ${name}, which you may edit`;
-    // An emptied field would be approved as it was sent.
+    // An emptied field would be approved with the value that was sent.
     const needed = required || current !== null;
     return field({ name: "value", label, value, rows: 8, required: needed, lengthMax, key: "e" });
   }
@@ -244,13 +244,13 @@ function editingFields(review: ReviewItem, typed: Form | null): Part {
 
 const proseMembers: ReadonlySet<string> = new Set(["mission", "why_recommended", "description"]);
 
-/** Members of the fields that approve takes as a JSON object: no one at the desk writes JSON by hand. */
+/** Members of fields that approval takes as JSON objects, so that no one has to write JSON at the desk. */
 const rowMembers: Readonly<Partial<Record<string, readonly string[]>>> = {
   programme: Object.keys(Program.shape),
   impact_metric: Object.keys(ImpactMetric.shape),
 };
 
-/** What can be edited of a review whose value is an object; null where one text is. */
+/** The editable members of a review whose value is an object; null if the value is a single text. */
 function membersOf({ kind, editing }: ReviewItem): EditedMember[] | null {
   if (editing?.current == null) return null;
   const object = objectIn(editing.current);
@@ -258,14 +258,14 @@ function membersOf({ kind, editing }: ReviewItem): EditedMember[] | null {
     return object === null ? null : Object.entries(object).map(memberOf);
   }
   const names = rowMembers[editing.field];
-  // A metric in plain text waits for somebody who tells its name from its value.
+  // A metric sent as plain text waits for someone to separate its name from its value.
   const row: Record<string, unknown> | null =
     object ?? (editing.field === "impact_metric" ? { value: editing.current } : null);
   if (names === undefined || row === null) return null;
   return names.map((name, at) => memberOf([name, row[name]], at));
 }
 
-/** A list has one entry a line. */
+/** A list has one entry per line. */
 function memberOf([name, value]: [string, unknown], at: number): EditedMember {
   const isList = Array.isArray(value);
   const isText = typeof value === "string" || typeof value === "number";
@@ -279,7 +279,7 @@ function memberOf([name, value]: [string, unknown], at: number): EditedMember {
   };
 }
 
-/** What approve is called with: an edited text, the value typed beside the choices, or the choice; null as it stands. */
+/** The value for approval: the edited text, a value typed beside the choices, or the choice; null for unchanged. */
 function valueIn(typed: Form, review: ReviewItem | null): string | null {
   const members = review === null ? null : membersOf(review);
   if (members !== null) {
@@ -314,14 +314,14 @@ export const reviewForms = {
   },
 } satisfies Partial<Forms>;
 
-/** GET /desk/reviews/:id/next: what comes after it in its queue. */
+/** GET /desk/reviews/:id/next: redirects to the next review of the queue. */
 export async function nextPage(visit: Visit): Promise<Response> {
   const { id = "" } = visit.params;
   const { after } = queryIn(visit.request, operatorOperations.listReviews);
   return redirect(await nextPlace(visit, id, after, null));
 }
 
-/** The next of the queue after this place, else its first, else the list of all queues. `done` is what was decided. */
+/** The next review of the queue, else its first, else the list of queues. `done` is the review just decided. */
 async function nextPlace(
   { context }: Visit,
   id: string,

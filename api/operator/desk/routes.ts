@@ -50,10 +50,10 @@ const forms = formWorks({
   ...undoForms,
 });
 
-/** The letters of the site: the desk has them without a bundle. */
+/** The fonts of the site, so that the desk has them without a bundle. */
 const fontFiles = ["figtree.woff2", "fraunces.woff2"] as const;
 
-/** The operator's desk: pages that work without a script. Every one but the form to sign in needs a session. */
+/** The operator's desk: pages that work without a script. All but the sign-in form need a session. */
 export function deskRoutes(context: Context) {
   const routes = new Elysia()
     .get("/desk/desk.css", () => fileAnswer(style, "text/css; charset=utf-8"))

@@ -15,12 +15,12 @@ export type Session = { operator: string; id: string; until: Date };
 
 type DeskContext = Pick<Context, "store" | "clock" | "config" | "secrets">;
 
-/** As long as a working day. */
+/** A session lasts one working day. */
 const sessionMs = 8 * 3_600_000;
 const formCookieMs = 3_600_000;
 const signing = { alg: "HS256", typ: "desk-session" } as const;
 
-/** Signs an operator in: the cookie holds a signed, expiring statement, and nothing of the token it is signed with. */
+/** Opens a session. The cookie is a signed, expiring statement that does not contain the operator's token. */
 async function openSession(context: DeskContext, operator: string, token: string): Promise<string> {
   const now = context.clock().getTime();
   const statement = await new SignJWT()
@@ -33,8 +33,8 @@ async function openSession(context: DeskContext, operator: string, token: string
 }
 
 /**
- * The session of a request; null when there is none, when it is over or was ended, and when the operator's token is no
- * longer one: the key it was signed with is made of that token.
+ * The session of a request; null when there is none, when it has expired or was ended, and when the operator's token was
+ * removed, because the signing key is derived from that token.
  */
 export async function sessionOf(context: DeskContext, request: Request): Promise<Session | null> {
   const statement = cookieOf(context, request, sessionCookie);
@@ -51,32 +51,32 @@ export async function sessionOf(context: DeskContext, request: Request): Promise
       if (protectedHeader.kid !== name || (await isEnded(context.store, id))) return null;
       return { operator: name, id, until: new Date(exp * 1_000) };
     } catch (error) {
-      // Malformed, over, or signed with another key.
+      // Malformed, expired, or signed with another key.
       if (!(error instanceof errors.JOSEError)) throw error;
     }
   }
   return null;
 }
 
-/** Signs an operator out, for every process, and takes the cookie back. */
+/** Ends a session in every process, and deletes its cookie. */
 export async function closeSession(context: DeskContext, session: Session): Promise<string> {
   const { id, until } = session;
   await context.store.write((tx) => endSession(tx, { id, until, now: context.clock() }));
   return cookieHeader(context, sessionCookie, { value: "", maxAgeMs: 0 });
 }
 
-/** What proves that a form came from a page of this session: hidden in each form. */
+/** A hidden field of each form, which proves that the form came from a page of this session. */
 export const formToken = (context: DeskContext, session: Pick<Session, "id">): string =>
   createHmac("sha256", context.secrets.deskKey).update(`form ${session.id}`).digest("base64url");
 
-/** Whether a form holds the token that its session's pages hold. */
+/** Whether a form's token belongs to this session. */
 export const isFormToken = (
   context: DeskContext,
   session: Pick<Session, "id">,
   token: string,
 ): boolean => isSameSecret(formToken(context, session), token);
 
-/** Before anyone signed in, the form's token is bound to a cookie of its own. */
+/** Before sign-in, the form's token is bound to a cookie of its own. */
 function signInFormId(context: DeskContext, request: Request): string | null {
   const id = cookieOf(context, request, formCookie);
   return id !== null && /^[\w-]{22}$/.test(id) ? id : null;
@@ -84,12 +84,12 @@ function signInFormId(context: DeskContext, request: Request): string | null {
 
 const newId = (): string => randomBytes(16).toString("base64url");
 
-/** A session is signed with a key made of the operator's token: anyone who takes the token away ends it. */
+/** A session's key is derived from the operator's token, so removing the token ends the session. */
 const keyOf = ({ secrets }: DeskContext, token: string): Uint8Array =>
   createHmac("sha256", secrets.deskKey).update(`session ${token}`).digest();
 
 const isSecure = ({ config }: DeskContext): boolean => config.baseUrl.startsWith("https:");
-/** The prefix tells browsers to take it over TLS only. */
+/** The prefix makes browsers accept the cookie only over TLS. */
 const cookieName = (context: DeskContext, name: string): string =>
   `${isSecure(context) ? "__Secure-" : ""}${name}`;
 const sessionCookie = "almoner-desk";
@@ -116,7 +116,7 @@ function cookieOf(context: DeskContext, request: Request, name: string): string 
   return new Bun.CookieMap(header).get(cookieName(context, name));
 }
 
-/** The form to sign in, with the page that was asked for in mind. */
+/** The sign-in form. It remembers the page that was requested. */
 export async function signInPage(
   context: Context,
   request: Request,
@@ -164,7 +164,7 @@ export async function signInPage(
   return { title: "Sign in", place: null, status, main, headers: all };
 }
 
-/** Takes the form to sign in. Who is locked out is not looked at. */
+/** Handles the sign-in form. Refuses a client that is locked out, unless it sends a known operator's token. */
 export async function signIn(context: Context, request: Request): Promise<Page | Response> {
   const form = await formOf(request);
   const next = isPlace(form.text("next")) ? form.text("next") : "/desk";
@@ -199,7 +199,7 @@ export async function signIn(context: Context, request: Request): Promise<Page |
 
 const nameLengthMax = 64;
 
-/** A full disk, or another writer, keeps no operator from the page that tells of it. */
+/** A failure to store the entry (a full disk, another writer) does not keep an operator from the desk. */
 async function noteSignIn({ store, clock, log }: Context, operator: string): Promise<void> {
   log.info({ operator }, "signed in to the desk");
   const entry = { operator, action: "sign_in", subject: "desk", at: clock().getTime() };
@@ -208,7 +208,7 @@ async function noteSignIn({ store, clock, log }: Context, operator: string): Pro
     .catch((error: unknown) => log.warn({ err: error }, "a sign-in is not in the audit log"));
 }
 
-/** The page that was asked for, to go there afterwards; a form that was sent is not sent again. */
+/** The page that was requested, to return to after sign-in. A POST is not repeated. */
 function placeAsked(request: Request): string {
   if (request.method !== "GET") return "/desk";
   const { path, query } = addressOf(request);
@@ -218,7 +218,7 @@ function placeAsked(request: Request): string {
 
 const placeLengthMax = 1_000;
 
-/** A page of the desk as a browser would write it: what it takes for another path, or another host, is none. */
+/** Whether a text is the address of a desk page, and no browser would read it as another path or host. */
 const isPlace = (text: string): boolean => {
   if (text.length > placeLengthMax || !/^\/desk(?:[/?][\w./:?=&%+~-]*)?$/.test(text)) return false;
   const { pathname, search } = new URL(text, "http://desk");

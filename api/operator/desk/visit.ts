@@ -22,29 +22,29 @@ export type Visit = {
   readonly params: Readonly<Record<string, string>>;
   readonly session: Session;
   readonly token: string;
-  /** What was typed into a form that could not be taken: the page shows it again. Null on a page that is only looked at. */
+  /** The form whose action was refused, shown again with what was typed; null for a plain view. */
   readonly form: Form | null;
 };
 
 export type FormVisit = Visit & { readonly form: Form };
 
-/** What a page that shows its form again says first; `failure` is why the form's action was not done. */
+/** The message above a form that is shown again; `failure` is why its action was not carried out. */
 export type FormNotice = { said?: Part; status?: number | undefined; failure?: Refusal };
 
 type FormSteps<Name extends FormName> = {
-  /** Shows the form again, when its action was refused. */
+  /** Shows the form again after its action was refused. */
   page: (visit: Visit, notice: FormNotice) => Promise<Page>;
   done: (visit: FormVisit, value: FormValue<Name>) => Promise<Page | Response> | Response;
-  /** What of the body no field of the same name holds. */
+  /** Members of the body that have no field of the same name. */
   body?: (visit: FormVisit) => object | Promise<object>;
-  /** In place of the words for a form that cannot be used. */
+  /** Replaces the standard message for a form that cannot be used. */
   unusable?: (failure: Refusal, visit: FormVisit) => string | undefined;
 };
 type FormValue<Name extends FormName> =
   (typeof actions)[Name] extends Action<infer _, infer Value> ? Value : never;
 export type Forms = { readonly [Name in FormName]: FormSteps<Name> };
 
-/** By their paths, what takes the forms that are sent there. */
+/** The handlers of all forms, by the path to which they are sent. */
 export const formWorks = (forms: Forms): [string, Work<FormVisit>][] =>
   [...Map.groupBy(Object.keys(formWords) as FormName[], (name) => formWords[name].path)].map(
     ([path, names]) => [
@@ -57,7 +57,7 @@ export const formWorks = (forms: Forms): [string, Work<FormVisit>][] =>
     ],
   );
 
-/** Does the action of a form with what was typed: then `done`, or the page with the form again and why it was not done. */
+/** Performs the action of a form. Then calls `done`, or shows the form again with the reason for the refusal. */
 async function formWork(
   name: FormName,
   { page, done, ...steps }: FormSteps<never>,
@@ -91,10 +91,10 @@ const faultsOf = ({ errors = [] }: Refusal): string =>
 
 export type Work<Needs> = (needs: Needs) => Promise<Page | Response>;
 
-/** A page for an operator; anyone who is not signed in gets 401 and the form to sign in. */
+/** A page for a signed-in operator; others get 401 and the sign-in form. */
 export const onVisit =
   (context: Context, work: Work<Visit>) =>
-  // A route without parameters brings none.
+  // A route without parameters passes none.
   ({ request, params = {} }: Pick<Visit, "request"> & Partial<Pick<Visit, "params">>) =>
     answered(context, null, async () => {
       const session = await sessionOf(context, request);
@@ -104,7 +104,7 @@ export const onVisit =
       return answered(context, session, () => work(visit));
     });
 
-/** A form that an operator sent: refused unless it comes from a page of this session and this origin. */
+/** Handles a form that an operator sent; refuses one that does not come from this session and this origin. */
 export const onForm = (context: Context, work: Work<FormVisit>) =>
   onVisit(context, async (visit) => {
     const { request, session } = visit;
@@ -114,7 +114,7 @@ export const onForm = (context: Context, work: Work<FormVisit>) =>
     return isOwn ? work({ ...visit, form }) : foreignForm;
   });
 
-/** A page that only says something: what is not, or no longer, there, or why nothing was done. */
+/** A page with only a message: nothing is here, or nothing was done. */
 const sayingPage = (title: string, status: number, said: Part, heading = title): Page => ({
   title,
   place: null,
@@ -136,13 +136,13 @@ const foreignForm = sayingPage(
 export const notHere = (message: string): Page =>
   sayingPage("Not found", 404, html`<p>${message}</p>`);
 
-/** The form to sign in, which is shown and sent without a session. */
+/** Handlers of the sign-in form, which need no session. */
 export const onSignIn =
   (context: Context, work: (context: Context, request: Request) => Promise<Page | Response>) =>
   ({ request }: { request: Request }): Promise<Response> =>
     answered(context, null, () => work(context, request));
 
-/** Shows the page that work makes, or what went wrong. */
+/** Answers with the page that `work` makes, or with an error page. */
 async function answered(
   context: Context,
   session: Session | null,
@@ -159,7 +159,7 @@ async function answered(
 const unexpected =
   "An unexpected error occurred on the server. Send the request again later. The log says what.";
 
-/** What an operator reads when something was refused, when the store cannot take it, or after a bug. */
+/** The page for a refusal, for a failure of the store, and for a bug. */
 function troubled(context: Context, error: unknown): Page {
   const refusal = error instanceof Refused ? error.refusal : storeRefusal(error);
   if (refusal === null) context.log.error({ err: error }, "unexpected error");
