@@ -1,5 +1,5 @@
 import { brotliCompressSync, constants } from "node:zlib";
-import { acceptsEncoding } from "#content/contract/base/request-address.ts";
+import { acceptsEncoding } from "#content/contract/base/accept.ts";
 import { answerBytes } from "#content/contract/base/json.ts";
 import { readCacheControl } from "./headers.ts";
 import { namesIgnored } from "./ignored.ts";
@@ -37,15 +37,15 @@ export class EncodedBody {
 
   /** The whole answer. Put together again each time when it has several parts, so that they are kept once. */
   get body(): Uint8Array<ArrayBuffer> {
-    const [first, ...rest] = this.#parts;
-    if (first !== undefined && rest.length === 0) return first;
-    const whole = new Uint8Array(this.length);
+    const [first, ...otherParts] = this.#parts;
+    if (first !== undefined && otherParts.length === 0) return first;
+    const bytes = new Uint8Array(this.length);
     let at = 0;
     for (const part of this.#parts) {
-      whole.set(part, at);
+      bytes.set(part, at);
       at += part.byteLength;
     }
-    return whole;
+    return bytes;
   }
 
   /** A strong ETag: every encoding is a representation of its own. Source: RFC 9110, 8.8.3. */
@@ -71,21 +71,21 @@ export class EncodedBody {
     if (acceptEncoding === null || this.length < compressFromBytes) return "identity";
     this.#sent += 1;
     // Brotli takes four times as long as the quickest gzip: worth it for an answer that is sent again.
-    const wanted = this.#sent > 1 ? (["br", "gzip"] as const) : (["gzip", "br"] as const);
-    return wanted.find((encoding) => acceptsEncoding(acceptEncoding, encoding)) ?? "identity";
+    const preferences = this.#sent > 1 ? (["br", "gzip"] as const) : (["gzip", "br"] as const);
+    return preferences.find((encoding) => acceptsEncoding(acceptEncoding, encoding)) ?? "identity";
   }
 
   bytes(encoding: Encoding): Uint8Array<ArrayBuffer> {
     if (encoding === "identity") return this.body;
     const copy = this.#encoded.get(encoding);
     if (copy !== undefined) return copy;
-    const made = new Uint8Array(
+    const encodedBytes = new Uint8Array(
       encoding === "br"
         ? brotliCompressSync(this.body, { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } })
         : Bun.gzipSync(this.body, { level: 1, library: "libdeflate" }),
     );
-    this.#encoded.set(encoding, made);
-    return made;
+    this.#encoded.set(encoding, encodedBytes);
+    return encodedBytes;
   }
 }
 
@@ -96,7 +96,7 @@ export const encodedJson = (value: unknown, cacheControl: string | null = null):
 const utf8 = new TextEncoder();
 const namesMax = 50;
 
-type Set = {
+type ResponseSettings = {
   status?: number | string | undefined;
   headers: Record<string, unknown>;
 };
@@ -105,27 +105,31 @@ type Set = {
  * What a route returned as a response: JSON with a strong ETag, 304 when the client has it, compressed when it
  * accepts that. What no cache may keep has no ETag. A response that a route made itself is left alone.
  */
-export function answerOf(value: unknown, request: Request, set: Set): Response | undefined {
+export function answerOf(
+  value: unknown,
+  request: Request,
+  settings: ResponseSettings,
+): Response | undefined {
   if (value instanceof Response) return undefined;
-  const status = typeof set.status === "number" ? set.status : 200;
-  const encoded = value instanceof EncodedBody ? value : encodedJson(value);
+  const status = typeof settings.status === "number" ? settings.status : 200;
+  const encodedBody = value instanceof EncodedBody ? value : encodedJson(value);
   const isRead = request.method === "GET" && status === 200;
-  const cacheControl = isRead ? (encoded.cacheControl ?? readCacheControl) : "no-store";
-  const headers = headersOf(set, cacheControl);
-  headers.set("content-type", encoded.contentType);
-  if (!isRead) return new Response(encoded.body, { status, headers });
-  if (encoded.length >= compressFromBytes) headers.append("vary", "Accept-Encoding");
-  const encoding = encoded.encodingFor(encodingsFor(request));
+  const cacheControl = isRead ? (encodedBody.cacheControl ?? readCacheControl) : "no-store";
+  const headers = headersOf(settings, cacheControl);
+  headers.set("content-type", encodedBody.contentType);
+  if (!isRead) return new Response(encodedBody.body, { status, headers });
+  if (encodedBody.length >= compressFromBytes) headers.append("vary", "Accept-Encoding");
+  const encoding = encodedBody.encodingFor(encodingsFor(request));
   // What no cache may keep, no client has.
   if (headers.get("cache-control") !== "no-store") {
-    headers.set("etag", encoded.etag(encoding));
-    if (encoded.isNamedBy(request.headers.get("if-none-match"))) {
+    headers.set("etag", encodedBody.etag(encoding));
+    if (encodedBody.isNamedBy(request.headers.get("if-none-match"))) {
       headers.delete("content-type");
       return new Response(null, { status: 304, headers });
     }
   }
   if (encoding !== "identity") headers.set("content-encoding", encoding);
-  return new Response(encoded.bytes(encoding), { headers });
+  return new Response(encodedBody.bytes(encoding), { headers });
 }
 
 /** The encodings that a client takes; none for an answer to which something is still added. */
@@ -133,7 +137,7 @@ const encodingsFor = (request: Request): string | null =>
   namesIgnored(request) ? null : request.headers.get("accept-encoding");
 
 /** The headers that a route set. */
-function headersOf(set: Set, cacheControl: string): Headers {
+function headersOf(set: ResponseSettings, cacheControl: string): Headers {
   const headers = new Headers({ "cache-control": cacheControl });
   for (const [name, value] of Object.entries(set.headers)) {
     if (typeof value === "string" || typeof value === "number") headers.set(name, String(value));

@@ -1,5 +1,6 @@
 import { sha256OfFile } from "#content/runtime/digest.ts";
-import { addressOf, qualitiesIn } from "#content/contract/base/request-address.ts";
+import { qualitiesIn } from "#content/contract/base/accept.ts";
+import { addressOf } from "#content/contract/base/request-address.ts";
 import { fileAccepted } from "#content/contract/operations/list-file.ts";
 import { statSync } from "node:fs";
 import { browseAddressOf, givingProfileOf, headersOf, redirectOf } from "./http-headers.ts";
@@ -9,7 +10,7 @@ import { addressesWhere } from "#content/language/address-pattern.ts";
 import { inSegmentBytesMax } from "#site/bundle/blobs.ts";
 import type { ManifestFile } from "#site/bundle/manifest.ts";
 import type { BundleReader } from "./bundle-reader.ts";
-import { detached } from "#content/contract/operations/query.ts";
+import { detachedCopy } from "#content/contract/operations/query.ts";
 import { weighedCache } from "#content/runtime/cache.ts";
 import { type EncodedFile, encodeFile, inPlaceOfPage, type CachedAnswer } from "./encoded-file.ts";
 
@@ -148,7 +149,7 @@ function openLookUp(
     }
     const fresh = encodeFile(file, body, { version, read: reader.read });
     // The path was cut from an address, whose query may be long.
-    cached.set(detached(urlPath), fresh);
+    cached.set(detachedCopy(urlPath), fresh);
     if (own !== null) void compare(urlPath, file, own);
     return fresh;
   };
