@@ -82,6 +82,11 @@ const list = {
   "publisher alive": {
     severity: "page",
     alert: "AlmonerPublisherSilent",
+    findings: ({ publication, silent_s }) => {
+      const why = publication && silent_s !== undefined ? silence(silent_s) : null;
+      return why && `Readers see nothing new: ${why}.`;
+    },
+    remedy: "Restart the service, which starts it, and read its log.",
     unready: {
       part: "publisher",
       why: ({ publication, silent_s = null }) => (publication ? silence(silent_s) : null),
