@@ -38,27 +38,27 @@ const changesMax = 20_000;
  */
 export function openBrowse(store: Queryable, { sortedMax = 5_000 } = {}) {
   let columns = browseColumns();
-  let reached = -1;
+  let readSequence = -1;
   let reading: Promise<void> | null = null;
 
-  async function read(): Promise<void> {
+  async function readChanges(): Promise<void> {
     const newest = await newestSequence(store);
-    if (newest === reached) return;
+    if (newest === readSequence) return;
     // A store that was restored has fewer changes than before.
-    if (reached === -1 || newest < reached || newest - reached > changesMax) {
+    if (readSequence === -1 || newest < readSequence || newest - readSequence > changesMax) {
       const last = await newestNonprofitId(store);
       columns = browseColumns(last + 1_000);
       for (let after = 0; after < last; after += rowsPerRead) {
-        await readRows(store, columns, between, [after, after + rowsPerRead]);
+        await readRows(store, columns, idRangeSql, [after, after + rowsPerRead]);
       }
-    } else await readRows(store, columns, changed, [reached, newest]);
-    reached = newest;
+    } else await readRows(store, columns, changedRowsSql, [readSequence, newest]);
+    readSequence = newest;
   }
 
   /** One reading at a time; one that began before the newest write does not count for a request that comes now. */
   async function upToDate(): Promise<BrowseColumns> {
     await reading?.catch(() => undefined);
-    reading ??= read().finally(() => {
+    reading ??= readChanges().finally(() => {
       reading = null;
     });
     await reading;
@@ -67,21 +67,21 @@ export function openBrowse(store: Queryable, { sortedMax = 5_000 } = {}) {
 
   /** One page of `total` that pass, in their order. */
   async function pageOf(
-    known: BrowseColumns,
+    current: BrowseColumns,
     { filters, sort, limit, offset }: SortedQuery,
     total: number,
   ): Promise<number[]> {
     if (offset >= total) return [];
     if (sort === "income" || sort === "completeness") {
-      return known.sorted(known.ids(filters), sort, offset + limit).slice(offset);
+      return current.sorted(current.ids(filters), sort, offset + limit).slice(offset);
     }
     const list = listOf(filters);
     const isList = givenFilters(filters).length === (list === "all" ? 0 : 1);
     const part = { limit, offset };
     if (isList && sort !== "name") return idsInOrder(store, sort, { list, ...part });
     return total <= sortedMax
-      ? idsOf(store, sortedSql[sort], [JSON.stringify(known.ids(filters)), limit, offset])
-      : walk(store, sort, known.matcher(filters), { list, ...part });
+      ? idsOf(store, sortedSql[sort], [JSON.stringify(current.ids(filters)), limit, offset])
+      : walk(store, sort, current.matcher(filters), { list, ...part });
   }
 
   return {
@@ -111,8 +111,8 @@ export function openBrowse(store: Queryable, { sortedMax = 5_000 } = {}) {
 
 /** The list that all matches stand in. */
 function listOf({ cause, country }: Filters): string {
-  const named = cause?.trim().toLowerCase() ?? noCause;
-  if (named !== noCause) return `cause:${named}`;
+  const causeId = cause?.trim().toLowerCase() ?? noCause;
+  if (causeId !== noCause) return `cause:${causeId}`;
   return country === null ? "all" : `country:${countryCode(country) ?? ""}`;
 }
 
@@ -218,8 +218,8 @@ const rowsSql = (which: string) => `
   LEFT JOIN listings AS l ON l.nonprofit_id = n.id AND l.list = 'all'
   WHERE ${which}`;
 
-const between = rowsSql("n.id > ? AND n.id <= ?");
-const changed = rowsSql(
+const idRangeSql = rowsSql("n.id > ? AND n.id <= ?");
+const changedRowsSql = rowsSql(
   "n.id IN (SELECT nonprofit_id FROM changes WHERE sequence > ? AND sequence <= ?)",
 );
 
@@ -250,7 +250,7 @@ const browseRow = ([
   ...[causes, income, standing, ghd_aligned]
 ]: Row): BrowseRow => ({
   id,
-  listed: listed === 1,
+  isListed: listed === 1,
   causes: causes?.split(",") ?? [],
   country_code,
   region,
