@@ -222,12 +222,13 @@ const list = {
     severity: "ticket",
     alert: "AlmonerRegisterFetch",
     findings: ({ registers = [] }) =>
-      failed(registers).map(
+      failedFetches(registers).map(
         ({ register, fetched_at, problem }) =>
           `Fetching ${register} failed on ${fetched_at.slice(0, 10)}: ${problem}. \`bun run import ${register} --fetch\` tries again.`,
       ),
     gauges: {
-      almoner_register_fetches_failed: ({ registers }) => registers && failed(registers).length,
+      almoner_register_fetches_failed: ({ registers }) =>
+        registers && failedFetches(registers).length,
     },
   },
   "backup made": {
@@ -407,7 +408,7 @@ const waitingS = (publication: Facts["publication"]): number =>
 const isSilent = (chain: Facts["chain"]): boolean =>
   chain ? chain.nodes > 0 && !chain.answers : false;
 
-const failed = (registers: Health["registers"]) =>
+const failedFetches = (registers: Health["registers"]) =>
   registers.filter(({ problem }) => problem !== null);
 
 const megabytes = (bytes: number): number => Math.floor(bytes / 1e6);
