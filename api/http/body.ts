@@ -2,7 +2,7 @@ import type { FormPage } from "#content/contract/form-pages.ts";
 import { addressesWhere } from "#content/language/address-pattern.ts";
 import { tableText } from "#content/reconciliation/table.ts";
 import type { PageForm } from "./headers.ts";
-import { Refused } from "./problem.ts";
+import { RefusalError } from "./problem.ts";
 
 /** Source: the promises of the spec, 16. */
 export const bodyBytesMax = 65_536;
@@ -15,7 +15,7 @@ const depthMax = 8;
 export async function readJson(request: Request, contentType: string): Promise<unknown> {
   if (contentType === "" && isEmpty(request)) return undefined;
   if (!/^application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i.test(contentType)) {
-    throw new Refused({
+    throw new RefusalError({
       status: 415,
       code: "not_json",
       detail: "Send the body as JSON, with the header Content-Type: application/json.",
@@ -25,7 +25,7 @@ export async function readJson(request: Request, contentType: string): Promise<u
   try {
     return parsedJson(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
   } catch (cause) {
-    throw cause instanceof Refused ? cause : notJson(cause);
+    throw cause instanceof RefusalError ? cause : notJson(cause);
   }
 }
 
@@ -39,14 +39,14 @@ export function parsedJson(text: string): unknown {
   }
   if (depthOf(text) > depthMax) {
     const detail = `The body is nested more than ${depthMax} levels deep.`;
-    throw new Refused({ status: 400, code: "too_deep", detail });
+    throw new RefusalError({ status: 400, code: "too_deep", detail });
   }
   return value;
 }
 
-function notJson(cause: unknown): Refused {
+function notJson(cause: unknown): RefusalError {
   const detail = "The body is not valid JSON. Send one JSON value in UTF-8.";
-  return new Refused({ status: 400, code: "invalid_json", detail }, { cause });
+  return new RefusalError({ status: 400, code: "invalid_json", detail }, { cause });
 }
 
 /** Some runtimes give a request without a body an empty one. */
@@ -64,13 +64,13 @@ export async function readBody(request: Request): Promise<Uint8Array> {
   } catch (cause) {
     // The client went away, or was too slow and cut off.
     const detail = "The body did not arrive whole.";
-    throw new Refused({ status: 400, code: "body_incomplete", detail }, { cause });
+    throw new RefusalError({ status: 400, code: "body_incomplete", detail }, { cause });
   }
   throw tooLarge();
 }
 
-const tooLarge = (): Refused =>
-  new Refused({
+const tooLarge = (): RefusalError =>
+  new RefusalError({
     status: 413,
     code: "body_too_large",
     detail: `The body is too large: send at most ${bodyBytesMax} bytes.`,
@@ -84,9 +84,9 @@ async function readChunks(request: Request): Promise<Uint8Array> {
   const chunks: Uint8Array[] = [];
   let size = 0;
   const reader = request.body?.getReader();
-  for (let read = await reader?.read(); read?.done === false; read = await reader?.read()) {
-    size += read.value.byteLength;
-    chunks.push(read.value);
+  for (let chunk = await reader?.read(); chunk?.done === false; chunk = await reader?.read()) {
+    size += chunk.value.byteLength;
+    chunks.push(chunk.value);
     if (size > bodyBytesMax) break;
   }
   return Buffer.concat(chunks);
@@ -96,13 +96,13 @@ async function readChunks(request: Request): Promise<Uint8Array> {
 function depthOf(json: string): number {
   let depth = 0;
   let deepest = 0;
-  let quoted = false;
+  let inString = false;
   for (let at = 0; at < json.length; at++) {
     const char = json[at];
-    if (quoted) {
+    if (inString) {
       if (char === "\\") at++;
-      else if (char === '"') quoted = false;
-    } else if (char === '"') quoted = true;
+      else if (char === '"') inString = false;
+    } else if (char === '"') inString = true;
     else if (char === "{" || char === "[") deepest = Math.max(deepest, ++depth);
     else if (char === "}" || char === "]") depth--;
   }
@@ -142,13 +142,13 @@ export async function tableBody(request: Request): Promise<{ table: string }> {
   if (/^text\/(?:csv|plain|tab-separated-values)\b/i.test(type)) return { table: tableText(bytes) };
   try {
     const form = await new Response(bytes, { headers: { "content-type": type } }).formData();
-    const input = form.get("table") ?? "";
-    const table = typeof input === "string" ? input : tableText(await input.arrayBuffer());
+    const field = form.get("table") ?? "";
+    const table = typeof field === "string" ? field : tableText(await field.arrayBuffer());
     return { table };
   } catch (cause) {
     const detail =
       "Send CSV with Content-Type: text/csv, or as the field `table` of a form (multipart/form-data).";
-    throw new Refused({ status: 415, code: "not_csv", detail }, { cause });
+    throw new RefusalError({ status: 415, code: "not_csv", detail }, { cause });
   }
 }
 

@@ -1,10 +1,10 @@
 import { z } from "zod";
-import { cleaned } from "#content/contract/operations/query.ts";
+import { cleanText } from "#content/contract/operations/query.ts";
 import { parametersOf } from "./route.ts";
 
 /** A parameter of an operator's page: a text without control characters, trimmed and cut; null when there is none. */
 export const textIn = (request: Request, name: string, lengthMax?: number): string | null =>
-  cleaned(parametersOf(request)[name] ?? "", lengthMax) ?? null;
+  cleanText(parametersOf(request)[name] ?? "", lengthMax) ?? null;
 
 /** The query of an operator's page, read as that of an operation; but what cannot be used is absent, and nothing is refused. */
 export function queryIn<Query extends z.ZodObject>(

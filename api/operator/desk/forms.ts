@@ -3,7 +3,7 @@ import type { Context } from "#api/context.ts";
 import { formFields, isForm } from "#api/http/body.ts";
 import { placeWith } from "#api/http/query.ts";
 import { type Html, html, type Part } from "#content/language/html.ts";
-import { Refused } from "#api/http/problem.ts";
+import { RefusalError } from "#api/http/problem.ts";
 import { type Action, actions, paramsIn, typedValue } from "#api/operator/actions.ts";
 import { addressOf } from "#content/contract/base/request-address.ts";
 import deskForms from "#content/editorial/desk-forms.json";
@@ -221,7 +221,7 @@ export const editedIn = (members: readonly EditedMember[], sent: Form) =>
 export async function formOf(request: Request) {
   if (!isForm(request.headers.get("content-type"))) {
     const detail = "The desk takes forms as browsers send them.";
-    throw new Refused({ status: 415, code: "no_form", detail });
+    throw new RefusalError({ status: 415, code: "no_form", detail });
   }
   const fields = await formFields(request);
   return {

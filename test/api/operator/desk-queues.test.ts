@@ -220,7 +220,7 @@ describe("a queue", () => {
     expect(box).toBe(`review.${ids.join(",")}`);
     const all = Array.from({ length: 101 }, (_, at) => `prose-${at + 1}`).join(",");
     const tooMany = { [`review.${all}`]: "1", decision: "rejected", reason: "Spam." };
-    expect(alerts(await ada.send(page, "Reject the ticked", tooMany))).toBe(
+    expect(alerts(await ada.send(page, "Approve the ticked", tooMany))).toBe(
       "At most 100 can be decided at once, and 101 are ticked: tick fewer.",
     );
     const done = await ada.send(page, "Approve the ticked", { [box]: "1", decision: "approved" });
