@@ -22,7 +22,7 @@ type ListMatches = Pick<SearchPage, "total" | "ids"> & Partial<SearchPage>;
 
 /**
  * A list as a file of items of this shape, written while it is read; null where JSON is asked for. `find` looks for the first
- * `limit` behind the offset, unless the client has them. Throws Refused when the client may not read so much now.
+ * `limit` behind the offset, unless the client has them. Throws RefusalError when the client may not read so much now.
  */
 export async function listFile(
   { store, limits, config }: Pick<Context, "store" | "limits" | "config">,

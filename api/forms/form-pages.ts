@@ -131,7 +131,7 @@ export function secretsIn(link = ""): { token: string; code: string } {
   return { token, code };
 }
 
-/** The profile that an address names in this parameter, or in the place of words; null for none. Throws Refused. */
+/** The profile that an address names in this parameter, or in the place of words; null for none. Throws RefusalError. */
 export async function chosenProfile(
   context: Pick<Context, "store" | "config">,
   request: Request,

@@ -16,7 +16,7 @@ type Client = Pick<Hits, "counters"> & {
   /** Hits let through and not yet counted, and how many of them are being counted. */
   pendingCount: number;
   sentCount: number;
-  /** Full until then: nothing comes free earlier. */
+  /** Until then the limit is used up. */
   fullUntilMs: number;
 };
 
@@ -24,19 +24,19 @@ type Client = Pick<Hits, "counters"> & {
 export type PendingHits = { hits: Hits; onAnswer: (allowance: Allowance) => void };
 
 type AheadOptions = {
-  /** Counts hits, and what is pending before them. */
+  /** Counts the pending hits, then these. */
   ask: (hits: Hits) => Promise<Allowance>;
-  /** Has what is pending counted in `recordEveryMs`. */
+  /** Has the pending hits counted within `recordEveryMs`. */
   onPending: () => void;
   now: () => number;
-  /** Whether hits of clients are let through that nothing is known of. */
+  /** Whether hits of a client are let through before anything is known of it. */
   trustsUnknown: boolean;
 };
 
 /**
- * Lets hits through before they are counted, at most a thirtieth of their limit, while their client is known to have used
- * less than half of it; after that every hit is counted first. To count each would keep processes waiting for each other,
- * and for a server.
+ * Lets hits through before they are counted while their client has used less than half of its limit, and never more
+ * than a thirtieth of the limit at a time; otherwise each hit is counted first. Counting all of them first would keep
+ * processes waiting for each other, and for a server.
  */
 export function openAhead({ ask, onPending, now, trustsUnknown }: AheadOptions) {
   const clientsByKey = countedCache<Client>(clientsMax);
@@ -45,7 +45,7 @@ export function openAhead({ ask, onPending, now, trustsUnknown }: AheadOptions) 
     const key = counters.map(({ window, clients }) => `${window.policy} ${clients[0]}`).join();
     const client = clientsByKey.get(key);
     if (client !== undefined) return client;
-    // Anyone who is forgotten is asked about again.
+    // For a client that was forgotten the count is asked again.
     const newClient = {
       counters,
       allowance: null,
@@ -64,7 +64,7 @@ export function openAhead({ ask, onPending, now, trustsUnknown }: AheadOptions) 
     return allowance;
   };
   return {
-    /** Lets hits through, or answers for them when they are counted. */
+    /** Lets hits through at once, or answers when they are counted. */
     take: (hits: Hits): Allowance | Promise<Allowance> => {
       const client = clientOf(hits);
       client.counters = hits.counters;
@@ -95,7 +95,7 @@ export function openAhead({ ask, onPending, now, trustsUnknown }: AheadOptions) 
       onPending();
       return { ...allowance, allowed: true, remaining: allowance.remaining - pendingCount };
     },
-    /** What was let through since it was last asked, to be counted whatever is left. */
+    /** Hits let through since the last call, to be counted even when nothing is left. */
     takePending: (): PendingHits[] => {
       const batch = [...waitingClients];
       waitingClients.clear();

@@ -9,7 +9,7 @@ export const bodyBytesMax = 65_536;
 const depthMax = 8;
 
 /**
- * The JSON body of a request, read with limits; undefined for a request without one. Throws Refused: 413 above 64 KiB (also chunked), 415 for another
+ * The JSON body of a request, read with limits; undefined for a request without one. Throws RefusalError: 413 above 64 KiB (also chunked), 415 for another
  * content type, 400 for what is not JSON or nested more than 8 deep.
  */
 export async function readJson(request: Request, contentType: string): Promise<unknown> {
@@ -29,7 +29,7 @@ export async function readJson(request: Request, contentType: string): Promise<u
   }
 }
 
-/** A JSON value that came as text. Throws Refused, 400, for what is not JSON or nested more than 8 deep. */
+/** A JSON value that came as text. Throws RefusalError, 400, for what is not JSON or nested more than 8 deep. */
 export function parsedJson(text: string): unknown {
   let value: unknown;
   try {
@@ -53,7 +53,7 @@ function notJson(cause: unknown): RefusalError {
 const isEmpty = (request: Request): boolean =>
   request.body === null || request.headers.get("content-length") === "0";
 
-/** The bytes of a body, at most 64 KiB: above that it stops reading and throws Refused (413). */
+/** The bytes of a body, at most 64 KiB: above that it stops reading and throws RefusalError (413). */
 export async function readBody(request: Request): Promise<Uint8Array> {
   const length = request.headers.get("content-length");
   if (Number(length ?? 0) > bodyBytesMax) throw tooLarge();
@@ -114,7 +114,7 @@ export const isForm = (contentType: string | null): boolean =>
   /^application\/x-www-form-urlencoded\s*(?:;|$)/i.test(contentType ?? "");
 
 /**
- * The fields of a form, trimmed, with "\n" as line break; a repeated one counts once, the first. Throws Refused: 413 above
+ * The fields of a form, trimmed, with "\n" as line break; a repeated one counts once, the first. Throws RefusalError: 413 above
  * 64 KiB.
  */
 export async function formFields(request: Request): Promise<Map<string, string>> {
@@ -135,7 +135,7 @@ const tableAddresses = addressesWhere(({ takes }) => takes === "table");
 /** Whether a table comes to this path, as a file in a form or by itself. */
 export const takesTable = (path: string): boolean => tableAddresses.test(path);
 
-/** A table of at most 64 KiB: CSV itself, or the field `table` of a form. Throws Refused. */
+/** A table of at most 64 KiB: CSV itself, or the field `table` of a form. Throws RefusalError. */
 export async function tableBody(request: Request): Promise<{ table: string }> {
   const type = request.headers.get("content-type") ?? "";
   const bytes = new Uint8Array(await readBody(request));

@@ -46,7 +46,7 @@ export const namesIgnored = (request: Request): boolean => ignoredOf.has(request
 
 /**
  * Notes parameters and members of the body that the operation at this route does not know, each with the known name that
- * is nearest. Throws Refused, 400, for a parameter where that could change money or what is written.
+ * is nearest. Throws RefusalError, 400, for a parameter where that could change money or what is written.
  */
 export function noteIgnored(request: Request, route: string, body: unknown): void {
   const operation = operationByRoute.get(`${request.method} ${route}`);

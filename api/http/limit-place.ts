@@ -22,15 +22,15 @@ import { atMostEvery, withTimeout, bootId, machineUptimeMs } from "#content/runt
 import { StoreAway } from "#content/store/busy.ts";
 import type { Store } from "#content/store/open.ts";
 
-/** Where windows are counted that others count in, too. */
+/** Where limits are counted that several processes share. */
 export type LimitPlace = Windows & {
-  /** Never throws: what cannot be counted there is counted here. */
+  /** Never throws: what cannot be counted there is counted in this process. */
   takeAll(hits: readonly Hits[]): Promise<Allowance[]>;
   /** Whether this process counts for itself at present. */
   isAlone: () => boolean;
 };
 
-/** No request waits longer for a server before it is counted here. */
+/** After this wait for a server a request is counted in this process. */
 const answerWaitMs = 500;
 const sweepEveryMs = 1_000;
 /** A server that is away is asked again sooner than a file that could not be written. */
@@ -53,7 +53,7 @@ export function openLimitPlace(
       : openStoreWindows(place, clockMs);
   let sharedWindows = open();
   let ownWindows: Windows | null = null;
-  /** Reading a file that cannot be written would find room in it again and again. */
+  /** Reading again and again a file that cannot be written would always find room in it. */
   let aloneUntilMs = -Infinity;
   const isLogged = atMostEvery(minuteMs);
   const isAlone = () => ownWindows !== null && performance.now() < aloneUntilMs;
@@ -121,7 +121,7 @@ export type Windows = {
 };
 
 const windowSweepEveryMs = 100;
-/** What came in since the last sweep goes out again, and something of what was left over. */
+/** Each sweep removes as many hits as came in since the last one, and some of what was left over. */
 const sweptAtLeast = 100;
 const seenEveryMs = 5_000;
 
@@ -178,7 +178,7 @@ export function openWindows(path: string, uptimeMs: () => number = machineUptime
 const untilOf = ({ windowMs, grainMs }: Window, atMs: number): number =>
   Math.ceil((atMs + windowMs) / grainMs) * grainMs;
 
-/** Takes out hits that are over, a few at a time: no one waits for a table of a million to be cleared. */
+/** Removes expired hits a few at a time: no one waits for a table of a million to be cleared. */
 function sweeper(db: Database, nowMs: number) {
   const sweepQuery = db.query<null, [number, number]>(sweepingSql);
   const seenQuery = db.query<null, [number]>("UPDATE boot SET seen_at = ?");
@@ -239,7 +239,7 @@ const tables = [
 
 type Boot = { id: string; booted_at: number; seen_at: number };
 
-/** When this boot began, in the time of the file: after a reboot time goes on from when it was last seen. */
+/** When this boot began, on the file's clock: after a reboot that clock goes on from where it was last seen. */
 function bootOf(db: Database, uptimeNowMs: number): number {
   const id = bootId();
   const boot = db.query<Boot, []>("SELECT id, booted_at, seen_at FROM boot").get();

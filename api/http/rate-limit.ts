@@ -31,7 +31,7 @@ export const rateLimited = ({ limit, windowMs, resetMs, policy }: Allowance): Re
 /** Whether a limit is one on what may be stored. */
 export const isStorageQuota = ({ policy }: Allowance): boolean => policy.startsWith("stored-");
 
-/** The refusal of what there is no room for: nothing that anyone may send without a key grows without bound. */
+/** The answer when the room to store is used up: nothing that anyone may send without a key grows without bound. */
 export function storageQuota({ policy, limit, resetMs }: Allowance): Refusal {
   const whose = policy.endsWith("-network") ? "your network" : "all senders together";
   return {
@@ -62,7 +62,10 @@ const failures = {
 } as const;
 /** An attacker fills the log, but not the audit log. */
 const auditedWindow = windowOf("admin-audited", 1, hourMs);
-/** From where an operator was let in, that operator is let in again whatever others do. Each time counts, it has no limit. */
+/**
+ * An operator who was let in from a network is let in again from there, whatever others do. Every success counts; there
+ * is no limit.
+ */
 const knownWindow = windowOf("admin-known", Number.MAX_SAFE_INTEGER, 30 * dayMs, dayMs);
 
 const hit = (windows: readonly Window[], clients: Counter["clients"], count = 1): Hits => ({
@@ -81,7 +84,7 @@ export function openLimits(
   const windows = openLimitPlace(place, log, clockMs);
   const { now } = windows;
   const isFile = typeof place === "string";
-  // What was let through before it was counted, and what was stored, goes with the next that is counted.
+  // Counts the hits that were let through uncounted, and the bytes stored, together with the next hits.
   const takeAll = async (hits: readonly Hits[]): Promise<Allowance[]> => {
     const before = [...storage.takeStored(), ...ahead.takePending()];
     const all = [...before.map((pending) => pending.hits), ...hits];
@@ -89,7 +92,7 @@ export function openLimits(
     for (const [at, { onAnswer }] of before.entries()) onAnswer(answers[at] as Allowance);
     return answers.slice(before.length);
   };
-  // Those that come together share a transaction: it costs several times what is counted in it.
+  // Hits that arrive together share a transaction, which costs several times as much as counting them.
   const batch = batcher(takeAll);
   let timer: ReturnType<typeof setTimeout> | null = null;
   const onPending = () => {
@@ -156,7 +159,7 @@ export function openLimits(
       return take(hit([window, bindingsPerDay], namesOf(client, dayMs)));
     },
     /**
-     * Gives back what a request with a payment was counted; one that is not `taken` counts toward asking instead. Null for
+     * Gives back what a request with a payment was counted; one that is not `isTaken` counts toward asking instead. Null for
      * a request without one, and where nothing limits it.
      */
     paid: async (request: Request, isTaken: boolean): Promise<Allowance | null> => {
@@ -208,11 +211,11 @@ export function openLimits(
   };
 }
 
-/** Whether a request may bring a payment, or the proof of one: those are let in though others have asked much. */
+/** Whether a request may bring a payment or its proof: such a request is let in however many others ask. */
 const bringsPayment = ({ method, headers }: Request): boolean =>
   method === "POST" || headers.has("payment-signature") || headers.has("x-payment");
 
-/** Counts what a request costs that is worth several reads, beyond the one it was counted as. Throws Refused. */
+/** Counts a request that is worth several reads, beyond the one it was counted as. Throws RefusalError. */
 export async function countMoreReads(limits: Limits, request: Request, reads: number) {
   for (let more = 1; more < reads; more++) {
     const allowance = await limits.request("read", request);
@@ -220,9 +223,9 @@ export async function countMoreReads(limits: Limits, request: Request, reads: nu
   }
 }
 
-/** No network, a /24 or /48, takes more than this part of what all may store in a day. */
+/** One network, a /24 or /48, may fill at most one part in this many of what all may store in a day. */
 const networksToFill = 10;
-/** A look at a room is believed for so long, less what this process stored since. */
+/** For so long the last look at a room is trusted, less what this process stored since. */
 const lookEveryMs = 1_000;
 const looksMax = 10_000;
 
@@ -292,7 +295,7 @@ export function storageRooms({ bytesPerDay, look, now, looksFirst, onPending }: 
         const last = looks.get(counter.key);
         if (last !== undefined) last.remaining -= bytes;
         const count = (storedHits.get(counter.key)?.hits.count ?? 0) + bytes;
-        // It is stored, so it counts even where there was less room.
+        // The bytes are stored already, so they count even without room.
         const hits = { counters: [counter], count, always: true };
         storedHits.set(counter.key, {
           hits,
@@ -301,7 +304,7 @@ export function storageRooms({ bytesPerDay, look, now, looksFirst, onPending }: 
       }
       onPending?.();
     },
-    /** What was stored since it was last asked, to be written with what is written anyway. */
+    /** Bytes stored since the last call, to be written together with other hits. */
     takeStored: (): PendingHits[] => {
       const pendingHits = [...storedHits.values()];
       storedHits = new Map();

@@ -8,7 +8,7 @@ type Lookup = (host: string) => Promise<string[]>;
 /**
  * The address at which a public name is contacted, null when none of its addresses may be. Who runs the DNS of a name can
  * point it into the operator's own network, and turn it there between two look-ups: the caller connects to the very
- * address that was judged. `allowed` are addresses beside the public ones.
+ * address that was judged. `allowedAddresses` are addresses beside the public ones.
  */
 export async function contactAddress(
   host: string,

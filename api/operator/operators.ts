@@ -99,7 +99,7 @@ async function noteFailure(
 }
 
 /**
- * The operator who sent this request, by `Authorization: Bearer <token>`. Throws Refused: 401, or 429 for a
+ * The operator who sent this request, by `Authorization: Bearer <token>`. Throws RefusalError: 401, or 429 for a
  * client that is locked out, whatever it sends.
  */
 export async function operatorOf(context: OperatorCheck, request: Request): Promise<string> {

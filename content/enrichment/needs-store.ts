@@ -42,7 +42,9 @@ export type NeedsQuery = {
 const Place = z.object({ list_order: z.number(), tie_key: z.string(), nonprofit_id: z.number() });
 type Place = z.infer<typeof Place>;
 
-/** With a filter this many places are looked at, the foremost first, so that a rare one costs no scan of millions. */
+/**
+ * With a filter only so many places are examined, from the first on, so that a rare match costs no scan of millions.
+ */
 const examinedMax = 20_000;
 
 /**
@@ -54,7 +56,7 @@ export async function needsIds(store: Queryable, needs: NeedsQuery): Promise<num
   const { limit } = needs;
   const wish = wishOf(needs.filters);
   if (wish === null) return [];
-  // The smallest list is walked, so that a small cause is no needle in the whole directory.
+  // Walks the smallest list, so that a small cause is found quickly.
   const [list = "thin"] = wish.lists;
   const page = (range: Range | null, count: number) => {
     const walk = needs.pending ? pendingWalk(range) : listWalk(range, list);
@@ -79,7 +81,7 @@ export async function needsIds(store: Queryable, needs: NeedsQuery): Promise<num
   return rotatedRows.map(({ nonprofit_id }) => nonprofit_id);
 }
 
-/** A part of one group of equals: what stands at the pivot and behind it, or before it. */
+/** Part of a group of equals: from the pivot on, or before it. */
 type Range = { list_order: number; pivot: Omit<Place, "list_order">; side: ">=" | "<" };
 
 async function places(
@@ -119,7 +121,7 @@ async function places(
 /** Places in their order; all stand in these lists, or need not. */
 type Walk = { sql: string; args: (string | number)[]; lists: readonly string[] };
 
-/** What agents missed in the profiles that they named, the most missed first; what one network says on a day counts once. */
+/** What agents reported missing, most often first; several reports of one network on a day count once. */
 const gapWalk: Walk = {
   sql: `SELECT -count(DISTINCT day || network) AS list_order, '' AS tie_key, nonprofit_id FROM gaps
         WHERE nonprofit_id IS NOT NULL GROUP BY nonprofit_id ORDER BY list_order, nonprofit_id`,
@@ -161,7 +163,7 @@ async function missedProfiles(store: Queryable, needs: NeedsQuery): Promise<Map<
   return missCounts;
 }
 
-/** What filters want: lists that a profile has to stand in, and words that the search index has to have of it. */
+/** What filters require: lists to stand in, and words in the search index. */
 type Wish = { lists: string[]; words: string[] };
 
 /** The lists of a cause and of a country, the cause's first, and the words of all else; null when nothing can match. */

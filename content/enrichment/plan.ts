@@ -82,7 +82,7 @@ export function planOf(
   return ok({ items: entries.map(planOfCase), bytes });
 }
 
-/** A submission that is answered with an earlier one, or of which the rules decide. */
+/** A submission and its verdict: an earlier one answers it, or the rules decide. */
 type JudgedCase = SubmissionCase &
   ({ earlier: StoredSubmission } | { earlier: null; decision: Decision });
 
@@ -170,7 +170,7 @@ const voteOf = <Submission extends Pick<StoredSubmission, "test_data">>(
  */
 const isSecret = (field: string): boolean => field === "contact_email";
 
-/** The id of its agent is in two indexes as well, and so is what is compared. */
+/** Agent id and compared value count three times: two indexes hold them as well. */
 const submissionBytes = (submission: NewSubmission): number =>
   rowBytes +
   3 * sizeOf(submission.agent_id) +
@@ -199,7 +199,7 @@ function planOfCase(entry: JudgedCase): SubmissionPlan {
       const steps = [
         ...replacementSteps(entry, decision.replaces),
         ...withdrawalSteps(entry, roomMadeBy(entry), rejectionReasons.expired, null),
-        // Alone with its value there is no other submission to bring up to date.
+        // Only other submissions of the same value need their confidence updated.
         ...(confidence > 1 ? [{ kind: "confidence", of: waitingRow } as const] : []),
         insertStep(waitingRow),
       ];
@@ -228,7 +228,7 @@ const insertStep = (submission: NewSubmission): Step => ({ kind: "insert", submi
 const replacementSteps = (entry: SubmissionCase, id: number | null): Step[] =>
   withdrawalSteps(entry, id, rejectionReasons.replaced, entry.submission.value);
 
-/** Rejects one that waits, null for none; it no longer counts for those of its value. */
+/** Rejects the waiting submission with this id (null: none), which then no longer counts for its value. */
 function withdrawalSteps(
   { submission, state }: SubmissionCase,
   id: number | null,
@@ -253,7 +253,7 @@ function withdrawalSteps(
   ];
 }
 
-/** Makes what `mine` has in common with all that agree on it live. */
+/** Makes live the value on which this submission and the others agree. */
 function applyStep(
   { job, submission: { nonprofit_id }, state }: SubmissionCase,
   outcome: Outcome,
@@ -268,11 +268,11 @@ function applyStep(
   return { kind: "apply", agreement };
 }
 
-/** How many agents sent this value, where no agreement is looked for; an agent that sent it before is not counted again. */
+/** How many agents sent this value, this one counted once, where no agreement is needed. */
 const agentCount = ({ own, agent_count }: FieldState): number =>
   own === null ? agent_count + 1 : Math.max(1, agent_count);
 
-/** Whether other agents' values wait beside this one, too. */
+/** Whether other agents propose other values for the field. */
 const hasRivals = ({ submission, state }: SubmissionCase): boolean =>
   !isSecret(submission.field) &&
   state.votes.some(

@@ -20,25 +20,26 @@ export type BrowseRow = FilterFacts & {
   id: number;
   /** A withdrawn one stands in no list. */
   isListed: boolean;
-  /** Completeness, then size, as six digits: smaller for more. */
+  /** Rank by completeness, then size, as six digits; the smallest comes first. */
   standing: number;
 };
 
-/** Between the causes of one nonprofit, whose set is one value of its column. */
+/** Separates the causes of one nonprofit: the whole set is one value of the column. */
 const causeSeparator = " ";
 
 /** One filter: each nonprofit's value as a number, 0 for none. */
 type Column = {
   codes: Uint32Array;
   numbers: Map<string, number>;
-  /** Values by their numbers. */
+  /** Each value, at the index that is its number. */
   texts: string[];
   compareKeys: string[];
 };
 
 /**
- * What lists are narrowed and counted by, in memory by id, about 45 bytes each: any combination of filters is counted
- * exactly in one pass, where an index would serve only those that were foreseen. `capacity`: ids that are expected.
+ * The values of every nonprofit that lists filter by, in memory by id, about 45 bytes each. Any combination of filters
+ * is counted exactly in one pass; an index would serve only the combinations that were foreseen. `capacity`: how many
+ * ids to expect.
  */
 export function browseColumns(capacity = 1_024) {
   let size = 0; // One more than the greatest id.
@@ -72,7 +73,7 @@ export function browseColumns(capacity = 1_024) {
     });
   }
 
-  /** Which filters narrow the list, each with the values that pass. */
+  /** The filters in use, each with the values that pass. */
   function conditionsOf(filters: Filters): Condition[] {
     return givenFilters(filters).map(([filter, filterText]) => {
       const { codes, compareKeys } = columns[filter];
@@ -89,7 +90,7 @@ export function browseColumns(capacity = 1_024) {
     });
   }
 
-  /** Counts of codes as counts of values. */
+  /** Turns counts by code into counts by value. */
   function namedCounts(countsOf: (at: number, facet: FacetName) => Uint32Array): FacetCounts {
     const facets = facetNames.map((facet, at) => {
       const counts = countsOf(at, facet);
@@ -101,7 +102,7 @@ export function browseColumns(capacity = 1_024) {
   }
 
   return {
-    /** Takes in what is known of a nonprofit now. */
+    /** Stores the current values of a nonprofit. */
     set: (row: BrowseRow): void => {
       const { id } = row;
       grow(id + 1);
@@ -124,9 +125,8 @@ export function browseColumns(capacity = 1_024) {
     },
 
     /**
-     * Counts what the filters let through, of these nonprofits or of all, and of each facet how many have each value when
-     * its own filter is left out. A region or city that is written in several ways counts as one, under the most frequent
-     * spelling.
+     * Counts the nonprofits, of these or of all, that pass the filters, and for each facet how many have each value
+     * when that facet's own filter is ignored. Spellings of one region or city count together, under the most frequent.
      */
     count: (
       filters: Filters,
@@ -164,12 +164,12 @@ export function browseColumns(capacity = 1_024) {
       const keys = by === "income" ? incomes : standings;
       const sign = by === "income" ? -1 : 1;
       const key = (id: number) => sign * (keys[id] ?? 0);
-      // Without a comparison in JavaScript a million numbers are sorted in a tenth of the time.
+      // A typed array sorts a million numbers in a tenth of the time that a comparison function takes.
       const last = Float64Array.from(ids, key).sort()[count - 1] ?? Infinity;
       return (
         ids
           .filter((id) => key(id) <= last)
-          // Infinity minus Infinity is no number: those without an income are equals.
+          // No subtraction here: two nonprofits without an income would give NaN.
           .sort((a, b) => (key(a) < key(b) ? -1 : key(a) > key(b) ? 1 : a - b))
           .slice(0, count)
       );
@@ -178,7 +178,7 @@ export function browseColumns(capacity = 1_024) {
 }
 export type BrowseColumns = ReturnType<typeof browseColumns>;
 
-/** Which values of a column pass; `at` is the place of its facet. */
+/** Which values of a column pass a filter; `at` is the index of its facet. */
 type Condition = { at: number; codes: Uint32Array; mask: Uint8Array };
 
 const copyInto = <Values extends Uint8Array | Uint32Array | Float64Array>(
@@ -192,7 +192,10 @@ const copyInto = <Values extends Uint8Array | Uint32Array | Float64Array>(
 const passedAll = -1;
 const out = -2;
 
-/** Of each of these ids, or of all, the one filter that keeps it out, `passedAll` for none, `out` for several or when it is not listed. */
+/**
+ * For each of these ids, or of all: the one filter that excludes it, `passedAll` for none, `out` for several or when it
+ * is not listed.
+ */
 function failures(
   conditions: readonly Condition[],
   { listedFlags, size }: { listedFlags: Uint8Array; size: number },
@@ -228,7 +231,7 @@ function byCause(counts: Uint32Array, { texts }: Pick<Column, "texts">) {
   return [...causeCounts].map(([value, count]) => ({ value, count }));
 }
 
-/** Counts of texts that compare as one, together. */
+/** Adds up the counts of spellings that compare as equal. */
 function bySpelling(
   counts: Uint32Array,
   { texts, compareKeys }: Pick<Column, "texts" | "compareKeys">,

@@ -29,7 +29,7 @@ export type Browse = ReturnType<typeof openBrowse>;
 
 /** Nonprofits whose columns are read with one statement. */
 const rowsPerRead = 5_000;
-/** More changes than these are not followed one by one. */
+/** After more changes than this, all columns are read again. */
 const changesMax = 20_000;
 
 /**
@@ -55,7 +55,7 @@ export function openBrowse(store: Queryable, { sortedMax = 5_000 } = {}) {
     readSequence = newest;
   }
 
-  /** One reading at a time; one that began before the newest write does not count for a request that comes now. */
+  /** Reads once at a time. A read that began before the newest write does not serve a request that came after it. */
   async function upToDate(): Promise<BrowseColumns> {
     await reading?.catch(() => undefined);
     reading ??= readChanges().finally(() => {
@@ -65,7 +65,7 @@ export function openBrowse(store: Queryable, { sortedMax = 5_000 } = {}) {
     return columns;
   }
 
-  /** One page of `total` that pass, in their order. */
+  /** One page of the `total` nonprofits that pass, in order. */
   async function pageOf(
     current: BrowseColumns,
     { filters, sort, limit, offset }: SortedQuery,
@@ -200,7 +200,10 @@ async function idsOf(store: Queryable, sql: string, args: (string | number)[]): 
   return Ids.parse(JSON.parse(String(rows[0]?.["ids"])));
 }
 
-/** What is read of each nonprofit. The income is what `incomeOf` says, in SQL: its text takes longer to read than to sum up. */
+/**
+ * The columns of each nonprofit. The income is summed in SQL, as `incomeOf` does it, because reading its text would
+ * take longer.
+ */
 const rowsSql = (which: string) => `
   SELECT json_group_array(json_array(
     n.id, l.tie_key IS NOT NULL, n.country_code, n.region, n.city, n.verified,
@@ -276,10 +279,10 @@ async function readRows(
 /** The lists of the directory in their `list_order`: where each nonprofit stands. Places count from 0. */
 export type ListIndex = ReturnType<typeof openListIndex>;
 
-/** What stands further behind is on no page of the bundle. */
+/** Places beyond this are on no page of the bundle. */
 const foremost = { limit: entriesPerPage * staticPagesMax, offset: 0 };
 
-/** Reads the foremost part of lists alone: what a change costs does not grow with them. */
+/** Reads only the first pages of a list, so that the cost of a change does not grow with the directory. */
 export function openListIndex(store: Queryable) {
   const browse = openBrowse(store);
   return {

@@ -327,7 +327,7 @@ export const joinedPairs = (words: readonly SearchWord[]): { at: number; text: s
     return /^[\p{L}]{5,40}$/u.test(text) ? [{ at, text }] : [];
   });
 
-/** Lets both its words match a joined pair, too. */
+/** Lets both words of a joined pair match its one-word spelling as well. */
 export const withPair = (
   words: readonly SearchWord[],
   { at, text }: { at: number; text: string },
@@ -336,7 +336,7 @@ export const withPair = (
     n === at || n === at + 1 ? { ...word, also: [...(word.also ?? []), phrase(text)] } : word,
   );
 
-/** One text: a set of the words takes 10 MB in each thread, and few words of a query are looked up. */
+/** One long text: a Set would take 10 MB in each thread, and few words of a query are looked up. */
 const frequent = ` ${[english, french, spanish].map(fold).join(" ")} `;
 
 /** Whether each word of a text is right as it is: one of the 10,000 most frequent of English, French or Spanish, or of a kind. */

@@ -34,13 +34,13 @@ import {
 
 /** One page of a search. */
 export type SearchPage = {
-  /** All that is found, counted exactly. */
+  /** The exact number of results. */
   total: number;
-  /** So many of them, the first ones, are what was asked for; the others are related. */
+  /** How many of them match the query; these come first, and the others are only related. */
   matching: number;
   /** The nonprofits of this page, in order. */
   ids: number[];
-  /** All that match, where they were asked for: one more than `matchesMax` when there are more. */
+  /** Ids of all matches, if asked for; one more than `matchesMax` when there are more. */
   matches?: number[];
   /** How far each is from the place that the search is near, by id, in kilometres. */
   distances?: Readonly<Record<string, number>>;
@@ -49,9 +49,9 @@ export type SearchPage = {
 export type Search = (query: SearchQuery, version?: number) => Promise<SearchPage>;
 
 /**
- * Searches the directory. With words by relevance; without by impact, verified, name. Withdrawn profiles are in no
- * result. Any text is good: none is a syntax error. What was learnt about words is forgotten when `version`, the number
- * of the newest change, is another one. Source: decisions, "Search".
+ * Searches the directory: with words by relevance, without them by impact, verification and name. Withdrawn profiles
+ * are in no result, and no text is a syntax error. Cached facts about words are dropped when `version`, the number of
+ * the newest change, is another one. Source: decisions, "Search".
  */
 export function searchIn(
   store: Queryable,
@@ -84,7 +84,7 @@ export function searchIn(
     const nearby = await near(query, version);
     if (nearby === null) return anywhere(query);
     const page = await nearPage(index, nearby, { ...query, q: nearby.q });
-    // Only what words say of a place may be widened.
+    // Only a place that was read from the words may be given up.
     const isFound = page.matching > 0 || page.understood.corrections.length > 0;
     if (!isFound && query.near === undefined) return anywhere(query);
     const distances = await distancesOf(index, nearby, page.ids);
@@ -145,17 +145,17 @@ type Answer = {
   candidates: CandidateSet;
   reading: Reading;
   corrections?: readonly Correction[];
-  /** Why all of it is only related. */
+  /** Why all results are only related. */
   note?: string;
   area?: string;
-  /** The same words, read in the same way, with other filters. */
+  /** Repeats the search with other filters and the same reading of the words. */
   again: (query: RankingQuery) => Promise<CandidateSet | null>;
 };
 
-/** When fewer have all of the words, what is related follows. */
+/** When fewer results have all of the words, related ones follow. */
 const fewMax = 20;
 
-/** `around`: what results must match beside the filters; the words are read by it, too. */
+/** `around`: what results must match besides the filters; it also guides how the words are read. */
 async function wordsPage(
   index: SearchIndex,
   words: readonly SearchWord[],
@@ -215,13 +215,13 @@ async function nearest(
   return null;
 }
 
-/** A single word that few have may be a mistake of registers themselves: "CHRUCH". */
+/** A single word that few profiles have may be misspelt in the registers themselves: "CHRUCH". */
 const isDoubtful = (reading: Reading, { candidates }: Answer): boolean =>
   besidePlace(reading).length === 1 && (candidates.count ?? fewMax) < fewMax;
 
 type Guess = Pick<Answer, "reading" | "corrections" | "note">;
 
-/** The words with those that may be meant instead of unknown ones; null when nothing is near to these. */
+/** The words, with likely spellings in place of unknown words; null when no spelling is near. */
 async function guessOf(index: SearchIndex, reading: Reading, text: string): Promise<Guess | null> {
   const respelling = await corrected(index, reading);
   if (respelling === null) return null;

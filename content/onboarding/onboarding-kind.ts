@@ -113,9 +113,9 @@ async function obstacleOf(store: Queryable, submission: Onboarding, record: Requ
 }
 
 /**
- * A new profile must not double one that came while the request waited: what the reviewer has not seen stops the approval
- * once; that refusal keeps it, so that the review shows it then. A number that is taken stops it for good. Looked for as
- * it was edited.
+ * Stops the approval of a new profile once when a possible duplicate came up since the reviewer looked: the refusal
+ * stores it, and the next look shows it. A registration number of another profile stops the approval for good. Compares
+ * the request as the operator edited it.
  */
 async function unseenDuplicate(
   store: Queryable,
@@ -123,7 +123,7 @@ async function unseenDuplicate(
   edits: OnboardingEdits,
 ): Promise<PlannedDecision | null> {
   if (submission.type !== "registration") return null;
-  // Without a country of the operator's the number is still read by that of the request.
+  // If the operator gives no country, the number is read as one of the request's country.
   const country_code = edits.country_code ?? submission.request.country_code;
   const duplicates = await findDuplicates(
     store,
@@ -142,7 +142,7 @@ async function unseenDuplicate(
   return planned(conflict(message), keepDuplicates(submission.id, duplicates));
 }
 
-/** What is known when a request is approved now with these edits. */
+/** What an approval with these edits depends on. */
 async function approvingOf(
   store: Queryable,
   { row: submission, record }: Request,
@@ -172,8 +172,8 @@ const isHeld = ({ wallet }: OnboardingOutcome): boolean =>
   wallet !== null && wallet.holdReason !== null;
 
 /**
- * The first approval of a wallet that two operators have to approve; null for the second, and where one is enough. Other edits begin the count
- * again, and so does a wallet that would take effect at once by now, or no longer.
+ * The first of the two approvals that a wallet needs; null when this is the second, or when one is enough. The count
+ * starts again when the edits differ, or when the wallet would now be held and was not, or the reverse.
  */
 function firstOfTwo(
   { id, first_approved_by: first, ...before }: Onboarding,
@@ -197,7 +197,7 @@ function firstOfTwo(
   );
 }
 
-/** All that an approval brings about: profile, wallet or its hold, and the end of the review. */
+/** The writes of an approval: profile, wallet or its hold, and the end of the review. */
 async function planApproval(
   store: Queryable,
   { row: submission, record, outcome }: Request & { outcome: OnboardingOutcome },
@@ -277,7 +277,7 @@ async function checksFor(
   });
 }
 
-/** What is live beside what would be, and what was checked. */
+/** The live values beside the proposed ones, and the checks. */
 function itemOf(
   { row: submission, record }: Request,
   outcome: OnboardingOutcome,

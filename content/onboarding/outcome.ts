@@ -241,7 +241,7 @@ const EditBody = z.strictObject({
   causes: z.array(CauseId).max(8).optional(),
 });
 
-/** What can be edited, as the JSON text in which it comes back; `approved` are the edits of a first operator. */
+/** What can be edited, as the JSON text in which it comes back; `approvedValue` has the edits of a first operator. */
 export const editable = (request: OnboardingRequest, approvedValue: string | null): string =>
   JSON.stringify({
     ...(request.claim_slug === null ? { name: request.name, causes: [] } : {}),

@@ -211,7 +211,7 @@ export const editProfile = (
 /**
  * What becomes of a profile once an operator sets these values: the saves, the fields, the detail for the audit log, and
  * the writes to do before the saves, which reject what agents sent for these fields. Null when the profile holds the
- * values already. `suggested`: see edited.
+ * values already. `suggestions`: see edited.
  */
 export function planFields(
   before: NonprofitRecord,

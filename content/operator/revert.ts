@@ -22,10 +22,10 @@ const perTransaction = 50;
 const perRequest = 500;
 
 /**
- * Undoes all that one agent's agreement made live, or the submissions that are named: the fields are emptied, all submissions that agreed with it are
- * rejected with the reason, and credit is taken back; recommendations that rest on its vote go. The log of submissions and
- * changes stays, and so does prose that an operator accepted. Named submissions leave recommendations as they are. Safe to repeat, and to be gone on with after
- * `submissionsMax` of them, which is looked at every 50.
+ * Undoes what one agent helped to make live, or the named submissions: empties the fields, rejects all submissions that
+ * agreed, takes credit back, and removes recommendations that rest on the agent's vote; named submissions leave
+ * recommendations alone. The log and prose that an operator accepted stay. Safe to repeat, and to continue: it stops at
+ * `submissionsMax`, checked every 50 submissions.
  */
 export async function revertAgent(
   world: RevertWorld,
@@ -54,7 +54,7 @@ export async function revertAgent(
     const emptiedCount = await store.write(async (tx) => {
       const now = clock();
       let count = 0;
-      // Each is planned after the writes of the one before: two may be of one field.
+      // One after the other: two submissions may be of one field.
       for (const { nonprofit_id, field } of submissions) {
         const revert = await planRevert(tx, { nonprofit_id, field, reason, now });
         await doAll(tx, revert.statements);
@@ -77,7 +77,7 @@ export async function revertAgent(
 
 type RevertWorld = Pick<OperatorWorld, "store" | "clock" | "curated">;
 type AgentReversal = { agent_id: string; operator: string; reason: string };
-/** Without numbers all of the agent's; with both those of the agent among them. */
+/** Without numbers all of the agent's submissions; with both, those of the numbers that are the agent's. */
 type RevertSelection = Omit<AgentReversal, "agent_id"> & {
   agent_id?: string | undefined;
   submissions?: readonly number[] | undefined;

@@ -19,7 +19,9 @@ import {
 } from "#content/nonprofit/register-facts.ts";
 import { confirmedAt, type ScopesRead } from "./standing.ts";
 
-/** Raise it with a change by which rows that were taken in before would be taken in otherwise: they are looked at again then. */
+/**
+ * Raise this when rows would be merged differently from before: rows that were read already are then looked at again.
+ */
 export const mergeRules = 1;
 
 /**
@@ -74,7 +76,7 @@ function sourcesOf(
 /** The register that lists a nonprofit, and its part. */
 const placeOf = ({ register, scope }: RegisterTerms) => ({ register, register_scope: scope });
 
-/** Whether the nonprofit is one of those that this register lists: a whole one takes over those of a selection of it. */
+/** Whether this register is the one that lists the nonprofit; a whole register takes over from a selection of it. */
 const isMine = (before: NonprofitRecord, { org_id }: RegisterDraft, terms: RegisterTerms) =>
   terms.lists &&
   (before.register === terms.register ||
@@ -103,7 +105,9 @@ export function goneDraft({
   return { org_id, fields: null, source_url: null, record };
 }
 
-/** Whether one of several registrations is not known to be over: by this register's word, or by all that spoke of it. */
+/**
+ * Whether one of several registrations is still valid: by this register's word, else by all registers that mention it.
+ */
 function isInForce({ registrations, register_records }: NonprofitRecord, register: string) {
   const listing = register_records.filter(({ state }) => state !== "filed");
   const has = ({ state }: RegisterRecord) => state === "registered" || state === "reinstated";
@@ -125,7 +129,7 @@ const withdrawn = (before: NonprofitRecord, register: string): NonprofitRecord =
     ? before
     : { ...before, status: "withdrawn" };
 
-/** What the register says of an organisation that it gives no profile: one that it gave before is withdrawn. */
+/** An organisation that the register gives no profile: a profile that it gave before is withdrawn. */
 function unlisted(
   before: NonprofitRecord,
   draft: RegisterDraft,
@@ -157,7 +161,7 @@ function withRecord(
 }
 
 /**
- * The records, where a file from after the revocation of the organisation of `read` lists it again: that is news, and the
+ * The records, where a file from after the revocation of the organisation of `newRecord` lists it again: that is news, and the
  * row has its date, although it says the same as before. The same records where there is none such.
  */
 function confirmedAgain(
@@ -207,8 +211,8 @@ export function recordAfter(
 }
 
 /**
- * Periods with more, newest first, each once: an own return counts before a column of the next year's, then the one made
- * last.
+ * Adds periods, newest first, each once. A return for the year itself wins over a column of the next year's return; of
+ * equals the later one wins.
  */
 export function withPeriods(
   storedPeriods: readonly StoredPeriod[],
@@ -227,7 +231,7 @@ export function withPeriods(
 const rankOf = ({ prior_year, filed_at }: StoredPeriod): string =>
   `${prior_year === true ? 0 : 1} ${filed_at ?? ""}`;
 
-/** Whether a return for the same period, made later, is among these records: this one says nothing then. */
+/** Whether these records have a later return for the same period, so that this one is ignored. */
 export const isBeatenBy = (
   records: readonly RegisterRecord[],
   { org_id, record, filed_for }: RegisterDraft,
@@ -283,7 +287,7 @@ function isToBeSet(
   const current = before[field];
   if (placeFields.has(field) && isLinked(before, org_id)) return false;
   if (origin === undefined) return isEmptyValue(current) && !isEmptyValue(value);
-  // A later form that says the same makes a value younger.
+  // A later filing that repeats a value renews its date.
   const isLater = isFiling(from.source) && from.applied_at > origin.applied_at;
   if (current === value && !isLater) return false;
   const isNews = isLater || origin.rule !== from.rule || !isDeepStrictEqual(current, value);
@@ -314,7 +318,7 @@ const isNotBefore = (origin: StoredProvenance, { source, applied_at }: StoredPro
 
 const placeFields: ReadonlySet<string> = new Set(["country_code", "region", "city"]);
 
-/** Whether the register has it in another part than before; of several registrations, the first one's part counts. */
+/** Whether the register now lists it in another part; with several registrations, the first one's part counts. */
 const isMoved = (before: NonprofitRecord, orgId: string, terms: RegisterTerms): boolean =>
   (before.register_scope !== terms.scope || before.register !== terms.register) &&
   !isLinked(before, orgId);

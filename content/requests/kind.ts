@@ -18,11 +18,11 @@ export type RequestKind<World = unknown> = ReturnType<
 /** One page of a queue: at most `limit` items after the position `after`, or from the start. */
 export type QueuePage = { after: string | null; limit: number; now: Date };
 
-/** A thing that was sent, or a field that was voted on, and the nonprofit it is for: null for one that is not listed yet. */
+/** A stored request, or a field with votes, and its nonprofit; null for one that is not listed yet. */
 type RequestRow = { nonprofit_id: number | null; status?: string };
 export type WaitingRequest<Row, Of = NonprofitRecord> = { row: Row; record: Of };
 
-/** The steps of a kind of request. `Of` may be null where requests may be of no nonprofit. */
+/** The steps of a kind of request. `Of` includes null where a request may have no nonprofit. */
 type KindOf<Row extends RequestRow, Of extends NonprofitRecord | null, World> = {
   kind: ReviewKind;
   /** The part of an id after the kind. */
@@ -36,7 +36,7 @@ type KindOf<Row extends RequestRow, Of extends NonprofitRecord | null, World> = 
   byKey(store: Queryable, key: string): Promise<Row | null>;
   /** Whether an undecided row is shown in the queue; default: always. */
   isWaiting?: (request: WaitingRequest<Row, Of>) => boolean;
-  /** Whether it can be decided; what waits unless given. */
+  /** Whether it can be decided; default: when it waits. */
   isDecidable?: (request: WaitingRequest<Row, Of>) => boolean;
   /** Recomputes, for an operator who opens it, what may have changed since the request arrived. */
   refresh?(store: Queryable, request: WaitingRequest<Row, Of>): Promise<Row>;
@@ -123,7 +123,7 @@ export type ReviewFailure =
   | { kind: "review_conflict"; message: string }
   | { kind: "review_value_not_usable"; message: string };
 
-/** While it waits, and not decided. */
+/** Statuses of what waits for a decision. */
 const waitingStatuses: ReadonlySet<string> = new Set(["pending", "pending_review", "held"]);
 
 /** A kind of request from the steps that it has. Ids are `<kind>-<key>`, cursors `<kind>:<place>`. */

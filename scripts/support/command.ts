@@ -63,7 +63,7 @@ export async function runCommand<Args extends ArgsDef>(command: CommandDef<Args>
   }
 }
 
-/** Gives options that stand alone their value: the parser would take the next option for it. */
+/** Gives an option that stands alone its value: the parser would take the next option for it. */
 export function withValues({ args = {} }: CommandShape, given: readonly string[]): string[] {
   const options = args as Readonly<Record<string, { alone?: string }>>;
   return given.map((word, at) => {
@@ -73,7 +73,7 @@ export function withValues({ args = {} }: CommandShape, given: readonly string[]
   });
 }
 
-/** What a command says of its options; citty's own type is bound to the values they give. */
+/** The parts of a command that are read here; citty's own type depends on the types of its options. */
 type CommandShape = { args?: unknown; subCommands?: unknown; default?: unknown };
 
 /** The first option that the command, or the subcommand that is named, does not know; null for none. */

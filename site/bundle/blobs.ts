@@ -21,7 +21,7 @@ import { type Location, openSegments, packsFolder, readRecord, recordOf } from "
 /** Content by its SHA-256: what releases share with each other. */
 export type Blobs = ReturnType<typeof openBlobs>;
 
-/** What was put. `at` tells where it lies until a release that names it is committed; absent: one has named it before. */
+/** Stored content. `at`: where it lies until a release that names it is committed; absent when one named it before. */
 export type StoredContent = { digest: string; size: number; at?: Location };
 
 /** Writes pieces into a file; answers the SHA-256 and the size of all. */
@@ -47,7 +47,10 @@ export async function writeHashed(
   return { digest: hasher.digest("hex"), size };
 }
 
-/** Larger content has a file of its own, as it is, so that it is sent from the disk and never whole in memory. */
+/**
+ * Larger content has an uncompressed file of its own, so that it is sent from the disk and never read whole into
+ * memory.
+ */
 export const inSegmentBytesMax = 4 * 1024 * 1024;
 /** What is compressed already. */
 const packedAlready = /\.(?:gz|png|woff2|parquet|sqlite|pagefind|pf_[a-z]+)$/;
@@ -56,9 +59,9 @@ const params = { [constants.ZSTD_c_compressionLevel]: 1 };
 const freshMax = 10_000;
 
 /**
- * Opens (and makes) the content of a bundle: segments that are only appended to, and a file of its own for what is large.
- * Where it lies is told by the manifest once a release names it, and before by what `put` answers. With `onDamaged`
- * content that is there already is looked at, and written again where it is not what its digest says.
+ * Opens (and makes) the content of a bundle: append-only segments, and a file for each large content. The manifest says
+ * where content lies once a release names it; until then the answer of `put` does. With `onDamaged`, content that
+ * exists already is verified, and written again when it is damaged.
  */
 export function openBlobs(
   { db, folder: bundle }: Pick<Manifest, "db" | "folder">,
@@ -205,10 +208,10 @@ type Dictionary = { id: number; body: Uint8Array };
 
 /** Twice as much makes documents a fifth smaller and takes a third longer (decision 01). */
 const dictionaryBytes = 16_384;
-/** Fewer documents of a kind are not worth one. */
+/** A kind with fewer documents gets no dictionary. */
 const samplesLeast = 8;
 
-/** What kind of document lies there: its folder and its ending. */
+/** The kind of document at a path: its folder and its ending. */
 const kindOf = (path: string): string => path.replace(/[^/]*?(?=(?:\.[a-z0-9]+)?$)/, "*");
 
 /**
@@ -223,7 +226,7 @@ export function openDictionaries(db: Database) {
   const bodies = new Map<number, Uint8Array>();
   let byKind: Map<string, Dictionary> | null = null;
   return {
-    /** Null for 0, and for one that is gone. */
+    /** A dictionary's bytes; null for id 0, and for one that is gone. */
     byId: (id: number): Uint8Array | null => {
       const body = bodies.get(id) ?? (id === 0 ? null : (reading.get(id)?.body ?? null));
       if (body !== null) bodies.set(id, body);

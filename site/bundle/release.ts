@@ -29,11 +29,14 @@ export type ReleaseDraft = {
   whole?: boolean;
   /** Prefix of paths whose old content is not kept; a rollback does not touch them. "": all paths. */
   withoutHistory?: string;
-  /** Whether this is the first build: no history is kept, and the answer leaves out what changed, a million paths. */
+  /**
+   * Whether this is the first build: no history is kept, and the outcome does not list its changed paths, which may be
+   * a million.
+   */
   first?: boolean;
   /** The newest change included in the data from which the files were rendered. */
   asOf: number;
-  /** How far publishing is with this release, which may depend on its number. */
+  /** Progress of publishing to save with this release; a function gets the release's number. */
   state: Partial<PublisherState> | ((release: number) => Partial<PublisherState>);
   now: Date;
 };
@@ -93,7 +96,7 @@ export function gatherFiles({ db }: Manifest, files: readonly NewFile[] = []) {
   const add = (more: readonly NewFile[]): void => void insertQuery.run(batch, JSON.stringify(more));
   add(files);
   return {
-    /** Tells them from those that other jobs gather at the same time. */
+    /** Identifies these files among those that other jobs gather at the same time. */
     batch,
     add,
     count: (): number => countQuery.get(batch)?.n ?? 0,
@@ -149,7 +152,7 @@ function replaceFiles(
   { batch, release, asOf, first, withoutHistory, now }: NextRelease,
 ): number {
   if (withoutHistory !== undefined) {
-    // The old content is needed by no release; keep it a little for readers that just looked it up.
+    // No release needs the old content, but a reader may just have looked it up: keep it a little longer.
     db.query(
       `INSERT OR REPLACE INTO spare_blobs (digest, spare_since)
        SELECT files.digest, ?3
@@ -177,7 +180,7 @@ function replaceFiles(
   return result.changes;
 }
 
-/** Notes where new content lies. Throws when it is not there any more: then it has to be made again. */
+/** Notes where new content lies. Throws when its segment is gone: the content has to be made again. */
 function placeContent({ db, folder }: Manifest, { batch, release, first }: NextRelease): void {
   const ends = db
     .query<{ pack: number; end: number }, [number]>(

@@ -13,7 +13,7 @@ import {
 import type { BundleContext } from "./release.ts";
 import type { Manifest, NewFile } from "./manifest.ts";
 
-/** What paths hold now that may differ from what the shards say; null: it is gone. */
+/** Paths whose content may differ from what the shards say; null for a removed one. */
 type Overlay = Map<string, { digest: string; size: number } | null>;
 
 /** The list of all files before it is issued. */
@@ -21,14 +21,14 @@ export type UnissuedList = Omit<BundleManifest, "version" | "issue">;
 
 type ManifestParts = Pick<BundleContext, "manifest" | "blobs">;
 
-/** Files in one shard on average, at most: a change of one rewrites its whole shard. */
+/** Most files in one shard, on average: a change of one file rewrites its whole shard. */
 const filesPerShardMax = 1_000;
 
 /** How many digits of its path's SHA-256 tell in which shard a file is listed: 2 to 4, more where there are more files. */
 const shardDigits = (files: number, perShard = filesPerShardMax): number =>
   [2, 3].find((digits) => files <= 16 ** digits * perShard) ?? 4;
 
-/** The names of the lists below one, in its order: 256 in the root, named "", and 16 in each that has lists. */
+/** Names of the lists directly below one, in order: 256 below the root, whose name is "", and 16 below any other. */
 export const namesBelow = (name: string): string[] => {
   const digits = name === "" ? 2 : 1;
   return Array.from(
@@ -43,7 +43,7 @@ const encoder = new TextEncoder();
 type FileChange = { path: string; hash: string; file: { digest: string; size: number } | null };
 
 type DraftOptions = {
-  /** Everything again. */
+  /** Whether to write every shard again. */
   full: boolean;
   /** Files that will be committed together with the manifest, and paths that leave with it. */
   ownFiles: readonly NewFile[];
@@ -53,10 +53,10 @@ type DraftOptions = {
 };
 
 /**
- * Lists every file of the bundle with its SHA-256, in shards and a list of these; those of many files in up to four levels, so
- * that what a change costs does not grow with the bundle. Only shards with changed paths are written, unless `full` or when the
- * older ones are not at hand. The outcome depends on the files alone, not on the way that led to them. Answers the shards to
- * write, those that are no more, the list, and the release of whose files it tells.
+ * Lists every file of the bundle with its SHA-256 in shards, in up to four levels, so that the cost of a change does
+ * not grow with the bundle. Writes only shards with changed paths, unless `full` is set or older shards are missing.
+ * The result depends on the files alone. Answers the shards to write, those to remove, the root list, and the release
+ * whose files it describes.
  */
 export function draftManifest(
   parts: ManifestParts,
@@ -88,7 +88,7 @@ export function draftManifest(
   return { files, removed: currentPaths.filter((path) => !newPaths.has(path)), root, release };
 }
 
-/** Writes the shards that changes are in. `readAll`: where entries come from when nothing older counts. */
+/** Writes the shards that contain changes. `readAll` reads the entries of a shard when no older one can be used. */
 function shardWriter(
   blobs: ManifestParts["blobs"],
   digits: number,
@@ -101,7 +101,7 @@ function shardWriter(
     const isThere = blobs.has(before.sha256);
     const text = isThere ? blobs.read(before.sha256).toString() : "{}";
     const list: Partial<ManifestShard> = JSON.parse(text);
-    // It is gone, or was split by another rule.
+    // The older list is gone, or was split differently.
     if (list[kind] === undefined) isLost = true;
     return list;
   };
@@ -149,12 +149,12 @@ const totalsOf = (lists: readonly { files: number; bytes: number }[]) => ({
   bytes: lists.reduce((sum, { bytes }) => sum + bytes, 0),
 });
 
-/** What the current shards are; none when they cannot be built upon. */
+/** The current shards; none when they cannot be built upon. */
 function knownShards({ manifest, blobs }: ManifestParts): ShardReference[] {
   const { listed_release, listed_inputs, inputs_digest } = manifest.state();
-  // Assets of an older site leave the list without leaving the bundle: no release tells.
+  // Assets of an older site leave the list without a release that says so.
   if (listed_release === 0 || listed_inputs !== inputs_digest) return [];
-  // What was removed in a release that is not kept any more is not known.
+  // Removals of releases that are no longer kept are unknown.
   if (manifest.oldestRelease() > listed_release + 1) return [];
   const root = manifest.find(feedPaths.manifest);
   if (root === null || !blobs.has(root.digest)) return [];

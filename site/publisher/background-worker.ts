@@ -120,7 +120,7 @@ export function workApart(settings: WorkerSettings): BackgroundWork {
   };
 }
 
-/** Renders documents into blobs; `damaged` holds the digests of content that these found damaged and wrote again. */
+/** Renders documents into blobs; `damagedDigests` holds the digests of content that these found damaged and wrote again. */
 export async function renderBatch(
   { source, kinds, blobs }: Pick<PublisherContext, "source" | "kinds" | "blobs">,
   damagedDigests: ReadonlySet<string>,

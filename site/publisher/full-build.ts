@@ -16,12 +16,12 @@ import { publishChanges } from "./list-job.ts";
 
 export type BuildOptions = {
   /**
-   * Rendering processes; by default 2, and none beside this one for a small directory. The bytes do not depend on it, but a
-   * publisher that goes on working while it builds wants them.
+   * How many processes render; default: 2, or none beside this one for a small directory. The result is the same, but
+   * with them the publisher can go on working during the build.
    */
   processes?: number | undefined;
   onProgress?: (documents: number) => void;
-  /** Gives the build up. */
+  /** Aborts the build. */
   signal?: AbortSignal | undefined;
   /** Leaves the feed and the signed list to the next run of their job: then `differing` tells of all others. */
   feedLater?: boolean;
@@ -34,7 +34,7 @@ export type FullBuildOutcome = {
   differing: string[] | null;
   /** Paths whose content lay damaged on the disk, and is whole again. */
   repaired: string[];
-  /** Changes that came while it was rendered, and were not published by themselves: they count among what differs. */
+  /** How many changes came during the build and were not published on their own; they count as differences. */
   waiting: number;
   failed: { key: DocumentKey; error: string }[];
 };
@@ -67,7 +67,7 @@ export async function buildBundle(
   if (options.feedLater === true) feedJob.renew();
   else jobOutcomes.push(await feedJob.run({ full: true }));
   const also = jobOutcomes.flatMap(({ changed }) => changed.map(({ path }) => path));
-  // Search indexes follow at a distance: those that lag behind what came meanwhile are as they should be.
+  // Search indexes follow later: one that lags behind newer changes is no difference.
   const laggingPrefix = context.manifest.state().fast_sequence > newest ? "search/" : null;
   const differing =
     outcome.differing &&
@@ -120,14 +120,14 @@ async function buildDocuments(
       );
     }
   } catch (error) {
-    // On a full disk the next attempt, and all else, needs the room.
+    // On a full disk the next attempt, and everything else, needs the space.
     removeDead(context, 0);
     throw error;
   }
-  // What came meanwhile is rendered in some files: published by itself it is newer than the build, and no difference.
+  // Publishes what came during the build on its own first: it is newer than the build, and no difference.
   const waiting = first ? 0 : await catchUp(context);
   const files = next.count();
-  // The profile job may have come further meanwhile.
+  // The profile job may have advanced the state meanwhile.
   const state = manifest.state();
   const outcome = commitRelease(manifest, {
     reason: first ? "first build" : "full build",
@@ -153,7 +153,7 @@ async function buildDocuments(
   return { release, files, differing, repaired, waiting, failed };
 }
 
-/** Renders in this process, as a new one would: what this one holds of lists and content may be what is wrong. */
+/** Renders in this process with fresh lists and blobs, because what this process has cached may be what is wrong. */
 async function renderHere(
   { source, kinds, manifest }: PublisherContext,
   batches: AsyncIterable<DocumentKey[]>,
@@ -173,7 +173,7 @@ async function renderHere(
   }
 }
 
-/** Fewer nonprofits are rendered before another process has started. */
+/** So few nonprofits are rendered before another process has even started. */
 const isSmall = async (store: Queryable): Promise<boolean> =>
   (await nonprofitIdsAfter(store, 0, smallMax)).length < smallMax;
 const smallMax = 100;
@@ -181,7 +181,7 @@ const smallMax = 100;
 /** A process has its next batch at hand while it renders one. */
 const batchesAhead = 2;
 
-/** Documents of a kind from which it is learnt what those have in common. */
+/** How many documents of a kind a dictionary is learnt from. */
 const learntFrom = 10;
 
 /** Learns how to compress the documents of this site, once for each version of it. */
@@ -224,12 +224,12 @@ export const buildFindings = ({ selectPaths }: PublisherContext["manifest"]): Bu
   repaired: selectPaths("SELECT path FROM repaired ORDER BY path"),
 });
 
-/** More than these are published faster by rendering everything again. */
+/** With more changes than this, rendering everything again is faster. */
 const changesMax = 1_000;
 
 /**
- * Publishes what waits before a full build, so that this tells no more than what was wrong. Answers how many changes are
- * left to it: 0, or all when they are many or the site is another one.
+ * Publishes what waits before a full build, so that the build reports only what was wrong. Answers how many changes are
+ * left to the build: 0, or all when they are many or the site is another one.
  */
 export async function catchUp(context: PublisherContext): Promise<number> {
   const { manifest, source, inputsDigest } = context;

@@ -26,9 +26,9 @@ const afterFailedBuildMs = 10_000;
 const sameFailureEveryMs = 60_000;
 
 /**
- * Publishes as long as the process lives: changes at once, what they shift a little later, and in quiet moments makes
- * releases durable. An error (a full disk, say) leaves the release before serving; the work is taken up again. Throws when
- * the manifest is damaged.
+ * Publishes as long as the process lives: changed profiles at once, the lists that they shift a little later, and in
+ * quiet moments it makes releases durable. After an error (a full disk, say) the release before stays, and the work is
+ * tried again. Throws when the manifest is damaged.
  */
 export async function runPublishLoop(
   { context, feedJob, searchJob }: Pick<Publisher, "context" | "feedJob" | "searchJob">,
@@ -58,7 +58,7 @@ export async function runPublishLoop(
   ) => {
     const end = job().then(
       () => undefined,
-      // What is half done at the end commits nothing and is taken up again by the next process.
+      // Work that is half done when the process ends commits nothing; the next process takes it up again.
       (error: unknown) => void (signal.aborted || onError(error)),
     );
     runs.set(
@@ -161,7 +161,7 @@ export async function runPublishLoop(
 function failureTeller({ log, manifest }: PublisherContext): (error: unknown) => void {
   let last = { reason: "", atMs: 0 };
   return (error) => {
-    // A worker's error has come as text.
+    // An error of a worker arrives as text.
     const full = /ENOSPC|SQLITE_FULL/.test(`${codeOf(error)} ${String(error)}`);
     const event = full ? fullDisk(manifest) : "publishing failed and is tried again";
     const reason = `${event} ${error instanceof Error ? error.message : String(error)}`;
@@ -182,16 +182,16 @@ function fullDisk({ db, folder }: PublisherContext["manifest"]): string {
   return `the disk is full: free about ${gb.toFixed(1)} GB. The release before goes on serving, publishing is tried again`;
 }
 
-/** Below this a service says that it is not ready. */
+/** With less space than this a service says that it is not ready. */
 const leastMissingBytes = 100_000_000;
 
-/** Tells releases apart, and a release that other web servers show already from one that they do not. */
+/** Text that changes with each release, and again when other web servers show that release. */
 function shownBy({ manifest }: PublisherContext): string {
   const { current_release, exported_release } = manifest.state();
   return `${current_release} ${exported_release}`;
 }
 
-/** Where jobs go on in the background, one at a time in each. */
+/** Background slots: each runs one job at a time. */
 export type Slot = "lists" | "search" | "build";
 
 /** Background jobs that follow a change later. */
@@ -200,9 +200,9 @@ export type FollowUpName = "lists" | "feed" | "search";
 export type FollowUpJob = {
   name: FollowUpName;
   slot: Slot;
-  /** Whether it runs while a rollback holds publishing: what was gone back to is announced to mirrors too. */
+  /** Whether it runs while a rollback holds publishing: mirrors are told of the rollback, too. */
   whileHeld?: boolean;
-  /** From when on there is something to do, on a monotonic clock; null for nothing. */
+  /** When it is next due, on a monotonic clock; null for not at all. */
   dueAtMs: (nowMs: number) => number | null;
   run: (options: { signal: AbortSignal }) => Promise<unknown>;
 };
@@ -213,7 +213,7 @@ export type FollowUpState = Pick<FollowUpJob, "name" | "slot" | "whileHeld"> & {
   atMs: number | null;
 };
 
-/** What is known when a job has ended, a change came or a time is reached. Times are of a monotonic clock. */
+/** What the loop knows when it chooses the next job. Times are of a monotonic clock. */
 export type LoopState = {
   nowMs: number;
   /** After a failure no job starts before this time. */
@@ -244,7 +244,7 @@ const isPublishing = ({ held, outdated }: LoopState): boolean => !held && !outda
 const isRequestDue = ({ requested, buildAfterMs, nowMs }: LoopState): boolean =>
   requested && nowMs >= buildAfterMs;
 
-/** From when on each job may run; null: not now, whatever the time. Those that come first go first. */
+/** When each job may run; null: not now, whatever the time. The first rule that applies wins. */
 const rules: readonly { job: Job; atMs: (state: LoopState) => number | null }[] = [
   { job: "request", atMs: (s) => (s.requested && isFree(s) ? s.buildAfterMs : null) },
   { job: "full build", atMs: (s) => (s.outdated && !s.held && isFree(s) ? s.buildAfterMs : null) },
@@ -255,7 +255,7 @@ const rules: readonly { job: Job; atMs: (state: LoopState) => number | null }[] 
   { job: "profile", atMs: (s) => (isPublishing(s) && s.hasChanges ? 0 : null) },
 ];
 
-/** The same of a follow-up job. */
+/** When a follow-up job may run. */
 function followsAtMs(
   state: LoopState,
   { slot, whileHeld = false, atMs }: FollowUpState,
@@ -266,7 +266,7 @@ function followsAtMs(
   return isSlotFree && mayRun ? atMs : null;
 }
 
-/** A wait is never longer: something may have been forgotten. */
+/** No wait is longer than this, in case a signal was missed. */
 const waitMaxMs = 60_000;
 
 /** The job to do now, or until when to wait for news. */
@@ -288,15 +288,14 @@ export function nextJob(state: LoopState): NextStep {
 /** How the publisher hears that there may be something to do. */
 export type WorkSignal = ReturnType<typeof openWorkSignal>;
 
-/** While no one tells of changes, an embedded store is asked for its version, which costs microseconds. */
+/** Without a notification an embedded store is asked for its version, which costs microseconds. */
 const embeddedEveryMs = 100;
-/** A server over the network is spared. */
+/** A server over the network is asked less often. */
 const remoteEveryMs = 250;
 
 /**
- * Hears of work by `notify`, and where no process tells of it, by looking every so often at the versions of the store
- * and of the manifest, in which commands leave their requests. What is written during a job is heard of in the wait
- * after it.
+ * Learns of work from `notify`, and otherwise by looking regularly at the versions of the store and of the manifest,
+ * where commands leave their requests. What is written during a job is noticed in the wait after it.
  */
 export function openWorkSignal(
   { source: { store }, manifest }: Pick<PublisherContext, "source" | "manifest">,

@@ -217,7 +217,7 @@ export const editedIn = (members: readonly EditedMember[], sent: Form) =>
     return { name: member.name, value: member.read(typed), isChanged: typed !== text };
   });
 
-/** Reads a form as browsers send it. Throws Refused: 415 for another content type, 413 above 64 KiB. */
+/** Reads a form as browsers send it. Throws RefusalError: 415 for another content type, 413 above 64 KiB. */
 export async function formOf(request: Request) {
   if (!isForm(request.headers.get("content-type"))) {
     const detail = "The desk takes forms as browsers send them.";
