@@ -268,14 +268,14 @@ const badPath = (): Response =>
 const optionsAt = (allow: readonly string[]): Response =>
   allow.length === 0 ? noSuchPath("OPTIONS", allow) : optionsAnswer(allow);
 
-function noSuchPath(method: string, allow: readonly string[], extra = {}): Response {
+function noSuchPath(method: string, allow: readonly string[], extensions = {}): Response {
   if (allow.length === 0) {
     const detail = "There is nothing at this path.";
-    return problem({ status: 404, code: "no_such_path", detail, extra });
+    return problem({ status: 404, code: "no_such_path", detail, extensions });
   }
   const detail = `${method} is not known at this path; it knows ${allow.join(", ")}.`;
   const headers = { allow: allow.join(", ") };
-  return problem({ status: 405, code: "method_not_allowed", detail, headers, extra });
+  return problem({ status: 405, code: "method_not_allowed", detail, headers, extensions });
 }
 
 /** The answer to HEAD: the headers of GET without the body. Bun omits the length unless it is set. */

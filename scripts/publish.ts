@@ -46,13 +46,13 @@ import {
 } from "./publish/once.ts";
 import { showStatus } from "./publish/status.ts";
 import { turnDay, watch } from "./publish/watch.ts";
-import { flag, runCommand, textOption, wordedCommand } from "./support/command.ts";
+import { flag, optionAlone, runCommand, textOption, wordedCommand } from "./support/command.ts";
 import { checkedSigningKey, configOrExit, stopWith, openExistingStore } from "./support/config.ts";
 
 const args = {
   full: flag,
   watch: flag,
-  rollback: textOption,
+  rollback: optionAlone("-1"),
   resume: flag,
   status: flag,
   processes: textOption,
@@ -321,4 +321,4 @@ function requestOf(flags: PublishFlags, manifest: Manifest): PublishRequest | nu
   return flags.resume === true ? { verb: "resume" } : null;
 }
 
-if (import.meta.main) await runCommand(command, { rollback: "-1" });
+if (import.meta.main) await runCommand(command);

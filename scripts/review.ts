@@ -4,7 +4,7 @@ import {
   profileOperations,
 } from "#content/contract/operations/operator.ts";
 import { pickOperations } from "#content/contract/operations/recommendation.ts";
-import { type AuditEntry, DailyNumbers } from "#content/contract/operator.ts";
+import { type AuditEntry, DailyNumbers, daysLimit } from "#content/contract/operator.ts";
 import { ProfileEdit } from "#content/contract/profile-change.ts";
 import type { PickItem } from "#content/contract/recommendation.ts";
 import type { Reverted } from "#content/contract/review.ts";
@@ -13,7 +13,7 @@ import { argsOf, inputOf, operated, pageLines } from "./review/operated.ts";
 import { approve, list, queues, reject, showOne } from "./review/reviews.ts";
 import { flag, positional, runCommand, textOption, wordedCommand } from "./support/command.ts";
 import { stopWith } from "./support/config.ts";
-import { json, nameIn, print, show, valueOf, withOperatorApi } from "./support/operator-api.ts";
+import { json, nameIn, print, show, valueIn, withOperatorApi } from "./support/operator-api.ts";
 import { startProgress } from "./support/progress.ts";
 
 const log = operated("review log", operations.readAuditLog, {
@@ -52,6 +52,8 @@ const healthNames = [
 
 const numbers = operated("review numbers", operations.getDailyNumbers, {
   args: { days: { ...textOption, default: "7" } },
+  bodyOf: ({ days }) =>
+    Number(days) > daysLimit.max ? stopWith(`--days: at most ${daysLimit.max}.`, 2) : {},
   linesOf: (days) =>
     Object.entries(DailyNumbers.parse(days)).map(
       ([name, values]) =>
@@ -73,7 +75,7 @@ const revert = wordedCommand("review revert", {
       let part: Reverted;
       // One request undoes a part, so that the service can answer others in between.
       do {
-        part = valueOf(await call(operations.revertAgent, input));
+        part = valueIn(await call(operations.revertAgent, input));
         total.submissions += part.submissions;
         total.emptied += part.emptied;
         total.recommendations += part.recommendations;

@@ -38,9 +38,9 @@ export const command = wordedCommand("verify", {
   args,
   run: async ({ args: { target, list, after, key, issuer, rpc, json } }) => {
     const use = useOf(target, list === true);
-    const allowed: readonly string[] = uses[use];
+    const allowedNames: readonly string[] = uses[use];
     for (const [name, value] of Object.entries({ list, after, key, issuer, rpc, json })) {
-      const isMisplaced = value !== undefined && value !== false && !allowed.includes(name);
+      const isMisplaced = value !== undefined && value !== false && !allowedNames.includes(name);
       if (isMisplaced)
         stopWith(`--${name} is not for ${use}; its options are ${optionsOf(use)}.`, 2);
     }
@@ -83,12 +83,12 @@ async function pinsOf({ key, issuer }: Pick<ReceiptPins, "key" | "issuer">): Pro
   if (issuer !== undefined && !URL.canParse(issuer)) {
     stopWith("--issuer: give the directory's origin, like https://almoner.example.", 2);
   }
-  if (issuer !== undefined) return { key, issuer: new URL(issuer).origin, own: null };
-  if (key !== undefined) return { key, own: null };
+  if (issuer !== undefined) return { key, issuer: new URL(issuer).origin, directory: null };
+  if (key !== undefined) return { key, directory: null };
   const config = configOrExit({ opens: false });
   const pem = existingSigningKeyOf(config);
   const ownKey = pem === null ? null : (await openSigner(pem)).publicKey;
-  return { own: { issuer: config.baseUrl, key: ownKey } };
+  return { directory: { issuer: config.baseUrl, key: ownKey } };
 }
 
 /** Prints addresses only after every part of the list was checked. */
@@ -106,25 +106,25 @@ const describeList = ({ manifest: { files, bytes, issue }, key, pinned }: Signed
 
 const pathsShownMax = 20;
 
-function showCopy(compared: Awaited<ReturnType<typeof compareCopy>>, json: boolean): void {
-  const { list, ...states } = compared;
-  const wrong = Object.entries(states).filter(([, paths]) => paths.length > 0);
-  const whole = wrong.length === 0;
-  if (!whole) process.exitCode = 1;
+function showCopy(comparison: Awaited<ReturnType<typeof compareCopy>>, json: boolean): void {
+  const { list, ...states } = comparison;
+  const faults = Object.entries(states).filter(([, paths]) => paths.length > 0);
+  const isWhole = faults.length === 0;
+  if (!isWhole) process.exitCode = 1;
   const { manifest, key, pinned } = list;
-  const answer = { whole, ...states, ...manifest.issue, signed_by: key.kid, pinned };
+  const answer = { whole: isWhole, ...states, ...manifest.issue, signed_by: key.kid, pinned };
   if (json) return console.log(JSON.stringify(answer));
-  if (whole) return console.log(`WHOLE: ${describeList(list)}`);
-  for (const [state, paths] of wrong) {
+  if (isWhole) return console.log(`WHOLE: ${describeList(list)}`);
+  for (const [state, paths] of faults) {
     const more = paths.length > pathsShownMax ? ", …" : "";
-    const shown = paths.slice(0, pathsShownMax).map(printable).join(", ");
-    console.error(`NOT WHOLE: ${paths.length} ${state}: ${shown}${more}`);
+    const examples = paths.slice(0, pathsShownMax).map(printable).join(", ");
+    console.error(`NOT WHOLE: ${paths.length} ${state}: ${examples}${more}`);
   }
 }
 
-function showReceipt(checked: Awaited<ReturnType<typeof checkReceipt>>, json: boolean): void {
-  if (json) return console.log(JSON.stringify({ valid: true, ...checked }));
-  const { receipt, issuer, signed_by, key_from, pinned_by, on_chain, void_checked } = checked;
+function showReceipt(result: Awaited<ReturnType<typeof checkReceipt>>, json: boolean): void {
+  if (json) return console.log(JSON.stringify({ valid: true, ...result }));
+  const { receipt, issuer, signed_by, key_from, pinned_by, on_chain, void_checked } = result;
   const { nonprofit, evidence } = receipt;
   const lines = [
     `VALID: signed by ${issuer}'s key ${signed_by} from ${key_from} (pinned by ${pinned_by}), and nothing was altered.`,
@@ -148,19 +148,19 @@ export type ReceiptPins = {
   /** Origin of the directory that must have issued the receipt. */
   issuer?: string | undefined;
   /** Origin and signing key (null for none) of this directory. Null when a key or an issuer is named. */
-  own: { issuer: string; key: PublicKey | null } | null;
+  directory: { issuer: string; key: PublicKey | null } | null;
 };
 
 /** Checks a receipt. `from` is a file, a URL or "-"; `pins` its expected signer; `rpc` a node to compare it with. */
 export async function checkReceipt(from: string, pins: ReceiptPins, rpc?: string) {
-  const claimed = readClaim(textOf(await readBytes(from)));
-  const { issuer } = claimed.receipt;
+  const claim = readClaim(textOf(await readBytes(from)));
+  const { issuer } = claim.receipt;
   if (pins.issuer !== undefined && pins.issuer !== issuer) {
     const words = `NOT VALID: ${issuer} issued this receipt, and not ${pins.issuer}.`;
     throw new Unproven("other_issuer", 1, words, { issuer, expected: pins.issuer });
   }
-  const { key, key_from } = await keyFor(claimed, pins);
-  const receipt = await provenBy(claimed, key);
+  const { key, key_from } = await keyFor(claim, pins);
+  const receipt = await provenBy(claim, key);
   const pinned_by = pinOf(issuer, key, pins);
   if (pinned_by === null) {
     const words = `signed by ${issuer}'s key ${key.kid}, which you did not pin: NOT VERIFIED. Anyone can publish a key and sign receipts with it. If this is the directory you mean, add --issuer ${issuer}, or --key with a key that you have from elsewhere.`;
@@ -176,13 +176,13 @@ export async function checkReceipt(from: string, pins: ReceiptPins, rpc?: string
 }
 
 function readClaim(text: string): ClaimedReceipt {
-  const claimed = readReceipt(text);
-  return claimed.ok ? claimed.value : refuse(claimed.failure);
+  const result = readReceipt(text);
+  return result.ok ? result.value : refuse(result.failure);
 }
 
-async function provenBy(claimed: ClaimedReceipt, key: PublicKey): Promise<Receipt> {
-  const verified = await verifyReceipt(claimed, key);
-  return verified.ok ? verified.value : refuse(verified.failure);
+async function provenBy(claim: ClaimedReceipt, key: PublicKey): Promise<Receipt> {
+  const result = await verifyReceipt(claim, key);
+  return result.ok ? result.value : refuse(result.failure);
 }
 
 function refuse(failure: ReceiptFailure): never {
@@ -228,19 +228,22 @@ async function isHeld({ issuer, nonprofit, id }: Receipt, pins: ReceiptPins): Pr
 function pinOf(issuer: string, key: PublicKey, pins: ReceiptPins): string | null {
   if (pins.key !== undefined) return "--key";
   if (pins.issuer !== undefined) return "--issuer";
-  if (pins.own?.key?.kid === key.kid) return "own key";
-  return pins.own?.issuer === issuer ? "ALMONER_BASE_URL" : null;
+  if (pins.directory?.key?.kid === key.kid) return "own key";
+  return pins.directory?.issuer === issuer ? "ALMONER_BASE_URL" : null;
 }
 
 /**
  * The key that must have signed, and its source: the named one, this directory's own, or one that the issuer publishes. Of
  * a key set, the one that the signature names; if the set lacks it, any, so that the check says which key signed.
  */
-async function keyFor({ receipt, signed_by }: ClaimedReceipt, { key: named, own }: ReceiptPins) {
-  if (own?.key?.kid === signed_by) return { key: own.key, key_from: "the data folder" };
-  const from = named ?? `${receipt.issuer}/${feedPaths.keys}`;
+async function keyFor(
+  { receipt, signed_by }: ClaimedReceipt,
+  { key: keyPin, directory }: ReceiptPins,
+) {
+  if (directory?.key?.kid === signed_by) return { key: directory.key, key_from: "the data folder" };
+  const from = keyPin ?? `${receipt.issuer}/${feedPaths.keys}`;
   // An unproven receipt must not make this command read a file.
-  const keys = named === undefined && !isUrl(from) ? [] : await keysNamed(from);
+  const keys = keyPin === undefined && !isUrl(from) ? [] : await keysNamed(from);
   const key = keys.find(({ kid }) => kid === signed_by) ?? keys[0];
   if (key !== undefined) return { key, key_from: isKey(from) ? "--key" : from };
   const words = `${from} holds no Ed25519 public key as JWK or JWK set.`;
@@ -250,27 +253,27 @@ async function keyFor({ receipt, signed_by }: ClaimedReceipt, { key: named, own 
 /** Compares a receipt with the transfer on the chain, through a node that the user chose. */
 async function compareWithChain(receipt: Receipt, rpcUrl: string): Promise<void> {
   const { cluster, tx_signature } = receipt.evidence;
-  const opened = await openChain({
+  const chain = await openChain({
     network: donationNetworks.find((name) => networks[name].cluster === cluster) ?? "local",
     rpcUrls: [rpcUrl],
     sponsorKey: null,
     commitment: "confirmed",
     clock: () => new Date(),
   });
-  if (!opened.ok) {
-    const why = opened.failure.message;
+  if (!chain.ok) {
+    const why = chain.failure.message;
     throw new Unproven("wrong_chain", 2, `The node cannot be used: ${why}.`, { why });
   }
-  const landed = await opened.value.landed(tx_signature);
-  if (!landed.ok) {
-    const words = `${rpcUrl} does not answer: ${landed.failure.why}. Try again later.`;
-    throw new Unproven("unreachable", 3, words, { from: rpcUrl, why: landed.failure.why });
+  const transaction = await chain.value.landed(tx_signature);
+  if (!transaction.ok) {
+    const words = `${rpcUrl} does not answer: ${transaction.failure.why}. Try again later.`;
+    throw new Unproven("unreachable", 3, words, { from: rpcUrl, why: transaction.failure.why });
   }
-  if (landed.value === null) {
+  if (transaction.value === null) {
     const words = `NOT VALID: this node does not know transaction ${tx_signature}. A node that keeps the whole history may know it.`;
     throw new Unproven("not_on_chain", 1, words, { tx_signature });
   }
-  for (const [what, claimed, shown] of factsOf(receipt, landed.value, opened.value)) {
+  for (const [what, claimed, shown] of factsOf(receipt, transaction.value, chain.value)) {
     const [inReceipt, onChain] = [String(claimed), String(shown)];
     if (inReceipt === onChain) continue;
     const words = `NOT VALID: for ${what} the receipt says ${inReceipt}, but the chain shows ${onChain}.`;
@@ -287,13 +290,13 @@ function factsOf(
   { mint, caip2 }: { mint: string; caip2: string },
 ): [what: string, claimed: unknown, shown: unknown][] {
   const { memo, source, destination } = evidence;
-  const credit = credits.find((each) => each.destination === destination) ?? noCredit;
+  const credit = credits.find((candidate) => candidate.destination === destination) ?? noCredit;
   const shownMemo = memo === null || memos.includes(memo) ? memo : memos.join(", ");
   const seconds = Date.parse(settled_at) / 1_000;
-  const offered = offeredCaip2Of(evidence.cluster, caip2);
+  const offeredChain = offeredCaip2Of(evidence.cluster, caip2);
   return [
     // Older receipts of the local chain use its own id.
-    ["chain", evidence.network, evidence.network === caip2 ? caip2 : offered],
+    ["chain", evidence.network, evidence.network === caip2 ? caip2 : offeredChain],
     ["failed", false, failed],
     ["slot", evidence.slot, slot],
     ["mint", evidence.mint, mint],

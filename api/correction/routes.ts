@@ -13,7 +13,7 @@ import {
 import { bearerOf, networkHash } from "#api/http/client.ts";
 import { encodedJson } from "#api/http/encoded-body.ts";
 import { isSentByForm, valuesIn } from "#api/http/body.ts";
-import { type FailureTable, problem, Refused, unusableBody } from "#api/http/problem.ts";
+import { type FailureTable, problem, RefusalError, unusableBody } from "#api/http/problem.ts";
 import { textIn } from "#api/http/query.ts";
 import { helpFor, route, serve } from "#api/http/route.ts";
 import { addresses } from "#content/contract/addresses.ts";
@@ -104,7 +104,7 @@ async function stepAt(context: Context, request: Request): Promise<CorrectionPag
   const read = readField(field);
   if (read.ok) return fillStep(profile, read.value, null);
   const detail = read.failure[0]?.message ?? "No field has this name.";
-  throw new Refused({ status: 400, code: "invalid_parameter", detail });
+  throw new RefusalError({ status: 400, code: "invalid_parameter", detail });
 }
 
 const readField = (name: string) => fitted(CorrectionBody.shape.field, name);
@@ -136,10 +136,10 @@ const says = details.correction;
 
 const answersTo = (baseUrl: string, slug: string) => {
   const filled = helpFor(operations.correctNonprofit, baseUrl, slug);
-  const extra = helpFor(operations.correctNonprofit, baseUrl);
+  const extensions = helpFor(operations.correctNonprofit, baseUrl);
   return {
-    invalid_correction: ({ errors }) => ({ ...unusableBody(errors), extra: filled }),
-    nonprofit_not_found: { ...nonprofitNotFound, extra },
+    invalid_correction: ({ errors }) => ({ ...unusableBody(errors), extensions: filled }),
+    nonprofit_not_found: { ...nonprofitNotFound, extensions },
     nonprofit_withdrawn: (failure) => withdrawnAnswer(says, failure),
     nothing_to_correct: ({ field }) =>
       fillDetail(says.nothing_to_correct, { field, base_url: baseUrl, slug }),

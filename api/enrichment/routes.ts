@@ -66,7 +66,7 @@ export const enrichRoutes = (context: Context) => {
 
 const answersTo = (baseUrl: string, sentTo: string) => {
   const filled = helpFor(operations.submitEnrichment, baseUrl, sentTo);
-  const extra = helpFor(operations.submitEnrichment, baseUrl);
+  const extensions = helpFor(operations.submitEnrichment, baseUrl);
   const whereToLook = `GET ${baseUrl}/api/needs-enrichment lists slugs that need data; GET ${baseUrl}/api/search?q=name finds one.`;
   return {
     nonprofit_not_found: ({ slug }) => ({
@@ -74,19 +74,19 @@ const answersTo = (baseUrl: string, sentTo: string) => {
       detail: /^[{<:]|^%7B/i.test(slug)
         ? `Put the slug of a nonprofit in the place of ${slug.slice(0, 40)}. ${whereToLook}`
         : `${nonprofitNotFound.detail} GET /api/needs-enrichment lists slugs that need data.`,
-      extra,
+      extensions,
     }),
     nonprofit_withdrawn: {
       status: 410,
       detail: `This nonprofit is withdrawn: its profile accepts no more data. ${whereToLook}`,
-      extra,
+      extensions,
     },
     field_queue_full: ({ fields }) => ({
       status: 409,
       detail: `Nothing was stored: no more values may wait for ${fields.join(", ")} of this profile, at most ${waitingInPlaceMax} each and ${waitingOfNetworkMax} from one network. Leave ${fields.length === 1 ? "it" : "them"} out, or send a value that waits, if you find it right (GET ${baseUrl}/api/needs-enrichment?pending=true shows some); a reviewer makes room, and a website, place, year or address gives way to a new one after ${placeDays} days.`,
-      extra: filled,
+      extensions: filled,
     }),
-    invalid_enrichment: ({ errors }) => ({ ...unusableBody(errors), extra: filled }),
+    invalid_enrichment: ({ errors }) => ({ ...unusableBody(errors), extensions: filled }),
     ...agentRefusals,
   } as const satisfies FailureTable<EnrichFailure>;
 };

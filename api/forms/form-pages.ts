@@ -7,7 +7,7 @@ import {
   noPages,
   problem,
   type Refusal,
-  Refused,
+  RefusalError,
   refusalOf,
   refuse,
 } from "#api/http/problem.ts";
@@ -142,7 +142,7 @@ export async function chosenProfile(
   const named = textIn(request, parameter, 2_048) ?? address;
   if (named === null) return null;
   const profile = await profileNamed(context, named);
-  if (!profile.ok) throw new Refused(profile.failure);
+  if (!profile.ok) throw new RefusalError(profile.failure);
   return profile.value;
 }
 

@@ -11,17 +11,17 @@ const clientsMax = 50_000;
 /** What this process knows about a client. */
 type Client = Pick<Hits, "counters"> & {
   /** What all processes together left the client at the last count; null before the first. */
-  left: Allowance | null;
+  allowance: Allowance | null;
   countedAtMs: number;
   /** Hits that were let through but not counted yet; `sent` of them are being counted now. */
-  pending: number;
-  sent: number;
+  pendingCount: number;
+  sentCount: number;
   /** The window stays full until this time. */
   fullUntilMs: number;
 };
 
 /** Hits to count together with the next ones, and the callback for the result. */
-export type Pending = { hits: Hits; onAnswer: (left: Allowance) => void };
+export type PendingHits = { hits: Hits; onAnswer: (allowance: Allowance) => void };
 
 type AheadOptions = {
   /** Counts these hits, and before them all pending ones. */
@@ -39,22 +39,29 @@ type AheadOptions = {
  * for each other and for a server.
  */
 export function openAhead({ ask, onPending, now, trustsUnknown }: AheadOptions) {
-  const known = countedCache<Client>(clientsMax);
-  const waiting = new Set<Client>();
+  const clientsByKey = countedCache<Client>(clientsMax);
+  const waitingClients = new Set<Client>();
   const clientOf = ({ counters }: Hits): Client => {
     const key = counters.map(({ window, clients }) => `${window.policy} ${clients[0]}`).join();
-    const client = known.get(key);
+    const client = clientsByKey.get(key);
     if (client !== undefined) return client;
     // A client that the cache has dropped is simply asked about again.
-    const fresh = { counters, left: null, countedAtMs: 0, pending: 0, sent: 0, fullUntilMs: 0 };
-    known.set(key, fresh);
-    return fresh;
+    const newClient = {
+      counters,
+      allowance: null,
+      countedAtMs: 0,
+      pendingCount: 0,
+      sentCount: 0,
+      fullUntilMs: 0,
+    };
+    clientsByKey.set(key, newClient);
+    return newClient;
   };
-  const note = (client: Client, left: Allowance): Allowance => {
-    client.left = left;
+  const note = (client: Client, allowance: Allowance): Allowance => {
+    client.allowance = allowance;
     client.countedAtMs = now();
-    if (!left.allowed) client.fullUntilMs = client.countedAtMs + left.resetMs;
-    return left;
+    if (!allowance.allowed) client.fullUntilMs = client.countedAtMs + allowance.resetMs;
+    return allowance;
   };
   return {
     /** Lets hits pass at once, or counts them first and answers with the result. */
@@ -62,35 +69,43 @@ export function openAhead({ ask, onPending, now, trustsUnknown }: AheadOptions) 
       const client = clientOf(hits);
       client.counters = hits.counters;
       const atMs = now();
-      if (atMs < client.fullUntilMs && client.left !== null) {
-        return { ...client.left, allowed: false, resetMs: client.fullUntilMs - atMs };
+      if (atMs < client.fullUntilMs && client.allowance !== null) {
+        return { ...client.allowance, allowed: false, resetMs: client.fullUntilMs - atMs };
       }
       const limits = hits.counters.map(({ window }) => window);
-      const tightest = limits.reduce((one, other) => (other.limit < one.limit ? other : one));
-      const whole = { ...tightest, remaining: tightest.limit, resetMs: tightest.windowMs };
-      const isKnown = client.left !== null && atMs - client.countedAtMs <= minuteMs;
-      const left = isKnown ? client.left : trustsUnknown ? { ...whole, allowed: true } : null;
-      const pending = client.pending + hits.count;
+      const tightest = limits.reduce((least, limit) => (limit.limit < least.limit ? limit : least));
+      const fullAllowance = { ...tightest, remaining: tightest.limit, resetMs: tightest.windowMs };
+      const isKnown = client.allowance !== null && atMs - client.countedAtMs <= minuteMs;
+      const allowance = isKnown
+        ? client.allowance
+        : trustsUnknown
+          ? { ...fullAllowance, allowed: true }
+          : null;
+      const pendingCount = client.pendingCount + hits.count;
       const lead = Math.floor(tightest.limit / limitsPart);
-      if (left === null || pending > lead || left.remaining - pending < left.limit / 2) {
-        return ask(hits).then((taken) => note(client, taken));
+      if (
+        allowance === null ||
+        pendingCount > lead ||
+        allowance.remaining - pendingCount < allowance.limit / 2
+      ) {
+        return ask(hits).then((answer) => note(client, answer));
       }
-      client.pending = pending;
-      waiting.add(client);
+      client.pendingCount = pendingCount;
+      waitingClients.add(client);
       onPending();
-      return { ...left, allowed: true, remaining: left.remaining - pending };
+      return { ...allowance, allowed: true, remaining: allowance.remaining - pendingCount };
     },
     /** Hits that were let through since the last call. They are counted even where the limit is used up. */
-    takePending: (): Pending[] => {
-      const clients = [...waiting];
-      waiting.clear();
-      return clients.map((client) => {
-        const count = client.pending - client.sent;
-        client.sent += count;
-        const onAnswer = (left: Allowance) => {
-          client.pending -= count;
-          client.sent -= count;
-          note(client, left);
+    takePending: (): PendingHits[] => {
+      const batch = [...waitingClients];
+      waitingClients.clear();
+      return batch.map((client) => {
+        const count = client.pendingCount - client.sentCount;
+        client.sentCount += count;
+        const onAnswer = (allowance: Allowance) => {
+          client.pendingCount -= count;
+          client.sentCount -= count;
+          note(client, allowance);
         };
         return { hits: { counters: client.counters, count, always: true }, onAnswer };
       });

@@ -2,7 +2,7 @@ import type { FormPage } from "#content/contract/form-pages.ts";
 import { addressesWhere } from "#content/language/address-pattern.ts";
 import { tableText } from "#content/reconciliation/table.ts";
 import type { PageForm } from "./headers.ts";
-import { Refused } from "./problem.ts";
+import { RefusalError } from "./problem.ts";
 
 export const bodyBytesMax = 65_536;
 const depthMax = 8;
@@ -14,7 +14,7 @@ const depthMax = 8;
 export async function readJson(request: Request, contentType: string): Promise<unknown> {
   if (contentType === "" && isEmpty(request)) return undefined;
   if (!/^application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i.test(contentType)) {
-    throw new Refused({
+    throw new RefusalError({
       status: 415,
       code: "not_json",
       detail: "Send the body as JSON, with the header Content-Type: application/json.",
@@ -24,7 +24,7 @@ export async function readJson(request: Request, contentType: string): Promise<u
   try {
     return parsedJson(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
   } catch (cause) {
-    throw cause instanceof Refused ? cause : notJson(cause);
+    throw cause instanceof RefusalError ? cause : notJson(cause);
   }
 }
 
@@ -38,21 +38,21 @@ export function parsedJson(text: string): unknown {
   }
   if (depthOf(text) > depthMax) {
     const detail = `The body is nested more than ${depthMax} levels deep.`;
-    throw new Refused({ status: 400, code: "too_deep", detail });
+    throw new RefusalError({ status: 400, code: "too_deep", detail });
   }
   return value;
 }
 
-function notJson(cause: unknown): Refused {
+function notJson(cause: unknown): RefusalError {
   const detail = "The body is not valid JSON. Send one JSON value in UTF-8.";
-  return new Refused({ status: 400, code: "invalid_json", detail }, { cause });
+  return new RefusalError({ status: 400, code: "invalid_json", detail }, { cause });
 }
 
 /** Some runtimes give a request without a body an empty one. */
 const isEmpty = (request: Request): boolean =>
   request.body === null || request.headers.get("content-length") === "0";
 
-/** The bytes of a body, at most 64 KiB: above that it stops reading and throws Refused (413). */
+/** The bytes of a body, at most 64 KiB: above that it stops reading and throws RefusalError (413). */
 export async function readBody(request: Request): Promise<Uint8Array> {
   const length = request.headers.get("content-length");
   if (Number(length ?? 0) > bodyBytesMax) throw tooLarge();
@@ -63,13 +63,13 @@ export async function readBody(request: Request): Promise<Uint8Array> {
   } catch (cause) {
     // The client disconnected, or was cut off because it was too slow.
     const detail = "The body did not arrive whole.";
-    throw new Refused({ status: 400, code: "body_incomplete", detail }, { cause });
+    throw new RefusalError({ status: 400, code: "body_incomplete", detail }, { cause });
   }
   throw tooLarge();
 }
 
-const tooLarge = (): Refused =>
-  new Refused({
+const tooLarge = (): RefusalError =>
+  new RefusalError({
     status: 413,
     code: "body_too_large",
     detail: `The body is too large: send at most ${bodyBytesMax} bytes.`,
@@ -83,9 +83,9 @@ async function readChunks(request: Request): Promise<Uint8Array> {
   const chunks: Uint8Array[] = [];
   let size = 0;
   const reader = request.body?.getReader();
-  for (let read = await reader?.read(); read?.done === false; read = await reader?.read()) {
-    size += read.value.byteLength;
-    chunks.push(read.value);
+  for (let chunk = await reader?.read(); chunk?.done === false; chunk = await reader?.read()) {
+    size += chunk.value.byteLength;
+    chunks.push(chunk.value);
     if (size > bodyBytesMax) break;
   }
   return Buffer.concat(chunks);
@@ -95,13 +95,13 @@ async function readChunks(request: Request): Promise<Uint8Array> {
 function depthOf(json: string): number {
   let depth = 0;
   let deepest = 0;
-  let quoted = false;
+  let inString = false;
   for (let at = 0; at < json.length; at++) {
     const char = json[at];
-    if (quoted) {
+    if (inString) {
       if (char === "\\") at++;
-      else if (char === '"') quoted = false;
-    } else if (char === '"') quoted = true;
+      else if (char === '"') inString = false;
+    } else if (char === '"') inString = true;
     else if (char === "{" || char === "[") deepest = Math.max(deepest, ++depth);
     else if (char === "}" || char === "]") depth--;
   }
@@ -134,20 +134,20 @@ const tableAddresses = addressesWhere(({ takes }) => takes === "table");
 /** Whether this path takes a table, as a file in a form or as the body itself. */
 export const takesTable = (path: string): boolean => tableAddresses.test(path);
 
-/** A table of at most 64 KiB: CSV itself, or the field `table` of a form. Throws Refused. */
+/** A table of at most 64 KiB: CSV itself, or the field `table` of a form. Throws RefusalError. */
 export async function tableBody(request: Request): Promise<{ table: string }> {
   const type = request.headers.get("content-type") ?? "";
   const bytes = new Uint8Array(await readBody(request));
   if (/^text\/(?:csv|plain|tab-separated-values)\b/i.test(type)) return { table: tableText(bytes) };
   try {
     const form = await new Response(bytes, { headers: { "content-type": type } }).formData();
-    const input = form.get("table") ?? "";
-    const table = typeof input === "string" ? input : tableText(await input.arrayBuffer());
+    const field = form.get("table") ?? "";
+    const table = typeof field === "string" ? field : tableText(await field.arrayBuffer());
     return { table };
   } catch (cause) {
     const detail =
       "Send CSV with Content-Type: text/csv, or as the field `table` of a form (multipart/form-data).";
-    throw new Refused({ status: 415, code: "not_csv", detail }, { cause });
+    throw new RefusalError({ status: 415, code: "not_csv", detail }, { cause });
   }
 }
 

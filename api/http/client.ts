@@ -24,12 +24,12 @@ export const sameClient = (request: Request, client: Request): void => {
   senders.set(request, client);
 };
 
-const forwarding = ["x-forwarded-for", "forwarded", "via", "x-real-ip"];
+const forwardingHeaders = ["x-forwarded-for", "forwarded", "via", "x-real-ip"];
 
 /** Whether a request comes from this machine itself; one that a local proxy forwards has a forwarding header. */
 export const isLocal = (request: Request): boolean =>
   /^(?:127\.|::1$|::ffff:127\.)/.test(addresses.get(request) ?? "") &&
-  !forwarding.some((name) => request.headers.has(name));
+  !forwardingHeaders.some((name) => request.headers.has(name));
 
 /** Whether the service sent this request to itself for a client that called a tool. */
 export const isAskedByTool = (request: Request): boolean => senders.has(request);
@@ -44,14 +44,14 @@ export const networkOf = (request: Request, { trustedHops }: Pick<Config, "trust
 /** Reads a value of a request (for an internal one: of the client's request) on first use, and caches it. */
 function remembered<Value>(
   cache: WeakMap<Request, Value>,
-  given: Request,
-  read: (request: Request) => Value,
+  request: Request,
+  compute: (request: Request) => Value,
 ): Value {
-  const request = senders.get(given) ?? given;
-  const before = cache.get(request);
+  const sender = senders.get(request) ?? request;
+  const before = cache.get(sender);
   if (before !== undefined) return before;
-  const value = read(request);
-  cache.set(request, value);
+  const value = compute(sender);
+  cache.set(sender, value);
   return value;
 }
 
@@ -96,8 +96,8 @@ function groupsOf(address: string): string[] {
   const [head = "", tail] = hex.split("::", 2);
   const left = head === "" ? [] : head.split(":");
   const right = tail === undefined || tail === "" ? [] : tail.split(":");
-  const missing = tail === undefined ? 0 : Math.max(0, 8 - left.length - right.length);
-  return [...left, ...Array<string>(missing).fill("0"), ...right].map((group) =>
+  const missingCount = tail === undefined ? 0 : Math.max(0, 8 - left.length - right.length);
+  return [...left, ...Array<string>(missingCount).fill("0"), ...right].map((group) =>
     group === "" ? "0" : group.replace(/^0+(?=.)/, ""),
   );
 }
@@ -192,7 +192,7 @@ export function recentHashes(
 }
 
 /** Writes in someone's name. A page of another site must not use its visitor's browser, and so its address, for them. */
-const written: readonly LimitName[] = ["enrich", "onboard", "correct", "bind"];
+const writeLimits: readonly LimitName[] = ["enrich", "onboard", "correct", "bind"];
 
 /**
  * Refuses a write that a page of another site has a browser send; null for anything else. An agent's secret lets its
@@ -200,7 +200,7 @@ const written: readonly LimitName[] = ["enrich", "onboard", "correct", "bind"];
  * payments (the widget, wallets) prove themselves. Source: W3C, "Fetch Metadata Request Headers".
  */
 export function crossSiteWrite(limit: LimitName, client: Request): Response | null {
-  if (!written.includes(limit)) return null;
+  if (!writeLimits.includes(limit)) return null;
   if (client.headers.get("sec-fetch-site") !== "cross-site") return null;
   if (limit === "enrich" && agentSecretOf(client) !== null) return null;
   return problem({

@@ -1,5 +1,5 @@
 import { brotliCompressSync, constants } from "node:zlib";
-import { acceptsEncoding, compressFromBytes } from "#content/contract/base/request-address.ts";
+import { acceptsEncoding, compressFromBytes } from "#content/contract/base/accept.ts";
 import { answerBytes } from "#content/contract/base/json.ts";
 import { readCacheControl } from "./headers.ts";
 import { namesIgnored } from "./ignored.ts";
@@ -35,15 +35,15 @@ export class EncodedBody {
 
   /** The whole answer. With several parts it is concatenated at each call, so that memory holds each part only once. */
   get body(): Uint8Array<ArrayBuffer> {
-    const [first, ...rest] = this.#parts;
-    if (first !== undefined && rest.length === 0) return first;
-    const whole = new Uint8Array(this.length);
+    const [first, ...otherParts] = this.#parts;
+    if (first !== undefined && otherParts.length === 0) return first;
+    const bytes = new Uint8Array(this.length);
     let at = 0;
     for (const part of this.#parts) {
-      whole.set(part, at);
+      bytes.set(part, at);
       at += part.byteLength;
     }
-    return whole;
+    return bytes;
   }
 
   /** A strong ETag, which differs by encoding, because each encoding is a representation. Source: RFC 9110, 8.8.3. */
@@ -69,21 +69,21 @@ export class EncodedBody {
     if (acceptEncoding === null || this.length < compressFromBytes) return "identity";
     this.#sent += 1;
     // Brotli takes four times as long as the fastest gzip; that pays off only for an answer that is sent again.
-    const wanted = this.#sent > 1 ? (["br", "gzip"] as const) : (["gzip", "br"] as const);
-    return wanted.find((encoding) => acceptsEncoding(acceptEncoding, encoding)) ?? "identity";
+    const preferences = this.#sent > 1 ? (["br", "gzip"] as const) : (["gzip", "br"] as const);
+    return preferences.find((encoding) => acceptsEncoding(acceptEncoding, encoding)) ?? "identity";
   }
 
   bytes(encoding: Encoding): Uint8Array<ArrayBuffer> {
     if (encoding === "identity") return this.body;
     const copy = this.#encoded.get(encoding);
     if (copy !== undefined) return copy;
-    const made = new Uint8Array(
+    const encodedBytes = new Uint8Array(
       encoding === "br"
         ? brotliCompressSync(this.body, { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } })
         : Bun.gzipSync(this.body, { level: 1, library: "libdeflate" }),
     );
-    this.#encoded.set(encoding, made);
-    return made;
+    this.#encoded.set(encoding, encodedBytes);
+    return encodedBytes;
   }
 }
 
@@ -94,7 +94,7 @@ export const encodedJson = (value: unknown, cacheControl: string | null = null):
 const utf8 = new TextEncoder();
 const namesMax = 50;
 
-type Set = {
+type ResponseSettings = {
   status?: number | string | undefined;
   headers: Record<string, unknown>;
 };
@@ -103,34 +103,38 @@ type Set = {
  * Makes a response of what a route returned: JSON with a strong ETag, 304 when the client has it, compressed when the
  * client accepts that. A no-store answer has no ETag. A Response that the route made itself is left as it is (undefined).
  */
-export function answerOf(value: unknown, request: Request, set: Set): Response | undefined {
+export function answerOf(
+  value: unknown,
+  request: Request,
+  settings: ResponseSettings,
+): Response | undefined {
   if (value instanceof Response) return undefined;
-  const status = typeof set.status === "number" ? set.status : 200;
-  const encoded = value instanceof EncodedBody ? value : encodedJson(value);
+  const status = typeof settings.status === "number" ? settings.status : 200;
+  const encodedBody = value instanceof EncodedBody ? value : encodedJson(value);
   const isRead = request.method === "GET" && status === 200;
-  const cacheControl = isRead ? (encoded.cacheControl ?? readCacheControl) : "no-store";
-  const headers = headersOf(set, cacheControl);
-  headers.set("content-type", encoded.contentType);
-  if (!isRead) return new Response(encoded.body, { status, headers });
-  if (encoded.length >= compressFromBytes) headers.append("vary", "Accept-Encoding");
-  const encoding = encoded.encodingFor(encodingsFor(request));
+  const cacheControl = isRead ? (encodedBody.cacheControl ?? readCacheControl) : "no-store";
+  const headers = headersOf(settings, cacheControl);
+  headers.set("content-type", encodedBody.contentType);
+  if (!isRead) return new Response(encodedBody.body, { status, headers });
+  if (encodedBody.length >= compressFromBytes) headers.append("vary", "Accept-Encoding");
+  const encoding = encodedBody.encodingFor(encodingsFor(request));
   // No client can have stored a no-store answer.
   if (headers.get("cache-control") !== "no-store") {
-    headers.set("etag", encoded.etag(encoding));
-    if (encoded.isNamedBy(request.headers.get("if-none-match"))) {
+    headers.set("etag", encodedBody.etag(encoding));
+    if (encodedBody.isNamedBy(request.headers.get("if-none-match"))) {
       headers.delete("content-type");
       return new Response(null, { status: 304, headers });
     }
   }
   if (encoding !== "identity") headers.set("content-encoding", encoding);
-  return new Response(encoded.bytes(encoding), { headers });
+  return new Response(encodedBody.bytes(encoding), { headers });
 }
 
 /** The encodings that a client accepts; none for an answer to which `completed` still adds members. */
 const encodingsFor = (request: Request): string | null =>
   namesIgnored(request) ? null : request.headers.get("accept-encoding");
 
-function headersOf(set: Set, cacheControl: string): Headers {
+function headersOf(set: ResponseSettings, cacheControl: string): Headers {
   const headers = new Headers({ "cache-control": cacheControl });
   for (const [name, value] of Object.entries(set.headers)) {
     if (typeof value === "string" || typeof value === "number") headers.set(name, String(value));

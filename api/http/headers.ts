@@ -84,6 +84,6 @@ export const formOf = (request: Request): PageForm => ({
 function languageOf(request: Request): string {
   const { path, query } = addressOf(request);
   const isOfForm = request.method === "POST" || path.startsWith("/api/");
-  const named = (isOfForm ? new URLSearchParams(query).get("language") : path.split("/")[1]) ?? "";
-  return languageCodes.includes(named) ? named : "en";
+  const code = (isOfForm ? new URLSearchParams(query).get("language") : path.split("/")[1]) ?? "";
+  return languageCodes.includes(code) ? code : "en";
 }

@@ -7,7 +7,7 @@ import { nearestName, unknownName } from "#content/contract/other-names.ts";
 import type { IgnoredInput } from "#content/contract/problem.ts";
 import { isTracking } from "#content/nonprofit/website.ts";
 import { operations } from "#content/openapi/document.ts";
-import { type Refusal, Refused, unusableParameter } from "./problem.ts";
+import { type Refusal, RefusalError, unusableParameter } from "./problem.ts";
 import { parametersOf, pathOf } from "./route.ts";
 
 const namesMax = 20;
@@ -28,11 +28,11 @@ const knownBy = (operation: Operation) => {
     strict:
       limit === "donate" || limit === "pay" || (method === "post" && body?.storesNothing !== true),
     // Published protocols define the members of their answers, so no names may be added to them.
-    named: tag !== "Reconciliation" && tag !== "MCP",
+    namesIgnored: tag !== "Reconciliation" && tag !== "MCP",
   };
 };
 
-const known = new Map(
+const operationByRoute = new Map(
   operations.map((operation) => [
     `${operation.method.toUpperCase()} ${pathOf(operation)}`,
     knownBy(operation),
@@ -49,30 +49,31 @@ export const namesIgnored = (request: Request): boolean => ignoredOf.has(request
  * name. Throws Refused, 400, for an unknown parameter where it could change money or what is written.
  */
 export function noteIgnored(request: Request, route: string, body: unknown): void {
-  const operation = known.get(`${request.method} ${route}`);
+  const operation = operationByRoute.get(`${request.method} ${route}`);
   if (operation === undefined) return;
   const names = Object.keys(parametersOf(request)).filter(
     (name) => !operation.query.includes(name) && !isTracking(name),
   );
   const [first] = names;
-  if (first !== undefined && operation.strict) throw new Refused(unknown(first, operation.query));
-  if (!operation.named) return;
+  if (first !== undefined && operation.strict)
+    throw new RefusalError(unknown(first, operation.query));
+  if (!operation.namesIgnored) return;
   const inputs = [
-    ...names.map((name) => named(name, name, operation.query)),
+    ...names.map((name) => ignoredInput(name, name, operation.query)),
     ...(operation.body === undefined ? [] : membersIgnored(operation.body, body)),
   ];
   if (inputs.length > 0) ignoredOf.set(request, inputs.slice(0, namesMax));
 }
 
-const named = (label: string, name: string, others: readonly string[]): IgnoredInput => ({
+const ignoredInput = (label: string, name: string, others: readonly string[]): IgnoredInput => ({
   name: label.slice(0, nameLengthMax),
   nearest: nearestName(name, others),
 });
 
-function unknown(input: string, others: readonly string[]): Refusal {
-  const { name: parameter, nearest } = named(input, input, others);
-  const refusal = unusableParameter(parameter, unknownName("parameter", input, others));
-  return { ...refusal, code: "unknown_parameter", extra: { parameter, nearest } };
+function unknown(name: string, others: readonly string[]): Refusal {
+  const { name: parameter, nearest } = ignoredInput(name, name, others);
+  const refusal = unusableParameter(parameter, unknownName("parameter", name, others));
+  return { ...refusal, code: "unknown_parameter", extensions: { parameter, nearest } };
 }
 
 /** Members of a value, at any depth, that its shape does not have. */
@@ -91,7 +92,7 @@ function membersIgnored(shape: z.core.$ZodType, value: unknown, path = ""): Igno
     const at = path === "" ? name : `${path}.${name}`;
     const memberShape = Object.hasOwn(def.shape, name) ? def.shape[name] : undefined;
     return memberShape === undefined
-      ? [named(at, name, Object.keys(def.shape))]
+      ? [ignoredInput(at, name, Object.keys(def.shape))]
       : membersIgnored(memberShape, member, at);
   });
 }
@@ -100,13 +101,16 @@ function membersIgnored(shape: z.core.$ZodType, value: unknown, path = ""): Igno
 export function completed(response: Response, request: Request): Response | Promise<Response> {
   const type = response.headers.get("content-type");
   const isRefusal = type === "application/problem+json" || response.status === paymentRequired;
-  const ignored = ignoredOf.get(request);
-  if (!isRefusal && (ignored === undefined || type !== "application/json")) return response;
+  const ignoredInputs = ignoredOf.get(request);
+  if (!isRefusal && (ignoredInputs === undefined || type !== "application/json")) return response;
   const { status, headers } = response;
   // The names that were not understood come first, for clients that read only the start.
-  const [first, last] = [ignored && { ignored }, isRefusal && { request_id: requestIdOf(request) }];
-  const whole = (answer: object) => answerBytes({ ...first, ...answer, ...last });
-  return response.json().then((answer) => new Response(whole(answer), { status, headers }));
+  const [first, last] = [
+    ignoredInputs && { ignored: ignoredInputs },
+    isRefusal && { request_id: requestIdOf(request) },
+  ];
+  const withNotes = (answer: object) => answerBytes({ ...first, ...answer, ...last });
+  return response.json().then((answer) => new Response(withNotes(answer), { status, headers }));
 }
 
 const paymentRequired = 402;

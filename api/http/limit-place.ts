@@ -51,7 +51,7 @@ export function openLimitPlace(
     typeof place === "string"
       ? openDisposable(place, () => openWindows(place, clockMs), onDamaged)
       : openStoreWindows(place, clockMs);
-  let shared = open();
+  let sharedWindows = open();
   let ownWindows: Windows | null = null;
   /** Until then only the own windows are used: each look into a file that cannot be written would find free room in it. */
   let aloneUntilMs = -Infinity;
@@ -68,23 +68,23 @@ export function openLimitPlace(
     takeAll: async (hits) => {
       if (ownWindows !== null && isAlone()) return ownWindows.takeAll(hits);
       try {
-        const answers = await shared.takeAll(hits);
+        const answers = await sharedWindows.takeAll(hits);
         ownWindows?.close();
         ownWindows = null;
         return answers;
       } catch (error) {
         if (typeof place !== "string" || !isDamaged(error)) return countHere(error).takeAll(hits);
-        shared.close();
+        sharedWindows.close();
         setAside(place);
         onDamaged(place);
-        shared = open();
-        return shared.takeAll(hits);
+        sharedWindows = open();
+        return sharedWindows.takeAll(hits);
       }
     },
     isAlone,
-    now: () => shared.now(),
+    now: () => sharedWindows.now(),
     close: () => {
-      shared.close();
+      sharedWindows.close();
       ownWindows?.close();
     },
   };
@@ -100,11 +100,11 @@ function openStoreWindows(store: Store, clockMs?: () => number): Windows {
   const isSweepDue = atMostEvery(sweepEveryMs);
   return {
     takeAll: async (hits) => {
-      const counting = countHits(store, hits, { sweeps: isSweepDue(), nowMs: clockMs?.() });
-      const answer = await withTimeout(counting, answerWaitMs);
+      const answerPromise = countHits(store, hits, { sweeps: isSweepDue(), nowMs: clockMs?.() });
+      const answer = await withTimeout(answerPromise, answerWaitMs);
       if (answer === null) throw new StoreAway("the database server answers late");
       aheadMs = answer.atMs - performance.now();
-      return answer.left;
+      return answer.allowances;
     },
     now: clockMs ?? (() => Math.floor(performance.now() + aheadMs)),
     close: () => {},
@@ -133,34 +133,34 @@ export function openWindows(path: string, uptimeMs: () => number = machineUptime
   const db = openFile(path);
   const bootedAtMs = db.transaction(() => bootOf(db, uptimeMs())).immediate();
   const now = () => Math.floor(bootedAtMs + uptimeMs());
-  const counting = db.query<{ used: number; next: number | null }, CountedHit>(countingSql);
-  const adding = db.query<null, [string, string, number, number]>(addingSql);
+  const countQuery = db.query<{ used: number; next: number | null }, CountedHit>(countingSql);
+  const addQuery = db.query<null, [string, string, number, number]>(addingSql);
   const sweep = sweeper(db, now());
   /** What a window leaves a client after so many hits. */
   const leftIn = (
     { window: { policy, limit, windowMs }, clients: [first = "", second = first] }: Counter,
     { count, always = false, atMs }: Pick<Hits, "count" | "always"> & { atMs: number },
   ): Allowance => {
-    const { used, next } = counting.get(policy, first, second, atMs) ?? { used: 0, next: null };
+    const { used, next } = countQuery.get(policy, first, second, atMs) ?? { used: 0, next: null };
     const resetMs = next === null ? windowMs : next - atMs;
-    const left = { policy, limit, windowMs, resetMs };
+    const base = { policy, limit, windowMs, resetMs };
     const remaining = limit - used - count;
     return remaining < 0
-      ? { ...left, allowed: false, remaining: always ? 0 : Math.max(0, limit - used) }
-      : { ...left, allowed: true, remaining };
+      ? { ...base, allowed: false, remaining: always ? 0 : Math.max(0, limit - used) }
+      : { ...base, allowed: true, remaining };
   };
   const take = ({ counters, count, always = false }: Hits, atMs: number): Allowance => {
-    const left: Allowance[] = [];
+    const allowances: Allowance[] = [];
     for (const counter of counters) {
       const answer = leftIn(counter, { count, always, atMs });
       if (!answer.allowed && !always) return answer;
-      left.push(answer);
+      allowances.push(answer);
     }
     // A count of 0 only reads, and adds no row.
     for (const { window, clients } of count === 0 ? [] : counters) {
-      adding.run(window.policy, clients[0] ?? "", untilOf(window, atMs), count);
+      addQuery.run(window.policy, clients[0] ?? "", untilOf(window, atMs), count);
     }
-    return tightestOf(left);
+    return tightestOf(allowances);
   };
   const takeAll = (hits: readonly Hits[]): Allowance[] => {
     const atMs = now();
@@ -180,16 +180,16 @@ const untilOf = ({ windowMs, grainMs }: Window, atMs: number): number =>
 
 /** Removes expired hits, a few at a time, so that no request waits while a table of a million rows is cleared. */
 function sweeper(db: Database, nowMs: number) {
-  const sweeping = db.query<null, [number, number]>(sweepingSql);
-  const seeing = db.query<null, [number]>("UPDATE boot SET seen_at = ?");
+  const sweepQuery = db.query<null, [number, number]>(sweepingSql);
+  const seenQuery = db.query<null, [number]>("UPDATE boot SET seen_at = ?");
   let [sweptAtMs, seenAtMs, taken] = [nowMs, nowMs, 0];
   return (atMs: number, hits: number): void => {
     taken += hits;
     if (atMs - sweptAtMs < windowSweepEveryMs) return;
-    sweeping.run(atMs, sweptAtLeast + 4 * taken);
+    sweepQuery.run(atMs, sweptAtLeast + 4 * taken);
     [sweptAtMs, taken] = [atMs, 0];
     if (atMs - seenAtMs < seenEveryMs) return;
-    seeing.run(atMs);
+    seenQuery.run(atMs);
     seenAtMs = atMs;
   };
 }

@@ -5,7 +5,7 @@ import { addHeaders } from "./headers.ts";
 import { completed } from "./ignored.ts";
 import { internal, problem } from "./problem.ts";
 
-export type Listening = ReturnType<typeof listen>;
+export type Listener = ReturnType<typeof listen>;
 
 /** Answers requests; `address` is that of the socket. */
 export type Handles = {
@@ -35,12 +35,12 @@ const quietLooks = 4;
 export function listen(
   app: Handles,
   { host, port, baseUrl }: Pick<Config, "host" | "port" | "baseUrl">,
-  { before, reusePort = false, onError = unexpected }: ListenOptions = {},
+  { before, reusePort = false, onError = unexpectedAnswer }: ListenOptions = {},
 ) {
   allowLongAddresses();
   const { origin: base } = new URL(baseUrl);
   const origin = base.length < pathStartMin ? "http://localhost" : base;
-  let stopping = false;
+  let isStopping = false;
   const server = serve({
     hostname: host,
     port,
@@ -57,17 +57,17 @@ export function listen(
         addHeaders(canonical, request.method, null);
         app.observe?.(request, canonical.status, startedMs);
         return Promise.resolve(completed(canonical, request)).then((refusal) =>
-          stopping ? closing(refusal) : refusal,
+          isStopping ? closing(refusal) : refusal,
         );
       }
       const ask = () => app.handle(canonical, self.requestIP(request)?.address);
       const early = before?.(canonical) ?? null;
       if (early === null || early instanceof Promise) {
         const answer = early === null ? ask() : early.then((file) => file ?? ask());
-        return answer.then((response) => (stopping ? closing(response) : response));
+        return answer.then((response) => (isStopping ? closing(response) : response));
       }
       app.observe?.(canonical, early.status, startedMs);
-      return stopping ? closing(early) : early;
+      return isStopping ? closing(early) : early;
     },
   });
   const hostname = host.includes(":") ? `[${host}]` : host;
@@ -83,7 +83,7 @@ export function listen(
       drainMs = 0,
       graceMs = stopMsMax - drainMs,
     }: { drainMs?: number; graceMs?: number } = {}): Promise<void> => {
-      stopping = true;
+      isStopping = true;
       if (drainMs > 0) await Bun.sleep(drainMs);
       const deadlineMs = performance.now() + graceMs;
       // `stop()` alone waits neither for running requests nor for the first one of a new connection.
@@ -97,8 +97,8 @@ export function listen(
   };
 }
 
-const unexpected = (): Response =>
-  problem({ ...internal, extra: { request_id: crypto.randomUUID() } });
+const unexpectedAnswer = (): Response =>
+  problem({ ...internal, extensions: { request_id: crypto.randomUUID() } });
 
 function closing(response: Response): Response {
   response.headers.set("connection", "close");

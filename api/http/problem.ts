@@ -12,7 +12,7 @@ export type Refusal = {
   detail: string;
   errors?: Wrong[];
   /** Further members of the body, for example allowed values. */
-  extra?: Record<string, unknown>;
+  extensions?: Record<string, unknown>;
   headers?: Record<string, string>;
 };
 
@@ -46,12 +46,12 @@ export function refusalOf<Failure extends { kind: string }>(
     | Answer<Failure>
     | ((failure: Failure) => Answer<Failure>);
   const { detail, members = [], ...answer } = typeof entry === "function" ? entry(failure) : entry;
-  const extra = Object.fromEntries(members.map((name) => [name, failure[name]]));
+  const extensions = Object.fromEntries(members.map((name) => [name, failure[name]]));
   return {
     ...answer,
     code: failure.kind,
     detail: typeof detail === "function" ? detail(failure) : detail,
-    extra: { ...answer.extra, ...extra },
+    extensions: { ...answer.extensions, ...extensions },
   };
 }
 
@@ -63,7 +63,7 @@ export const unusableBody = (errors: Wrong[], storesNothing = false): Omit<Refus
 });
 
 /** A refusal to throw where no answer can be returned: in parsers that run before a route. Caught in api/app.ts. */
-export class Refused extends Error {
+export class RefusalError extends Error {
   override name = "Refused";
   readonly refusal: Refusal;
   constructor(refusal: Refusal, options?: ErrorOptions) {
@@ -75,7 +75,14 @@ export class Refused extends Error {
 const titles: Readonly<Record<number, string>> = problemTitles;
 
 /** RFC 9457 problem+json, never cached. `error` repeats `detail`, because published clients read that name. */
-export function problem({ status, code, detail, errors = [], extra, headers }: Refusal): Response {
+export function problem({
+  status,
+  code,
+  detail,
+  errors = [],
+  extensions,
+  headers,
+}: Refusal): Response {
   const body = {
     // A URN, not an address: RFC 9457, 3.1.1 allows a type that cannot be dereferenced.
     type: `urn:almoner:problem:${code}`,
@@ -85,7 +92,7 @@ export function problem({ status, code, detail, errors = [], extra, headers }: R
     code,
     error: detail,
     errors,
-    ...extra,
+    ...extensions,
   };
   return new Response(JSON.stringify(body), {
     status,
@@ -126,14 +133,18 @@ export function answerError(
   code: unknown,
   { help, request }: { help?: Record<string, unknown>; request?: Request } = {},
 ): Response {
-  const refused = error instanceof Refused ? error : error instanceof Error ? error.cause : null;
-  if (refused instanceof Refused)
-    return problem({ ...refused.refusal, extra: { ...refused.refusal.extra, ...help } });
+  const refusalError =
+    error instanceof RefusalError ? error : error instanceof Error ? error.cause : null;
+  if (refusalError instanceof RefusalError)
+    return problem({
+      ...refusalError.refusal,
+      extensions: { ...refusalError.refusal.extensions, ...help },
+    });
   if (code === "NOT_FOUND") return unknownPath();
   // Elysia answers 422; the contract says 400.
   if (error instanceof ValidationError) {
     const refusal = invalidParameter(error);
-    return problem({ ...refusal, extra: { ...refusal.extra, ...help } });
+    return problem({ ...refusal, extensions: { ...refusal.extensions, ...help } });
   }
   const request_id = request === undefined ? crypto.randomUUID() : requestIdOf(request);
   const refusal = storeRefusal(error);
@@ -174,5 +185,5 @@ export const unusableParameter = (
   code: "invalid_parameter",
   detail: message,
   errors: [{ path: parameter, message }],
-  extra: { parameter, ...(values === undefined ? {} : { allowed: values }) },
+  extensions: { parameter, ...(values === undefined ? {} : { allowed: values }) },
 });

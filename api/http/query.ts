@@ -1,10 +1,10 @@
 import { z } from "zod";
-import { cleaned } from "#content/contract/operations/query.ts";
+import { cleanText } from "#content/contract/operations/query.ts";
 import { parametersOf } from "./route.ts";
 
 /** A query parameter of an operator's page, without control characters, trimmed and cut; null when absent or empty. */
 export const textIn = (request: Request, name: string, lengthMax?: number): string | null =>
-  cleaned(parametersOf(request)[name] ?? "", lengthMax) ?? null;
+  cleanText(parametersOf(request)[name] ?? "", lengthMax) ?? null;
 
 /** Reads the query of an operator's page by an operation's shape; an unusable parameter counts as absent. */
 export function queryIn<Query extends z.ZodObject>(

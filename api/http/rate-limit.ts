@@ -7,10 +7,10 @@ import type { Allowance, Counter, Hits, Window } from "#content/operation/limit-
 import { countedCache } from "#content/runtime/cache.ts";
 import { batcher } from "#content/runtime/concurrency.ts";
 import type { Store } from "#content/store/open.ts";
-import { openAhead, recordEveryMs, type Pending } from "./ahead.ts";
+import { openAhead, recordEveryMs, type PendingHits } from "./ahead.ts";
 import { keyedHash, networkHash, networkOf } from "./client.ts";
 import { openLimitPlace } from "./limit-place.ts";
-import { type Refusal, Refused, retryAfter } from "./problem.ts";
+import { type Refusal, RefusalError, retryAfter } from "./problem.ts";
 
 /** A window of a minute by default; `grainMs` is the precision at which hits expire. */
 const windowOf = (policy: string, limit: number, windowMs = minuteMs, grainMs = 1): Window => ({
@@ -90,7 +90,7 @@ export function openLimits(
     return answers.slice(before.length);
   };
   // Requests that arrive together share a transaction, which costs several times as much as the counting in it.
-  const taking = batcher(takeAll);
+  const batch = batcher(takeAll);
   let timer: ReturnType<typeof setTimeout> | null = null;
   const onPending = () => {
     timer ??= setTimeout(() => {
@@ -98,9 +98,9 @@ export function openLimits(
       void takeAll([]);
     }, recordEveryMs).unref();
   };
-  const { ask } = taking;
+  const { ask } = batch;
   const flush = async () => {
-    taking.flush();
+    batch.flush();
     await takeAll([]);
   };
   const ahead = openAhead({ ask, onPending, now, trustsUnknown: !isFile });
@@ -111,7 +111,7 @@ export function openLimits(
     bytesPerDay: config.storedPerDay,
     ...(isFile ? { looksFirst: true } : { looksFirst: false, onPending }),
   });
-  let unaudited = 0;
+  let unauditedCount = 0;
   /**
    * The names under which a client is counted: a keyed hash that changes daily, and the hash of `agoMs` ago, so that
    * midnight resets no window. The day is that of the windows' own time, which no one can set.
@@ -127,8 +127,12 @@ export function openLimits(
   const storerOf = (request: Request) => networkHash(request, { config, secrets }) ?? "";
   const countGiving = async (policy: "donate" | "pay", client: string, hits = 1) => {
     const window = windowOf(policy, config.donatePerMinute);
-    const counted = hit([window], namesOf(client), hits);
-    return window.limit === 0 ? null : hits > 0 ? take(counted) : ask({ ...counted, always: true });
+    const countedHit = hit([window], namesOf(client), hits);
+    return window.limit === 0
+      ? null
+      : hits > 0
+        ? take(countedHit)
+        : ask({ ...countedHit, always: true });
   };
   return {
     /** Counts a request of the client, unless its storage quota is used up. Null when no limit applies. */
@@ -155,10 +159,10 @@ export function openLimits(
      * Corrects the count of a request that may bring a payment. `taken`: the hit is given back. Not taken: the request
      * also counts as one that asks to pay. Null for a request that brings nothing, and where no limit applies.
      */
-    paid: async (request: Request, taken: boolean): Promise<Allowance | null> => {
+    paid: async (request: Request, isTaken: boolean): Promise<Allowance | null> => {
       if (!bringsPayment(request)) return null;
       const client = clientOf(request);
-      return taken ? countGiving("pay", client, -1) : countGiving("donate", client);
+      return isTaken ? countGiving("pay", client, -1) : countGiving("donate", client);
     },
     /** Counts submissions of a sender (an agent with its secret, or on its network) per minute and per day. */
     agent: (sender: string, submissions = 1) => take(hit(agentWindows, [sender], submissions)),
@@ -180,11 +184,11 @@ export function openLimits(
     },
     /** Counts a failed login. Returns how many failures an audit entry now stands for; 0 when none is due. */
     auditsFailures: async (): Promise<number> => {
-      unaudited += 1;
+      unauditedCount += 1;
       if (!(await ask(hit([auditedWindow], ["all"]))).allowed) return 0;
-      const told = unaudited;
-      unaudited = 0;
-      return told;
+      const count = unauditedCount;
+      unauditedCount = 0;
+      return count;
     },
     /** Whether this operator logged in from the client's network in the last 30 days. A count of 1 also records a login. */
     knowsOperator: async (request: Request, name: string, count: 0 | 1): Promise<boolean> => {
@@ -212,7 +216,7 @@ const bringsPayment = ({ method, headers }: Request): boolean =>
 export async function countMoreReads(limits: Limits, request: Request, reads: number) {
   for (let more = 1; more < reads; more++) {
     const allowance = await limits.request("read", request);
-    if (allowance?.allowed === false) throw new Refused(rateLimited(allowance));
+    if (allowance?.allowed === false) throw new RefusalError(rateLimited(allowance));
   }
 }
 
@@ -241,7 +245,7 @@ type RoomOptions = {
  */
 export function storageRooms({ bytesPerDay, look, now, looksFirst, onPending }: RoomOptions) {
   const looks = countedCache<Look>(looksMax);
-  let stored = new Map<string, Pending>();
+  let storedHits = new Map<string, PendingHits>();
   const windowsOf = (room: Room): readonly [Window, Window] => {
     const window = { windowMs: 86_400_000, grainMs: 600_000 };
     const share = Math.floor(bytesPerDay / networksToFill);
@@ -264,8 +268,8 @@ export function storageRooms({ bytesPerDay, look, now, looksFirst, onPending }: 
   };
   type RoomCounter = ReturnType<typeof countersOf>[number];
   const note = ({ key }: RoomCounter, { remaining, ...allowance }: Allowance): Look => {
-    const left = remaining - (stored.get(key)?.hits.count ?? 0);
-    const next = { ...allowance, remaining: left, lookedAtMs: now() };
+    const remainingNow = remaining - (storedHits.get(key)?.hits.count ?? 0);
+    const next = { ...allowance, remaining: remainingNow, lookedAtMs: now() };
     looks.set(key, next);
     return next;
   };
@@ -278,26 +282,29 @@ export function storageRooms({ bytesPerDay, look, now, looksFirst, onPending }: 
   return {
     /** The full quota that refuses a request of this network: its own or that of all. Null when there is room. */
     full: async (room: Room, network: string): Promise<Allowance | null> => {
-      const looked = await Promise.all(countersOf(room, network).map(lookAt));
-      const full = looked.find((last) => last !== null && last.remaining < 1) ?? null;
+      const allowances = await Promise.all(countersOf(room, network).map(lookAt));
+      const full = allowances.find((last) => last !== null && last.remaining < 1) ?? null;
       return full === null ? null : { ...full, allowed: false, remaining: 0 };
     },
     stored: (room: Room, network: string, bytes: number): void => {
       for (const counter of countersOf(room, network)) {
         const last = looks.get(counter.key);
         if (last !== undefined) last.remaining -= bytes;
-        const count = (stored.get(counter.key)?.hits.count ?? 0) + bytes;
+        const count = (storedHits.get(counter.key)?.hits.count ?? 0) + bytes;
         // The bytes are already stored, so they count even above the quota.
         const hits = { counters: [counter], count, always: true };
-        stored.set(counter.key, { hits, onAnswer: (left) => void note(counter, left) });
+        storedHits.set(counter.key, {
+          hits,
+          onAnswer: (allowance) => void note(counter, allowance),
+        });
       }
       onPending?.();
     },
     /** The bytes stored since the last call, to be written together with other hits. */
-    takeStored: (): Pending[] => {
-      const taken = [...stored.values()];
-      stored = new Map();
-      return taken;
+    takeStored: (): PendingHits[] => {
+      const pendingHits = [...storedHits.values()];
+      storedHits = new Map();
+      return pendingHits;
     },
   };
 }

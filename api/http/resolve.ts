@@ -13,10 +13,13 @@ type Lookup = (host: string) => Promise<string[]>;
 export async function contactAddress(
   host: string,
   ask: Lookup,
-  allowed: readonly string[] = [],
+  allowedAddresses: readonly string[] = [],
 ): Promise<string | null> {
-  const found = await ask(host);
-  return found.find((address) => isPublicAddress(address) || allowed.includes(address)) ?? null;
+  const addresses = await ask(host);
+  return (
+    addresses.find((address) => isPublicAddress(address) || allowedAddresses.includes(address)) ??
+    null
+  );
 }
 
 /** An IP address as it is written in a URL. */
@@ -32,9 +35,13 @@ export function openResolver(server: string | undefined) {
       resolver.resolve4(host),
       resolver.resolve6(host),
     ]);
-    const found = [four, six].flatMap((one) => (one.status === "fulfilled" ? one.value : []));
+    const found = [four, six].flatMap((result) =>
+      result.status === "fulfilled" ? result.value : [],
+    );
     // A name may have addresses of one family only. There are none only if both queries say so.
-    const reasons = [four, six].flatMap((one) => (one.status === "rejected" ? [one.reason] : []));
+    const reasons = [four, six].flatMap((result) =>
+      result.status === "rejected" ? [result.reason] : [],
+    );
     if (found.length === 0 && reasons.length > 0) {
       throw (reasons.find((reason) => !isAbsent(reason)) ?? reasons[0]) as Error;
     }

@@ -29,9 +29,9 @@ export function openResponseCache(watch: Watch): ResponseCache {
     max: entriesMax,
     maxEntrySize: entryBytesMax,
   });
-  const making = new Map<string, Making>();
+  const runs = new Map<string, Run>();
   watch.listen((changes) => {
-    for (const run of making.values()) {
+    for (const run of runs.values()) {
       run.meanwhile = changes && run.meanwhile && [...run.meanwhile, ...changes];
     }
     if (changes === null) return entries.clear();
@@ -47,19 +47,19 @@ export function openResponseCache(watch: Watch): ResponseCache {
     const entry = entries.get(key);
     if (entry !== undefined) return entry.value as Value;
     // Callers before and after a change do not share a value.
-    const shared = `${watch.sequence()} ${key}`;
-    const begun = making.get(shared);
-    if (begun !== undefined) return begun.work as Promise<Value>;
-    const run: Making = { meanwhile: [], work: Promise.resolve() };
-    making.set(shared, run);
-    const work = Promise.try(make).then((made) => {
+    const runKey = `${watch.sequence()} ${key}`;
+    const current = runs.get(runKey);
+    if (current !== undefined) return current.work as Promise<Value>;
+    const run: Run = { meanwhile: [], work: Promise.resolve() };
+    runs.set(runKey, run);
+    const work = Promise.try(make).then((answer) => {
       // A value that a change made stale during its computation is not cached.
-      const isRight = run.meanwhile !== null && !run.meanwhile.some(made.staleBy);
-      if (isRight && made.bytes <= entryBytesMax) entries.set(key, made);
-      return made.value;
+      const isRight = run.meanwhile !== null && !run.meanwhile.some(answer.staleBy);
+      if (isRight && answer.bytes <= entryBytesMax) entries.set(key, answer);
+      return answer.value;
     });
     run.work = work;
-    return work.finally(() => making.delete(shared));
+    return work.finally(() => runs.delete(runKey));
   };
   return {
     get: <Value>(key: string, make: () => Promise<CacheableValue<Value>>) => {
@@ -71,4 +71,4 @@ export function openResponseCache(watch: Watch): ResponseCache {
 }
 
 /** A value being computed, and the changes since it was begun; null when they are unknown. */
-type Making = { work: Promise<unknown>; meanwhile: readonly Change[] | null };
+type Run = { work: Promise<unknown>; meanwhile: readonly Change[] | null };

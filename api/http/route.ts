@@ -5,7 +5,7 @@ import type { Operation, ParamsOf } from "#content/contract/operations/operation
 import { exampleOf } from "#content/contract/base/example.ts";
 import { fitted } from "#content/contract/problem.ts";
 import { pathIn } from "#content/language/texts.ts";
-import { Refused, unusableBody } from "./problem.ts";
+import { RefusalError, unusableBody } from "./problem.ts";
 
 /** "/api/nonprofits/{slug}" becomes "/api/nonprofits/:slug" for Elysia. */
 type RoutePath<Path extends string> = Path extends `${infer Before}{${infer Name}}${infer After}`
@@ -30,7 +30,7 @@ export const schemaOf = <Query extends z.ZodObject, Body extends z.ZodObject>(
   transform: (context: { request: Request; query: unknown }) => {
     context.query = parametersOf(context.request);
   },
-  body: (body?.refusal === undefined ? undefined : refusing(body, help)) as BodySchema<Body>,
+  body: (body?.refusal === undefined ? undefined : refusingSchema(body, help)) as BodySchema<Body>,
 });
 
 type BodySchema<Shape extends z.ZodObject> = {
@@ -38,18 +38,22 @@ type BodySchema<Shape extends z.ZodObject> = {
 };
 
 /** The shape in the form that Elysia takes; it refuses in our words. */
-const refusing = (
+const refusingSchema = (
   { shape, refusal = "", storesNothing, list }: NonNullable<Operation["body"]>,
-  extra: Record<string, unknown>,
+  extensions: Record<string, unknown>,
 ) => ({
   "~standard": {
     version: 1,
     vendor: "zod",
     validate: (input: unknown) => {
       const isList = list !== undefined && Array.isArray(input);
-      const read = fitted(shape, isList ? { [list]: input } : input);
-      if (read.ok) return { value: read.value };
-      throw new Refused({ code: refusal, ...unusableBody(read.failure, storesNothing), extra });
+      const result = fitted(shape, isList ? { [list]: input } : input);
+      if (result.ok) return { value: result.value };
+      throw new RefusalError({
+        code: refusal,
+        ...unusableBody(result.failure, storesNothing),
+        extensions,
+      });
     },
   },
 });
@@ -73,8 +77,7 @@ export const route = <
   answer: (input: RouteInput<Path, Query, Body>) => unknown,
 ) => ({ operation, answer: answer as (input: never) => unknown });
 
-export const serve = (...answered: readonly ReturnType<typeof route>[]) =>
-  serveIn(["en"], ...answered);
+export const serve = (...routes: readonly ReturnType<typeof route>[]) => serveIn(["en"], ...routes);
 
 /** An Elysia app with these routes at their addresses in each of these languages. */
 export function serveIn(
@@ -123,17 +126,19 @@ export function parametersOf(request: Request): Readonly<Record<string, string>>
 type Route = { method: string; path: string };
 
 /** Finds the routes that fit a path, those without placeholders first, as the router does. */
-export function routesByPath<One extends Route>(routes: readonly One[]): (path: string) => One[] {
+export function routesByPath<Item extends Route>(
+  routes: readonly Item[],
+): (path: string) => Item[] {
   const paths = [...Map.groupBy(routes, ({ path }) => path)].map(([path, same]) => ({
     fits: patternOf(path),
     same,
   }));
   const isExact = ({ path }: Route) => !/[:*]/.test(path);
   const exact = Map.groupBy(routes.filter(isExact), ({ path }) => path);
-  const others = paths.filter(({ same }) => !same.every(isExact));
+  const patterns = paths.filter(({ same }) => !same.every(isExact));
   return (path) => [
     ...(exact.get(path) ?? exact.get(path.replace(/\/$/, "")) ?? []),
-    ...others.filter(({ fits }) => fits.test(path)).flatMap(({ same }) => same),
+    ...patterns.filter(({ fits }) => fits.test(path)).flatMap(({ same }) => same),
   ];
 }
 

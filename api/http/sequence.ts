@@ -20,18 +20,17 @@ export const namesSequence = (request: Request): boolean => sequenceOf(request) 
  * `config.publishWaitMs`. It does not wait for a number that no change has, nor for a store that is away.
  */
 export async function waitForSequence(
-  { watch, config, waitForPublication }: Waiting,
+  { watch, config, waitForPublication }: WaitContext,
   request: Request,
 ): Promise<void> {
   const sequence = sequenceOf(request);
   if (sequence === null) return;
-  const looked =
-    watch.sequence() < sequence ? watch.refresh(sequence).catch(() => undefined) : null;
-  if (looked !== null) await withTimeout(looked, config.publishWaitMs);
+  const wait = watch.sequence() < sequence ? watch.refresh(sequence).catch(() => undefined) : null;
+  if (wait !== null) await withTimeout(wait, config.publishWaitMs);
   if (watch.sequence() >= sequence) await waitForPublication?.(sequence);
 }
 
-type Waiting = {
+type WaitContext = {
   watch: Watch;
   config: { publishWaitMs: number };
   waitForPublication?: (sequence: number) => Promise<unknown>;

@@ -14,7 +14,7 @@ import type { Call } from "./call.ts";
 import { mcpServer } from "./server.ts";
 import type { Door } from "#content/openapi/mcp-tools.ts";
 import type { Context } from "#api/context.ts";
-import { Refused } from "#api/http/problem.ts";
+import { RefusalError } from "#api/http/problem.ts";
 
 /** Sends a request to the service itself on behalf of a client. */
 export type AskFor = (call: Call, client: Request) => Promise<Response>;
@@ -31,9 +31,9 @@ export const mcpRoutes = (
   askFor: AskFor,
 ) => {
   const served = (request: Request, body: unknown, door: Door) => {
-    if (isRebound(request, config.baseUrl)) throw new Refused(wrongHost);
+    if (isRebound(request, config.baseUrl)) throw new RefusalError(wrongHost);
     // Each message may be a tool call, but only the request as a whole was counted.
-    if (Array.isArray(body) && body.length > messagesMax) throw new Refused(tooManyMessages);
+    if (Array.isArray(body) && body.length > messagesMax) throw new RefusalError(tooManyMessages);
     activity.count("hit:mcp");
     const ask = (call: Call) => askFor(call, request);
     return answered(liberal(request), body, () => mcpServer({ ask, origin: config.baseUrl, door }));

@@ -83,13 +83,13 @@ function toolNamed(door: Door, name: string): McpTool {
 async function callTool(
   world: McpWorld,
   tool: McpTool,
-  given: ToolArguments,
+  args: ToolArguments,
 ): Promise<CallToolResult> {
-  const read = readArguments(tool, given);
+  const read = readArguments(tool, args);
   if (!read.ok) return refused(badInput(read.failure));
   const { full, kind, ...input } = read.value;
-  const meant = tool.kinds?.[String(kind)];
-  if (meant !== undefined) return callTool(world, toolNamed(world.door, meant), input);
+  const kindTool = tool.kinds?.[String(kind)];
+  if (kindTool !== undefined) return callTool(world, toolNamed(world.door, kindTool), input);
   const weight = full === true ? { include: "facets,charts" } : {};
   const answer = await answerNamed(world, tool, { shape: "a", ...weight, ...input });
   return answer.ok
@@ -128,8 +128,8 @@ async function readResource(world: McpWorld, uri: string) {
   const parameters = listedResource.isFolder
     ? { [listedResource.name]: decoded(uri.slice(listedResource.uri.length)) }
     : {};
-  const read = readArguments(tool, parameters);
-  const answer = read.ok ? await answerNamed(world, tool, read.value) : null;
+  const readResult = readArguments(tool, parameters);
+  const answer = readResult.ok ? await answerNamed(world, tool, readResult.value) : null;
   const isThere = answer !== null && (answer.ok || ![400, 404].includes(answer.status));
   if (!isThere) throw new ResourceNotFoundError(uri, notThere);
   // The refusal may be a limit or an outage, so the resource may well exist.
@@ -153,8 +153,8 @@ const completable: Readonly<Record<string, readonly string[]>> = {
 /** Values that start with the typed text, in any case, then similar ones. */
 function completed(argument: string, typed: string): string[] {
   const values = completable[argument] ?? [];
-  const begun = values.filter((value) => value.toLowerCase().startsWith(typed.toLowerCase()));
-  return [...new Set([...begun, ...nearestWords(typed, values)])].slice(0, completedMax);
+  const completions = values.filter((value) => value.toLowerCase().startsWith(typed.toLowerCase()));
+  return [...new Set([...completions, ...nearestWords(typed, values)])].slice(0, completedMax);
 }
 
 /** For these tools, this argument may name a nonprofit in any way; other tools take only a slug. */
@@ -171,33 +171,41 @@ const notKnown = ["nonprofit_not_found", "number_not_valid", "register_not_known
 export async function answerNamed(
   { ask, origin }: { ask: Ask; origin: string },
   { name: tool, operation }: McpTool,
-  given: ToolArguments,
+  args: ToolArguments,
 ): Promise<Answer> {
   const argument = namedBy.get(tool) ?? "slug";
-  const name = withoutAddress(String(given[argument]), origin);
-  const answerFor = (one: string) =>
-    answerTo(ask, callOf(operation, argument in given ? { ...given, [argument]: one } : given));
+  const name = withoutAddress(String(args[argument]), origin);
+  const answerFor = (text: string) =>
+    answerTo(ask, callOf(operation, argument in args ? { ...args, [argument]: text } : args));
   const answer = await answerFor(name);
   if (!notKnown.includes(String(answer.value["code"]))) return answer;
-  const asked = { name, country: given["country"] };
-  const { value } = await answerTo(ask, callOf(directoryOperations.findOrganisations, asked));
+  const query = { name, country: args["country"] };
+  const { value } = await answerTo(ask, callOf(directoryOperations.findOrganisations, query));
   const { organisations = [] } = value as Partial<OrganisationsFound>;
   const [first] = organisations;
   if (first?.match !== true || !namedBy.has(tool)) return withNearest(answer, organisations);
   const number = argument === "slug" ? first.slug : first.identifiers[0];
   if (number !== undefined) {
-    const meant = await answerFor(number);
+    const answerByNumber = await answerFor(number);
     // Named in the answer, because a similar name may be another nonprofit's.
-    return { ...meant, value: { taken_for: `${first.name} (${first.slug})`, ...meant.value } };
+    return {
+      ...answerByNumber,
+      value: { taken_for: `${first.name} (${first.slug})`, ...answerByNumber.value },
+    };
   }
   const detail = `No register number of ${first.slug} is known here: get_nonprofit has what is known of it.`;
   return { ...answer, value: { code: "no_register_number", detail } };
 }
 
-function withNearest(answer: Answer, found: OrganisationsFound["organisations"]): Answer {
-  const nearest = found.map(({ slug, name, city, country }) => ({ slug, name, city, country }));
+function withNearest(answer: Answer, organisations: OrganisationsFound["organisations"]): Answer {
+  const nearest = organisations.map(({ slug, name, city, country }) => ({
+    slug,
+    name,
+    city,
+    country,
+  }));
   if (nearest.length === 0) return answer;
-  const isNear = (found[0]?.score ?? 0) >= matchFrom;
+  const isNear = (organisations[0]?.score ?? 0) >= matchFrom;
   const [code, said] = isNear
     ? ["several_nonprofits", "Several may be meant"]
     : ["nonprofit_not_found", "No nonprofit here is called that"];
@@ -219,19 +227,19 @@ export type ToolArguments = Readonly<Record<string, unknown>>;
  */
 export function readArguments(
   { input, listed }: McpTool,
-  given: ToolArguments,
+  args: ToolArguments,
 ): Result<ToolArguments, Wrong[]> {
   const { properties } = listed.inputSchema;
   const wrongs: Wrong[] = [];
-  const named = membersOf(properties, given, "", wrongs);
+  const namedArguments = membersOf(properties, args, "", wrongs);
   if (wrongs.length > 0) return fail(wrongs.slice(0, wrongsMax));
-  const read = fitted(input, named);
-  if (read.ok) {
-    const unknown = "cause" in properties ? unknownFilters(read.value) : [];
-    return unknown.length > 0 ? fail(unknown) : read;
+  const fitResult = fitted(input, namedArguments);
+  if (fitResult.ok) {
+    const unknown = "cause" in properties ? unknownFilters(fitResult.value) : [];
+    return unknown.length > 0 ? fail(unknown) : fitResult;
   }
   return fail(
-    read.failure.map(({ path, message }) => {
+    fitResult.failure.map(({ path, message }) => {
       // The description of the argument has an example.
       const { description } = properties[path.split(/[.[]/)[0] ?? ""] ?? {};
       return { path, message: description === undefined ? message : `${message} (${description})` };
@@ -242,28 +250,33 @@ export function readArguments(
 type Members = Readonly<Record<string, ArgumentSchema>>;
 
 /** Members under known names, without nulls. Unknown and repeated ones are added to `wrongs`. */
-function membersOf(known: Members, given: object, path: string, wrongs: Wrong[]): ToolArguments {
-  const names = Object.keys(known);
-  const read: Record<string, unknown> = {};
+function membersOf(members: Members, given: object, path: string, wrongs: Wrong[]): ToolArguments {
+  const names = Object.keys(members);
+  const values: Record<string, unknown> = {};
   for (const [sent, value] of Object.entries(given)) {
     const name = usualName(sent, names);
     const at = path === "" ? sent : `${path}.${sent}`;
     if (name === null) wrongs.push({ path: at, message: unknownName("argument", sent, names) });
     if (name === null || (value === null && name !== "amount")) continue;
-    const meant = valueOf(known[name] ?? {}, value, at, wrongs);
-    if (name in read && read[name] !== meant)
+    const argumentValue = memberValue(members[name] ?? {}, value, at, wrongs);
+    if (name in values && values[name] !== argumentValue)
       wrongs.push({ path: at, message: `${name} is there twice: send ${name} alone.` });
     // An empty amount means null, not that it was left out.
-    read[name] = name === "amount" && meant === "" ? null : meant;
+    values[name] = name === "amount" && argumentValue === "" ? null : argumentValue;
   }
-  return read;
+  return values;
 }
 
 /** Converts a value to the form of its schema if it is unambiguous; else leaves it as it is. */
-function valueOf(schema: ArgumentSchema, value: unknown, path: string, wrongs: Wrong[]): unknown {
+function memberValue(
+  schema: ArgumentSchema,
+  value: unknown,
+  path: string,
+  wrongs: Wrong[],
+): unknown {
   const { type, items = {}, properties } = schema;
   if (Array.isArray(value))
-    return value.map((item, at) => valueOf(items, item, `${path}[${at}]`, wrongs));
+    return value.map((item, at) => memberValue(items, item, `${path}[${at}]`, wrongs));
   if (typeof value === "object" && value !== null)
     return properties === undefined ? value : membersOf(properties, value, path, wrongs);
   const text = String(value).trim();

@@ -17,7 +17,7 @@ import { isSentByForm, valuesIn } from "#api/http/body.ts";
 import {
   type FailureTable,
   problem,
-  Refused,
+  RefusalError,
   refusalOf,
   refuse,
   unusableBody,
@@ -65,7 +65,7 @@ export const onboardRoutes = (context: Context) => {
         const refused = crossSiteWrite("onboard", request);
         if (refused !== null) return refused;
         const allowance = await limits.request("onboard", request);
-        if (allowance?.allowed === false) throw new Refused(rateLimited(allowance));
+        if (allowance?.allowed === false) throw new RefusalError(rateLimited(allowance));
       }
       const { token, code: mailed } = secretsIn(secret);
       const said = await pressButton(proving, button, { token, code });
@@ -173,11 +173,11 @@ const digestIn = (request: Request): string => secretDigest(bearerOf(request) ??
 const says = details.onboarding;
 
 const answersTo = (baseUrl: string) => {
-  const extra = helpFor(operations.claimOrRegisterNonprofit, baseUrl);
+  const extensions = helpFor(operations.claimOrRegisterNonprofit, baseUrl);
   const base_url = baseUrl;
   return {
-    invalid_onboarding: ({ errors }) => ({ ...unusableBody(errors), extra }),
-    nonprofit_not_found: { ...fillDetail(says.nonprofit_not_found, { base_url }), extra },
+    invalid_onboarding: ({ errors }) => ({ ...unusableBody(errors), extensions }),
+    nonprofit_not_found: { ...fillDetail(says.nonprofit_not_found, { base_url }), extensions },
     nonprofit_withdrawn: (failure) => withdrawnAnswer(says, failure),
     invalid_idempotency_key: invalidIdempotencyKey,
     idempotency_key_reused: idempotencyKeyReused,
@@ -192,5 +192,5 @@ const walletNotUsable = ({ message }: { message: string }) => ({
   status: 400,
   code: "wallet_not_usable",
   detail: `wallet: ${message}`,
-  extra: { parameter: "wallet" },
+  extensions: { parameter: "wallet" },
 });

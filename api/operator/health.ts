@@ -65,6 +65,7 @@ export async function operatorHealth(context: OperatorContext): Promise<Operator
   };
   const warnings = healthWarnings({
     ...health,
+    silent_s: silenceOf(context),
     misplaced: misplacedWhy(store),
     limits_alone: context.limits?.alone() === true,
   });
@@ -96,6 +97,12 @@ export async function accessCounts(
 
 const secondsBetween = (fromMs: number, toMs: number): number =>
   Math.max(0, Math.round((toMs - fromMs) / 1_000));
+
+/** Seconds since the publisher's last sign of life; null when none runs. */
+export function silenceOf({ publication }: Pick<OperatorContext, "publication">): number | null {
+  const silentMs = publication?.().silentMs ?? null;
+  return silentMs === null ? null : Math.round(silentMs / 1_000);
+}
 
 /** The state of publishing; null for a process without a publisher. */
 export async function publicationHealth(

@@ -4,7 +4,7 @@ import { bearerOf, keyedHash, networkOf } from "#api/http/client.ts";
 import { isoDay } from "#content/contract/base/time.ts";
 import { logOperator } from "#content/operation/audit-store.ts";
 import type { Context } from "#api/context.ts";
-import { Refused, retryAfter } from "#api/http/problem.ts";
+import { RefusalError, retryAfter } from "#api/http/problem.ts";
 
 /** The result of checking a client's token. The token of a client that is locked out is not revealed as right or wrong. */
 export type TokenAnswer =
@@ -105,14 +105,14 @@ export async function operatorOf(context: OperatorCheck, request: Request): Prom
   const answer = await checkToken(context, request, { token: bearerOf(request), place: "api" });
   if (answer.kind === "operator") return answer.name;
   if (answer.kind === "locked_out") {
-    throw new Refused({
+    throw new RefusalError({
       status: 429,
       code: "locked_out",
       detail: "Too many failed attempts. Try again after Retry-After.",
       headers: { "retry-after": retryAfter(answer.resetMs) },
     });
   }
-  throw new Refused({
+  throw new RefusalError({
     status: 401,
     code: "not_an_operator",
     detail: "Send the header Authorization: Bearer <token> with an operator's token.",

@@ -1,7 +1,7 @@
 import { Elysia } from "elysia";
 import { sharedLook } from "#content/runtime/cache.ts";
 import { bearerOf, isLocal } from "#api/http/client.ts";
-import { type Refusal, Refused } from "#api/http/problem.ts";
+import { type Refusal, RefusalError } from "#api/http/problem.ts";
 import { pathOf } from "#api/http/route.ts";
 import { addresses } from "#content/contract/addresses.ts";
 import { serviceOperations as service } from "#content/contract/operations/directory.ts";
@@ -11,7 +11,7 @@ import { newestSequence } from "#content/nonprofit/changes-store.ts";
 import { type Unready, unreadyParts } from "#content/operation/checks.ts";
 import { StoreLost } from "#content/store/busy.ts";
 import { withTimeout } from "#content/runtime/timing.ts";
-import { chainHealth, freeBytes, publicationHealth } from "./health.ts";
+import { chainHealth, freeBytes, publicationHealth, silenceOf } from "./health.ts";
 import { isSameSecret, type OperatorContext } from "./operators.ts";
 
 const notOpen: Refusal = {
@@ -45,7 +45,13 @@ export const probeRoutes = (
       if (reasons.length > 0) {
         const detail = `${reasons.map(({ why }) => why).join("; ")}.`;
         const headers = { "retry-after": "5" };
-        throw new Refused({ status: 503, code: "not_ready", detail, extra: { reasons }, headers });
+        throw new RefusalError({
+          status: 503,
+          code: "not_ready",
+          detail,
+          extensions: { reasons },
+          headers,
+        });
       }
       set.headers["cache-control"] = "no-store";
       const publisher = publication === undefined ? "none" : "ok";
@@ -58,7 +64,7 @@ export const probeRoutes = (
         metricsToken === undefined
           ? isLocal(request)
           : isSameSecret(metricsToken, bearerOf(request));
-      if (!isOpen) throw new Refused(notOpen);
+      if (!isOpen) throw new RefusalError(notOpen);
       const headers = { "content-type": metrics.contentType, "cache-control": "no-store" };
       return new Response(await metrics.text(), { headers });
     });
@@ -97,7 +103,7 @@ function storeMisplaced({ store }: OperatorContext): Unready | null {
 
 /** The parts that do not work: the store, or what the checks find about publisher, disk and chain. */
 async function look(context: OperatorContext): Promise<readonly Unready[]> {
-  const { store, clock, publication, config } = context;
+  const { store, clock, config } = context;
   const [newest, free_bytes, chain] = await Promise.all([
     withTimeout(newestSequence(store), storeWaitMs).catch(() => undefined),
     freeBytes(config.dataDir),
@@ -110,8 +116,7 @@ async function look(context: OperatorContext): Promise<readonly Unready[]> {
   }
   try {
     const progress = await publicationHealth(context, newest, clock().getTime());
-    const silentMs = publication?.().silentMs ?? null;
-    const silent_s = silentMs === null ? null : Math.round(silentMs / 1_000);
+    const silent_s = silenceOf(context);
     return unreadyParts({ store: { free_bytes }, chain, publication: progress, silent_s });
   } catch {
     return [{ part: "publisher", why: "the store does not tell what waits" }, ...others()];

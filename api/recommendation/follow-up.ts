@@ -1,5 +1,5 @@
 import type { FollowUp } from "#content/recommendation/follow-through-store.ts";
-import { detached } from "#content/contract/operations/query.ts";
+import { detachedCopy } from "#content/contract/operations/query.ts";
 import type { Context } from "#api/context.ts";
 import { recentHashes } from "#api/http/client.ts";
 
@@ -41,7 +41,7 @@ export function profileAt(path: string): Pick<FollowUp, "action" | "slug" | "for
   return slug === "" || slug.includes("/")
     ? null
     : // A slice would keep the whole address, whose query may be long, in memory.
-      { action: "profile", slug: detached(decoded(slug)), form: shown.form };
+      { action: "profile", slug: detachedCopy(decoded(slug)), form: shown.form };
 }
 
 function decoded(slug: string): string {

@@ -7,7 +7,7 @@ import { askedCacheControl } from "#api/http/headers.ts";
 import {
   type FailureTable,
   problem,
-  Refused,
+  RefusalError,
   refusalOf,
   refuse,
   unusableBody,
@@ -107,7 +107,7 @@ export const recommendDraftRoutes = (context: Context) => {
       // Where no drafts are taken, the body is not read.
       .onTransform(() => {
         if (config.recommendationPhase !== 1) return;
-        throw new Refused(refusalOf<DraftRefusal>(draftAnswers, { kind: "drafts_not_open" }));
+        throw new RefusalError(refusalOf<DraftRefusal>(draftAnswers, { kind: "drafts_not_open" }));
       })
       .post(
         pathOf(operations.draftRecommendation),
@@ -129,7 +129,7 @@ export const recommendDraftRoutes = (context: Context) => {
 const answersTo = (baseUrl: string) => {
   const faulty = ({ errors }: { errors: Wrong[] }) => ({
     ...unusableBody(errors.map(({ path, message }) => ({ path, message }))),
-    extra: helpFor(operations.draftRecommendation, baseUrl),
+    extensions: helpFor(operations.draftRecommendation, baseUrl),
   });
   return {
     drafts_not_open: { status: 403, detail: details.recommendation.drafts_not_open },

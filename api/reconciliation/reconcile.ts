@@ -43,7 +43,9 @@ export async function reconcile(
     const pages = await inTurns(open, (lookup) =>
       context.search.page({ ...anything, ...queryOf(lookup) }),
     );
-    const before = open.map((lookup) => (matches.get(lookup) ?? []).map(({ found: { id } }) => id));
+    const before = open.map((lookup) =>
+      (matches.get(lookup) ?? []).map(({ candidate: { id } }) => id),
+    );
     const ids = pages.map((page, at) => [...new Set([...(before[at] ?? []), ...page.ids])]);
     const items = await summarisedById(context.store, ids.flat());
     for (const [at, lookup] of open.entries()) {
@@ -98,7 +100,7 @@ async function atSite({ store }: Searching, { sites }: Lookup) {
   const items = [...(await summarisedById(store, await sameSite(store, { website }))).values()];
   return items.length === 1
     ? items.map(certain)
-    : items.map((found) => ({ found, score: matchFrom, features: {}, match: false }));
+    : items.map((candidate) => ({ candidate, score: matchFrom, features: {}, match: false }));
 }
 
 async function inTurns<Item, Value>(items: readonly Item[], work: (item: Item) => Promise<Value>) {
@@ -109,10 +111,10 @@ async function inTurns<Item, Value>(items: readonly Item[], work: (item: Item) =
   return done;
 }
 
-const candidateOf = ({ found, score, match, features }: Match<SummarySource>): Candidate => ({
-  id: found.slug,
-  name: found.name,
-  description: placeOf(found),
+const candidateOf = ({ candidate, score, match, features }: Match<SummarySource>): Candidate => ({
+  id: candidate.slug,
+  name: candidate.name,
+  description: placeOf(candidate),
   type: [type],
   score,
   match,

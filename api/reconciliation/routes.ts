@@ -3,7 +3,7 @@ import type { Context } from "#api/context.ts";
 import { parsedJson } from "#api/http/body.ts";
 import { encodedJson } from "#api/http/encoded-body.ts";
 import { freshCacheControl, readCacheControl } from "#api/http/headers.ts";
-import { problem, Refused } from "#api/http/problem.ts";
+import { problem, RefusalError } from "#api/http/problem.ts";
 import { countMoreReads } from "#api/http/rate-limit.ts";
 import { route, serve } from "#api/http/route.ts";
 import type { NonprofitDetail } from "#content/contract/nonprofit.ts";
@@ -59,7 +59,7 @@ export const reconciliationRoutes = (context: ReconciliationContext) => {
   };
   return serve(
     route(operations.getReconciliation, async ({ request, query: { callback, ...form } }) => {
-      if (callback !== undefined) throw new Refused(noCallback);
+      if (callback !== undefined) throw new RefusalError(noCallback);
       if (form.queries === undefined && form.extend === undefined) return current;
       return encodedJson(await answerForm(request, form), freshCacheControl);
     }),
@@ -140,7 +140,7 @@ function readBatch(text: string): [string, Query][] {
   const entries = Object.entries(parsed);
   if (entries.length > batchMax) {
     const detail = `A batch has at most ${batchMax} queries; this one has ${entries.length}. Send more batches.`;
-    throw new Refused({ status: 413, code: "batch_too_large", detail });
+    throw new RefusalError({ status: 413, code: "batch_too_large", detail });
   }
   return entries.map(([key, value]) => [key, checked(Query, value, key)]);
 }
@@ -156,8 +156,8 @@ function checked<Shape extends z.ZodType>(shape: Shape, value: unknown, name: st
   );
 }
 
-const unusable = (detail: string): Refused =>
-  new Refused({ status: 400, code: "invalid_queries", detail });
+const unusable = (detail: string): RefusalError =>
+  new RefusalError({ status: 400, code: "invalid_queries", detail });
 
 /** The values of properties, row by row, in the format of 1.0-draft. */
 async function extended(

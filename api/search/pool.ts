@@ -4,7 +4,7 @@ import type { BrowseQuery, FacetCounts } from "#content/contract/browse.ts";
 import type { Browse, BrowsePage } from "#content/find/browse-store.ts";
 import type { CountSearch, Search, SearchPage } from "#content/find/search.ts";
 import { pendingTasks, type TaskAnswer } from "#content/runtime/concurrency.ts";
-import { Refused } from "#api/http/problem.ts";
+import { RefusalError } from "#api/http/problem.ts";
 
 export type WorkerStart = { url: string };
 
@@ -58,7 +58,7 @@ export function openPool({ threads: count, ...start }: WorkerStart & { threads: 
 
   function ask(thread: Thread, question: Question, waitMs: number) {
     const { questions, worker } = thread;
-    if (questions.count() >= waitingMax) return Promise.reject(new Refused(overload));
+    if (questions.count() >= waitingMax) return Promise.reject(new RefusalError(overload));
     const send = (id: number) =>
       worker.postMessage({ id, ...question } satisfies WorkerQuestion, []);
     return questions.give(send, { ms: waitMs, late: () => replace(thread, "no answer in time") });

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { named } from "#content/contract/base/json.ts";
 import { NonprofitDetail } from "./nonprofit.ts";
-import { cleaned, parameter } from "./operations/query.ts";
+import { cleanText, parameter } from "./operations/query.ts";
 
 /** Organisations side by side at most. */
 export const comparedMax = 4;
@@ -28,7 +28,7 @@ const error = `orgs names one to ${comparedMax} organisations: slugs with commas
 
 /** What is compared, for programs; a page says itself what is wrong. */
 export const comparedOrgs = parameter(
-  (text) => cleaned(text),
+  (text) => cleanText(text),
   z
     .string({ error })
     .refine((orgs) => slugsIn(orgs).length > 0 && slugsIn(orgs).length <= comparedMax, { error }),

@@ -3,7 +3,7 @@ import { CauseId, type FilterName, filterNames, unknownNote } from "./browse.ts"
 import { named } from "#content/contract/base/json.ts";
 import { agentLengthMax, sourceUrlLengthMax, SubmissionStatus } from "./enrichment.ts";
 import { giveUrl, waysToGive } from "./nonprofit.ts";
-import { cleaned, parameter } from "./operations/query.ts";
+import { cleanText, parameter } from "./operations/query.ts";
 import { otherType } from "./problem.ts";
 
 /** What the donor's agent is about to do; it changes the weight of signals. */
@@ -15,7 +15,7 @@ export type Intent = z.infer<typeof Intent>;
 
 /** Query parameter of GET /api/recommend. */
 export const intent = parameter(
-  (text) => cleaned(text),
+  (text) => cleanText(text),
   Intent.default("discover"),
   "What comes next; it changes the weight of signals",
   "donate",

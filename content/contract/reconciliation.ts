@@ -16,7 +16,7 @@ const listMax = 30;
 
 const text = z.string().max(textMax);
 /** What a cell holds: a long one is cut, so that it does not refuse the names beside it. */
-const cell = z.string().overwrite((given) => given.slice(0, textMax).toWellFormed());
+const cell = z.string().overwrite((cellText) => cellText.slice(0, textMax).toWellFormed());
 const Value = z.union([cell, z.number(), z.boolean(), z.object({ id: cell })]);
 const Values = z.union([Value, z.array(Value).max(listMax)], {
   error: `Send a text, a number, true or false, {"id": "..."}, or a list of at most ${listMax} of them.`,
@@ -25,7 +25,7 @@ const limitError = `limit is a whole number from 1; above ${candidates.max} it i
 const limit = z
   .int({ error: limitError })
   .min(1, { error: limitError })
-  .overwrite((given) => Math.min(given, candidates.max))
+  .overwrite((count) => Math.min(count, candidates.max))
   .default(candidates.default);
 const typeError = { error: 'There is one type here: send "nonprofit", or leave type out.' };
 const oneType = z.literal(["nonprofit", ""], typeError);

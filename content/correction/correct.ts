@@ -52,11 +52,11 @@ export async function correct(
 ): Promise<Result<CorrectionAnswer, CorrectFailure>> {
   const { slug } = call;
   const now = world.clock();
-  const read = readCorrection(call.body, { thisYear: now.getUTCFullYear() });
-  if (!read.ok) return fail({ kind: "invalid_correction", errors: read.failure });
-  const request = read.value;
+  const result = readCorrection(call.body, { thisYear: now.getUTCFullYear() });
+  if (!result.ok) return fail({ kind: "invalid_correction", errors: result.failure });
+  const request = result.value;
   const { statusToken } = world;
-  const stored = await receive({ ...world, now }, call, {
+  const receipt = await receive({ ...world, now }, call, {
     route: "correct",
     sender: call.network ?? "",
     request,
@@ -66,8 +66,8 @@ export async function correct(
     again: (_, { id }) => ({ id, isFirst: false }),
     plan: (store, row) => planNew(store, { slug, request, row, now }),
   });
-  if (!stored.ok) return stored;
-  const { id, isFirst } = stored.value;
+  if (!receipt.ok) return receipt;
+  const { id, isFirst } = receipt.value;
   return ok({
     success: true,
     correction_id: id,
@@ -99,8 +99,8 @@ async function planNew(
     isQueueFull(await waitingFor(store, record.id), network) ||
     (network !== null && (await waitingOfNetwork(store, network)) >= waitingInAllMax);
   if (isFull) return fail({ kind: "correction_queue_full" });
-  const adding = correctionStore.add({ ...request, ...row, nonprofit_id: record.id });
-  return planned(ok({ id: row.id, isFirst: true }), adding);
+  const insertion = correctionStore.add({ ...request, ...row, nonprofit_id: record.id });
+  return planned(ok({ id: row.id, isFirst: true }), insertion);
 }
 
 /** The outcome of a correction, for anyone who holds its link; null for none. */

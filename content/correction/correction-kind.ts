@@ -27,8 +27,8 @@ export const correctionRequests = requestKind<Correction>({
   prepare: async (tx, { nonprofit_id, decision, now }) =>
     decision === "approved" && applyDueHolds(tx, now, nonprofit_id),
 
-  item: (_, waiting, now) => {
-    const { row, record } = waiting;
+  item: (_, request, now) => {
+    const { row, record } = request;
     const { field, what_is_wrong, suggested_value, source_url, contact_email } = row;
     return {
       key: row.id,
@@ -38,7 +38,7 @@ export const correctionRequests = requestKind<Correction>({
       comparison: isSettable(field)
         ? [{ field, before: shownValue(record, field), after: suggested_value }]
         : [],
-      checks: checksOf(waiting, now),
+      checks: checksOf(request, now),
       sources: source_url === null ? [] : [source_url],
       editing: isSettable(field)
         ? { field, required: false, current: suggested_value, choices: [] }
@@ -47,31 +47,33 @@ export const correctionRequests = requestKind<Correction>({
     };
   },
 
-  approve: async (store, waiting, deciding) => {
-    const { field, suggested_value } = waiting.row;
-    if (!isListed(waiting)) {
+  approve: async (store, request, ruling) => {
+    const { field, suggested_value } = request.row;
+    if (!isListed(request)) {
       return conflict("The profile is withdrawn. Reject this with that reason.");
     }
-    const closing = closeWrite(waiting.row, "approved", deciding);
+    const closure = closeWrite(request.row, "approved", ruling);
     if (!isSettable(field)) {
-      const message = `It is accepted. Nothing was set: put the ${spoken(field)} right.`;
-      return planned(ok({ message }), closing);
+      const message = `It is accepted. Nothing was set: put the ${fieldPhrase(field)} right.`;
+      return planned(ok({ message }), closure);
     }
-    const text = deciding.value ?? suggested_value;
-    const thisYear = deciding.now.getUTCFullYear();
-    const read = correctedValue(field, text, { thisYear });
-    if (!read.ok) return unusable(read.failure.message);
-    const writes = await setWrites(store, waiting, read.value, deciding);
-    const done = text === null ? "is empty now" : "is corrected";
+    const text = ruling.value ?? suggested_value;
+    const thisYear = ruling.now.getUTCFullYear();
+    const newValue = correctedValue(field, text, { thisYear });
+    if (!newValue.ok) return unusable(newValue.failure.message);
+    const writes = await setWrites(store, request, newValue.value, ruling);
+    const outcomeText = text === null ? "is empty now" : "is corrected";
     const message =
-      writes === null ? `The profile holds this value already.` : `The ${spoken(field)} ${done}.`;
-    return planned(ok({ message }), ...(writes ?? []), closing);
+      writes === null
+        ? `The profile holds this value already.`
+        : `The ${fieldPhrase(field)} ${outcomeText}.`;
+    return planned(ok({ message }), ...(writes ?? []), closure);
   },
 
-  reject: (_, { row }, deciding) =>
+  reject: (_, { row }, ruling) =>
     planned(
       ok({ message: "It is rejected; the sender sees the reason." }),
-      closeWrite(row, "rejected", deciding),
+      closeWrite(row, "rejected", ruling),
     ),
 });
 
@@ -104,14 +106,14 @@ async function setWrites(
   return [...edit.writes, ...statements, { ...entry, detail }];
 }
 
-const spoken = (field: CorrectionField): string =>
+const fieldPhrase = (field: CorrectionField): string =>
   field === "other" ? "profile" : field.replaceAll("_", " ");
 
 function summaryOf({ field, suggested_value }: Correction): string {
-  const what = `Someone says that the ${spoken(field)} is wrong.`;
+  const claim = `Someone says that the ${fieldPhrase(field)} is wrong.`;
   const reject = "Reject it with a reason, which the sender sees, to keep what is live.";
   if (!isSettable(field)) {
-    return `${what} Put it right by hand, then approve to close this. ${reject}`;
+    return `${claim} Put it right by hand, then approve to close this. ${reject}`;
   }
   const how =
     suggested_value === null
@@ -119,7 +121,7 @@ function summaryOf({ field, suggested_value }: Correction): string {
         ? "Approve with the right value."
         : "Approve with the right value, or without one to empty the field."
       : "Approve the value as it was sent, or edited.";
-  return `${what} ${how} ${reject}`;
+  return `${claim} ${how} ${reject}`;
 }
 
 function shownValue(record: NonprofitRecord, field: CorrectionField): string | null {
@@ -143,7 +145,9 @@ function checksOf({ row, record }: WaitingRequest<Correction>, now: Date): Revie
   if (!isSettable(field)) return checks;
   const source = record.provenance[field === "country" ? "country_code" : field];
   if (namedBy(source) === "consensus") {
-    checks.push(noted("agents", `The live ${spoken(field)} came from agents.${keptHost(field)}`));
+    checks.push(
+      noted("agents", `The live ${fieldPhrase(field)} came from agents.${keptHost(field)}`),
+    );
   }
   if (source !== undefined && source.applied_at > created_at) {
     checks.push(noted("changed", "The live value was set after this was sent."));
@@ -152,7 +156,7 @@ function checksOf({ row, record }: WaitingRequest<Correction>, now: Date): Revie
   const usable = correctedValue(field, suggested_value, { thisYear: now.getUTCFullYear() });
   return [
     usable.ok
-      ? passed("form", `It is a ${spoken(field)} that may go live.`)
+      ? passed("form", `It is a ${fieldPhrase(field)} that may go live.`)
       : failed("form", usable.failure.message),
     wordingCheck(suggested_value),
     ...checks,

@@ -16,7 +16,7 @@ import { edited } from "#content/nonprofit/operator-changes.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { characterCount, readSentences, tooLong } from "#content/nonprofit/text.ts";
 
-type Read = Result<string | null, { message: string }>;
+type ReadResult = Result<string | null, { message: string }>;
 
 export const isSettable = (field: CorrectionField): field is SettableByCorrection =>
   settableByCorrection.some((settable) => settable === field);
@@ -26,13 +26,13 @@ export function readCorrection(
   body: unknown,
   { thisYear }: { thisYear: number },
 ): Result<CorrectionBody, Wrong[]> {
-  const parsed = fitted(CorrectionBody, body);
-  if (!parsed.ok) return parsed;
-  const { field, ...sent } = parsed.value;
+  const bodyResult = fitted(CorrectionBody, body);
+  if (!bodyResult.ok) return bodyResult;
+  const { field, ...sent } = bodyResult.value;
   const wrongs: Wrong[] = [];
-  const take = (path: keyof typeof sent, read: (text: string) => Read): string | null => {
+  const take = (path: keyof typeof sent, parse: (text: string) => ReadResult): string | null => {
     const text = sent[path];
-    const value = text === null ? ok(null) : read(text);
+    const value = text === null ? ok(null) : parse(text);
     if (!value.ok) wrongs.push({ path, message: value.failure.message });
     return value.ok ? value.value : null;
   };
@@ -85,8 +85,8 @@ export function saysAlready(
   now: Date,
 ): boolean {
   if (!isSettable(field)) return false;
-  const read = correctedValue(field, text, { thisYear: now.getUTCFullYear() });
-  return read.ok && edited(record, read.value, now).fields.length === 0;
+  const newValue = correctedValue(field, text, { thisYear: now.getUTCFullYear() });
+  return newValue.ok && edited(record, newValue.value, now).fields.length === 0;
 }
 
 /**
@@ -103,7 +103,11 @@ export function correctedValue(
     return fail({ message: `${field} is a number, like 1200.` });
   }
   const value = text === null ? (field === "causes" ? [] : null) : typed(field, text);
-  const shaped = fitted(ProfileEdit.shape.values, { [field]: value });
-  const read = shaped.ok ? readProfileValues(shaped.value, { thisYear }) : shaped;
-  return read.ok ? read : fail({ message: read.failure[0]?.message ?? "It cannot be used." });
+  const editResult = fitted(ProfileEdit.shape.values, { [field]: value });
+  const valuesResult = editResult.ok
+    ? readProfileValues(editResult.value, { thisYear })
+    : editResult;
+  return valuesResult.ok
+    ? valuesResult
+    : fail({ message: valuesResult.failure[0]?.message ?? "It cannot be used." });
 }

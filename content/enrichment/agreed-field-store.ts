@@ -23,7 +23,7 @@ import { corroborates, rejectionReasons } from "./consensus.ts";
 import {
   type Field,
   type StoredSubmission,
-  decided,
+  decisionColumns,
   ofField,
   rejectAll,
   votesOn,
@@ -38,7 +38,7 @@ export type AgreedValue = {
   normalised_value: string;
   confidence: number;
   /** Where the value comes from when an operator decided what agents disagree on. Default: their consensus. */
-  decided?: StoredProvenance;
+  decision?: StoredProvenance;
   now: Date;
 };
 
@@ -60,11 +60,11 @@ export type Vote = Pick<StoredSubmission, "agent_id" | "agent_name" | "source_ur
  */
 export async function planAgreed(
   store: Queryable,
-  agreed: AgreedValue,
+  agreement: AgreedValue,
   { before, votes }: { before: NonprofitRecord; votes: readonly Vote[] },
 ): Promise<ProfilePlan> {
-  const { nonprofit_id, field, now } = agreed;
-  const word = agreed.decided ?? sourceFrom("consensus", now.getTime());
+  const { nonprofit_id, field, now } = agreement;
+  const word = agreement.decision ?? sourceFrom("consensus", now.getTime());
   const winners = votes.filter((vote) => vote.test_data === 0);
   const names = winners.slice(0, provenanceAgentsMax).map(publicName);
   assert(
@@ -73,24 +73,24 @@ export async function planAgreed(
     `${field} of nonprofit ${nonprofit_id} is not open`,
   );
   const sources = winners.map(({ source_url }) => source_url);
-  const website = field === "website" ? agreed.value : before.website;
-  const shownSources = sources.map((one) => shownSource(one, sources, website));
+  const website = field === "website" ? agreement.value : before.website;
+  const shownSources = sources.map((sourceUrl) => shownSource(sourceUrl, sources, website));
   const source = {
     ...word,
     source_url:
-      shownSources.find((one, at) => one !== null && one === sources[at]) ??
-      shownSources.find((one) => one !== null) ??
+      shownSources.find((sourceUrl, at) => sourceUrl !== null && sourceUrl === sources[at]) ??
+      shownSources.find((sourceUrl) => sourceUrl !== null) ??
       null,
     agents: [...new Set(names)],
   };
-  const value = field === "founded_year" ? Number(agreed.value) : agreed.value;
+  const value = field === "founded_year" ? Number(agreement.value) : agreement.value;
   const after = {
     ...before,
     [field]: value,
     provenance: { ...before.provenance, [field]: source },
   };
-  const origin = agreed.decided === undefined ? "consensus" : "review";
-  return planProfile(store, { before, after }, { origin, now }, decideVotes(agreed, winners));
+  const origin = agreement.decision === undefined ? "consensus" : "review";
+  return planProfile(store, { before, after }, { origin, now }, decideVotes(agreement, winners));
 }
 
 /** One save, with statements that come before it. */
@@ -104,16 +104,16 @@ async function planProfile(
   return { after: records[0] ?? save.after, statements: [...first, ...statements], appended };
 }
 
-const agreeing = (agreed: AgreedValue) =>
-  and(votesOn(agreed), eq(submissions.normalised_value, agreed.normalised_value));
+const agreeingCondition = (agreement: AgreedValue) =>
+  and(votesOn(agreement), eq(submissions.normalised_value, agreement.normalised_value));
 
 /** The stored submissions of an agreed value, test data too, earliest first. Index: submissions_by_field. */
-export const agreeingVotes = (store: Queryable, agreed: AgreedValue): Promise<Vote[]> => {
+export const agreeingVotes = (store: Queryable, agreement: AgreedValue): Promise<Vote[]> => {
   const { id, agent_id, agent_name, source_url, test_data } = submissions;
   return store.db
     .select({ agent_id, agent_name, source_url, test_data })
     .from(submissions)
-    .where(agreeing(agreed))
+    .where(agreeingCondition(agreement))
     .orderBy(id);
 };
 
@@ -121,22 +121,26 @@ export const agreeingVotes = (store: Queryable, agreed: AgreedValue): Promise<Vo
  * The winners are applied, with the value in which they went live where that is not their own; test data of that value stays
  * as a corroboration; all others are rejected with the winning value. Index: submissions_by_field.
  */
-function decideVotes(agreed: AgreedValue, winners: readonly Vote[]): Statement[] {
-  const { nonprofit_id, field, confidence, value, now } = agreed;
+function decideVotes(agreement: AgreedValue, winners: readonly Vote[]): Statement[] {
+  const { nonprofit_id, field, confidence, value, now } = agreement;
   const at = now.getTime();
-  const applied = {
-    ...decided({ status: "applied", reason: null, at }),
+  const appliedColumns = {
+    ...decisionColumns({ status: "applied", reason: null, at }),
     winning_value: sql`nullif(${value}, ${submissions.value})`,
     confidence,
     applied_at: at,
   };
-  const win = and(agreeing(agreed), eq(submissions.test_data, 0));
-  const logged = { audit_only: 1, reason: corroborates, network: null };
-  const reason = rejectionReasons[agreed.decided === undefined ? "outvoted" : "overruled"];
+  const win = and(agreeingCondition(agreement), eq(submissions.test_data, 0));
+  const auditColumns = { audit_only: 1, reason: corroborates, network: null };
+  const reason = rejectionReasons[agreement.decision === undefined ? "outvoted" : "overruled"];
   return [
-    statement(builder.update(submissions).set(applied).where(win)),
+    statement(builder.update(submissions).set(appliedColumns).where(win)),
     ...(confidence > winners.length
-      ? [statement(builder.update(submissions).set(logged).where(agreeing(agreed)))]
+      ? [
+          statement(
+            builder.update(submissions).set(auditColumns).where(agreeingCondition(agreement)),
+          ),
+        ]
       : []),
     rejectAll("votes", { nonprofit_id, field, reason, at, winning_value: value }),
   ];
@@ -160,12 +164,12 @@ export async function planCorroboration(
   { field, name, now }: Corroboration,
   before: NonprofitRecord,
 ): Promise<ProfilePlan> {
-  const unchanged = { after: before, statements: [], appended: 0 };
+  const noChange = { after: before, statements: [], appended: 0 };
   const liveSource = before.provenance[field];
-  if (liveSource === undefined) return unchanged;
+  if (liveSource === undefined) return noChange;
   const { agents, corroborations = 0 } = liveSource;
-  if (agents.length + corroborations >= provenanceAgentsMax) return unchanged;
-  if (name !== null && agents.includes(name)) return unchanged;
+  if (agents.length + corroborations >= provenanceAgentsMax) return noChange;
+  if (name !== null && agents.includes(name)) return noChange;
   const more =
     name === null ? { corroborations: corroborations + 1 } : { agents: [...agents, name] };
   const after = {
@@ -226,22 +230,28 @@ export async function planRevert(
 ): Promise<{ empties: boolean; statements: Statement[] }> {
   const [record] = await recordsById(store, [nonprofit_id]);
   if (record === undefined) return { empties: false, statements: [] };
-  const applied = and(ofField({ nonprofit_id, field }), eq(submissions.status, "applied"), isField);
+  const appliedVotes = and(
+    ofField({ nonprofit_id, field }),
+    eq(submissions.status, "applied"),
+    isField,
+  );
   const rows = await store.db
     .select({ live: sql<string>`coalesce(${submissions.winning_value}, ${submissions.value})` })
     .from(submissions)
-    .where(applied);
-  const rejected = decided({ status: "rejected", reason, at: now.getTime() });
-  const rejecting = statement(builder.update(submissions).set(rejected).where(applied));
-  const agreed = new Set(rows.map(({ live }) => comparedValue(field, live)));
-  const empties = holdsAgreed(record, field, agreed);
-  if (!empties) return { empties, statements: [rejecting] };
-  const { [field]: _, ...others } = record.provenance;
-  const after = { ...record, [field]: null, provenance: others };
+    .where(appliedVotes);
+  const rejectedColumns = decisionColumns({ status: "rejected", reason, at: now.getTime() });
+  const rejectStatement = statement(
+    builder.update(submissions).set(rejectedColumns).where(appliedVotes),
+  );
+  const agreedForms = new Set(rows.map(({ live }) => comparedValue(field, live)));
+  const empties = holdsAgreed(record, field, agreedForms);
+  if (!empties) return { empties, statements: [rejectStatement] };
+  const { [field]: _, ...otherSources } = record.provenance;
+  const after = { ...record, [field]: null, provenance: otherSources };
   const save = { before: record, after };
   return {
     empties,
-    ...(await planProfile(store, save, { origin: "revert", now }, [rejecting])),
+    ...(await planProfile(store, save, { origin: "revert", now }, [rejectStatement])),
   };
 }
 
@@ -257,22 +267,26 @@ export function overruleField({
   const reason = rejectionReasons.overruled;
   const at = now.getTime();
   const group = fieldTypeOf(of.field) === "prose" ? "texts" : "votes";
-  const normalised = value === null ? "" : comparedValue(of.field, value);
-  const others = and(
+  const normalForm = value === null ? "" : comparedValue(of.field, value);
+  const otherVotes = and(
     ofField(of),
     isField,
     eq(submissions.status, "applied"),
-    ne(submissions.normalised_value, normalised),
+    ne(submissions.normalised_value, normalForm),
   );
-  const rejected = decided({ status: "rejected", reason, at });
+  const rejectedColumns = decisionColumns({ status: "rejected", reason, at });
   return [
     rejectAll(group, { ...of, reason, at, winning_value: value }),
-    statement(builder.update(submissions).set(rejected).where(others)),
+    statement(builder.update(submissions).set(rejectedColumns).where(otherVotes)),
   ];
 }
 
-function holdsAgreed(record: NonprofitRecord, field: StructuredField, agreed: ReadonlySet<string>) {
+function holdsAgreed(
+  record: NonprofitRecord,
+  field: StructuredField,
+  agreedForms: ReadonlySet<string>,
+) {
   const live = record[field];
   if (live === null || record.provenance[field]?.set_by !== "consensus") return false;
-  return agreed.has(comparedValue(field, String(live)));
+  return agreedForms.has(comparedValue(field, String(live)));
 }

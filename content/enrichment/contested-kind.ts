@@ -74,7 +74,7 @@ export const contestedRequests = requestKind<VotedField>({
       value: checked.value.value,
       normalised_value,
       confidence: Math.max(1, agreeing.length),
-      decided: operatorsWord(field, checked.value.value, sources, now.getTime()),
+      decision: operatorsWord(field, checked.value.value, sources, now.getTime()),
       now,
     };
     const state = { before: record, votes: await agreeingVotes(store, agreed) };

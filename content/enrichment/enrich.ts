@@ -170,8 +170,8 @@ async function readCases(
   const refusal = secretRefusal(request.agent_id, agent_key, job.secret);
   if (refusal !== null) return fail(refusal);
   const cases = states.flatMap(({ item, known }) => {
-    const fresh = newSubmission(job, target, item);
-    return known === null ? [] : [{ job, agent_key, fresh, state: known.state }];
+    const submission = newSubmission(job, target, item);
+    return known === null ? [] : [{ job, agent_key, submission, state: known.state }];
   });
   return ok({ target, cases });
 }
@@ -194,7 +194,7 @@ async function planItems(
   const decided = planOf(cases);
   if (!decided.ok) return decided;
   const { items, sequence, ...writes } = await writesOf(store, decided.value.items, nonprofit_id);
-  const at = cases[0]?.fresh.created_at ?? 0;
+  const at = cases[0]?.submission.created_at ?? 0;
   const bound = isBound(target.agent_key);
   const done = { nonprofit_id, slug, name, bound, items, sequence, at };
   return ok({ done, bytes: decided.value.bytes, ...writes });
@@ -257,7 +257,7 @@ async function votesFor(store: Queryable, steps: readonly Step[]): Promise<Vote[
   const applying = steps.find((step) => step.kind === "apply");
   if (applying === undefined) return [];
   const inserted = steps.flatMap((step) => (step.kind === "insert" ? [step.submission] : []));
-  return [...(await agreeingVotes(store, applying.agreed)), ...inserted];
+  return [...(await agreeingVotes(store, applying.agreement)), ...inserted];
 }
 
 type ProfileStep = Extract<Step, { kind: "apply" | "corroborate" }>;
@@ -271,7 +271,7 @@ const profilePlanOf = (
   votes: readonly Vote[],
 ) =>
   step.kind === "apply"
-    ? planAgreed(store, step.agreed, { before, votes })
+    ? planAgreed(store, step.agreement, { before, votes })
     : planCorroboration(store, step.corroboration, before);
 
 function statementOf(step: Exclude<Step, ProfileStep | { kind: "insert" }>): Statement {

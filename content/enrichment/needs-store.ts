@@ -42,7 +42,9 @@ export type NeedsQuery = {
 const Place = z.object({ list_order: z.number(), tie_key: z.string(), nonprofit_id: z.number() });
 type Place = z.infer<typeof Place>;
 
-/** With a filter this many places are looked at, the foremost first, so that a rare one costs no scan of millions. */
+/**
+ * With a filter only so many places are examined, from the first on, so that a rare match costs no scan of millions.
+ */
 const examinedMax = 20_000;
 
 /**
@@ -50,46 +52,46 @@ const examinedMax = 20_000;
  * each day. Whole groups of equals are rotated in memory; only the one that the limit cuts is entered at the day's
  * pivot, so the cost does not grow with the directory. Index: listings_by_list_order.
  */
-export async function needsIds(store: Queryable, asked: NeedsQuery): Promise<number[]> {
-  const { limit } = asked;
-  const wanted = wantedIn(asked.filters);
-  if (wanted === null) return [];
-  // The smallest list is walked, so that a small cause is no needle in the whole directory.
-  const [list = "thin"] = wanted.lists;
+export async function needsIds(store: Queryable, needs: NeedsQuery): Promise<number[]> {
+  const { limit } = needs;
+  const wish = wishOf(needs.filters);
+  if (wish === null) return [];
+  // Walks the smallest list, so that a small cause is found quickly.
+  const [list = "thin"] = wish.lists;
   const page = (range: Range | null, count: number) => {
-    const walk = asked.pending ? pendingWalk(range) : listWalk(range, list);
-    return places(store, { ...asked, wanted, walk }, count);
+    const walk = needs.pending ? pendingWalk(range) : listWalk(range, list);
+    return places(store, { ...needs, wish, walk }, count);
   };
   const head = await page(null, limit + 1);
   if (head.length === 0) return [];
-  const pivot = await pivotOf(store, asked);
+  const pivot = await pivotOf(store, needs);
   const before = (place: Place) => isBefore(place, pivot);
   const pageRows = head.slice(0, limit);
   const last = pageRows.at(-1)?.list_order;
   const isCut = head.length > limit && head.at(-1)?.list_order === last;
-  const whole = pageRows.filter(({ list_order }) => !isCut || list_order !== last);
-  const groups = Map.groupBy(whole, ({ list_order }) => list_order);
-  const rotated = [...groups.values()].flatMap((group) => rotate(group, before));
+  const completeRows = pageRows.filter(({ list_order }) => !isCut || list_order !== last);
+  const groups = Map.groupBy(completeRows, ({ list_order }) => list_order);
+  const rotatedRows = [...groups.values()].flatMap((group) => rotate(group, before));
   if (isCut && last !== undefined) {
     const within = { list_order: last, pivot };
-    rotated.push(...(await page({ ...within, side: ">=" }, limit - rotated.length)));
-    const missing = limit - rotated.length;
-    if (missing > 0) rotated.push(...(await page({ ...within, side: "<" }, missing)));
+    rotatedRows.push(...(await page({ ...within, side: ">=" }, limit - rotatedRows.length)));
+    const missingCount = limit - rotatedRows.length;
+    if (missingCount > 0) rotatedRows.push(...(await page({ ...within, side: "<" }, missingCount)));
   }
-  return rotated.map(({ nonprofit_id }) => nonprofit_id);
+  return rotatedRows.map(({ nonprofit_id }) => nonprofit_id);
 }
 
-/** A part of one group of equals: what stands at the pivot and behind it, or before it. */
+/** Part of a group of equals: from the pivot on, or before it. */
 type Range = { list_order: number; pivot: Omit<Place, "list_order">; side: ">=" | "<" };
 
 async function places(
   store: Queryable,
-  { field, wanted, walk }: Pick<NeedsQuery, "field"> & { wanted: Wish; walk: Walk },
+  { field, wish, walk }: Pick<NeedsQuery, "field"> & { wish: Wish; walk: Walk },
   count: number,
 ): Promise<Place[]> {
   const order = "ORDER BY list_order, tie_key, nonprofit_id";
-  const { lists, words } = wanted;
-  const others = [...lists, "thin"].filter((list) => !walk.lists.includes(list));
+  const { lists, words } = wish;
+  const otherLists = [...lists, "thin"].filter((list) => !walk.lists.includes(list));
   const ofProfile = [
     ...(field === null ? [] : [`(${field} IS NULL OR ${field} = '')`]),
     ...words.map(() => "instr(' ' || search_facets || ' ', ?) > 0"),
@@ -98,20 +100,20 @@ async function places(
     ...(ofProfile === ""
       ? []
       : [`AND EXISTS (SELECT 1 FROM nonprofits WHERE id = nonprofit_id AND ${ofProfile})`]),
-    ...others.map(
+    ...otherLists.map(
       () =>
         "AND EXISTS (SELECT 1 FROM listings AS o WHERE o.nonprofit_id = walked.nonprofit_id AND o.list = ?)",
     ),
   ];
-  const examined = filters.length === 0 ? count : examinedMax;
+  const examinedCount = filters.length === 0 ? count : examinedMax;
   // SQL, because the walk and its filters are put together from what was asked for.
   return query(
     store,
-    `SELECT * FROM (${walk.sql} LIMIT ${examined}) AS walked
+    `SELECT * FROM (${walk.sql} LIMIT ${examinedCount}) AS walked
      WHERE true ${filters.join(" ")}
      ${order}
      LIMIT ?`,
-    [...walk.args, ...words.map((word) => ` ${word} `), ...others, count],
+    [...walk.args, ...words.map((word) => ` ${word} `), ...otherLists, count],
     Place,
   );
 }
@@ -119,7 +121,7 @@ async function places(
 /** Places in their order; all stand in these lists, or need not. */
 type Walk = { sql: string; args: (string | number)[]; lists: readonly string[] };
 
-/** What agents missed in the profiles that they named, the most missed first; what one network says on a day counts once. */
+/** What agents reported missing, most often first; several reports of one network on a day count once. */
 const gapWalk: Walk = {
   sql: `SELECT -count(DISTINCT day || network) AS list_order, '' AS tie_key, nonprofit_id FROM gaps
         WHERE nonprofit_id IS NOT NULL GROUP BY nonprofit_id ORDER BY list_order, nonprofit_id`,
@@ -131,44 +133,50 @@ const gapWalk: Walk = {
  * How often agents missed something in profiles that fit: those that they named, then those without what was missed most
  * in a cause or country. At most half an answer: who reports many does not choose it alone.
  */
-async function missedProfiles(store: Queryable, asked: NeedsQuery): Promise<Map<number, number>> {
-  const wanted = asked.pending ? null : wantedIn(asked.filters);
-  if (wanted === null) return new Map();
-  const meant = (filter: "cause" | "country") => wantedBy(filter, asked.filters[filter] ?? "");
-  const half = Math.ceil(asked.limit / 2);
-  const named = await places(store, { ...asked, wanted, walk: gapWalk }, half);
-  const missed = new Map(named.map((place) => [place.nonprofit_id, -place.list_order]));
+async function missedProfiles(store: Queryable, needs: NeedsQuery): Promise<Map<number, number>> {
+  const wish = needs.pending ? null : wishOf(needs.filters);
+  if (wish === null) return new Map();
+  const filterValue = (filter: "cause" | "country") =>
+    wantedBy(filter, needs.filters[filter] ?? "");
+  const half = Math.ceil(needs.limit / 2);
+  const gapPlaces = await places(store, { ...needs, wish, walk: gapWalk }, half);
+  const missCounts = new Map(gapPlaces.map((place) => [place.nonprofit_id, -place.list_order]));
   const [most] = await query(
     store,
     `SELECT field, cause, country_code, count(DISTINCT day || network) AS count FROM gaps
      WHERE nonprofit_id IS NULL AND coalesce(cause, country_code) IS NOT NULL
        AND field IS coalesce(?, field) AND cause IS coalesce(?, cause) AND country_code IS coalesce(?, country_code)
      GROUP BY field, cause, country_code ORDER BY count DESC, max(id) DESC LIMIT 1`,
-    [asked.field, meant("cause"), meant("country")],
+    [needs.field, filterValue("cause"), filterValue("country")],
     GapCounts.shape.gaps.element,
   );
-  if (most === undefined || missed.size === half) return missed;
+  if (most === undefined || missCounts.size === half) return missCounts;
   const field = wantedFields.find((wantedField) => wantedField === most.field) ?? null;
-  const filters = { ...asked.filters, cause: most.cause, country: most.country_code };
-  const others = await needsIds(store, { ...asked, field, filters, limit: half - missed.size });
-  for (const id of others) missed.set(id, most.count + (missed.get(id) ?? 0));
-  return missed;
+  const filters = { ...needs.filters, cause: most.cause, country: most.country_code };
+  const otherIds = await needsIds(store, {
+    ...needs,
+    field,
+    filters,
+    limit: half - missCounts.size,
+  });
+  for (const id of otherIds) missCounts.set(id, most.count + (missCounts.get(id) ?? 0));
+  return missCounts;
 }
 
-/** What filters want: lists that a profile has to stand in, and words that the search index has to have of it. */
+/** What filters require: lists to stand in, and words in the search index. */
 type Wish = { lists: string[]; words: string[] };
 
 /** The lists of a cause and of a country, the cause's first, and the words of all else; null when nothing can match. */
-function wantedIn(filters: Filters): Wish | null {
-  const wanted: Wish = { lists: [], words: [] };
-  for (const [filter, asked] of givenFilters(filters)) {
-    const value = wantedBy(filter, asked);
+function wishOf(filters: Filters): Wish | null {
+  const wish: Wish = { lists: [], words: [] };
+  for (const [filter, text] of givenFilters(filters)) {
+    const value = wantedBy(filter, text);
     if (value === null) return null;
     const hasList = (filter === "cause" && value !== noCause) || filter === "country";
-    if (hasList) wanted.lists.push(`${filter}:${value}`);
-    else wanted.words.push(filterWord(filter, value));
+    if (hasList) wish.lists.push(`${filter}:${value}`);
+    else wish.words.push(filterWord(filter, value));
   }
-  return wanted;
+  return wish;
 }
 
 /** The profiles of a list in their order. Index: listings_by_list_order. */
@@ -239,10 +247,10 @@ export const needsTotals = async (store: Queryable): Promise<NeedsTotals> => ({
 
 /** The totals of the last checkpoint: a fact of the store, written with `saveDirectoryFact`. */
 export async function storedNeedsTotals(store: Queryable): Promise<NeedsTotals> {
-  const stored = await directoryFact(store, "help_wanted_totals");
-  return stored === null
+  const storedTotals = await directoryFact(store, "help_wanted_totals");
+  return storedTotals === null
     ? { total_enrichments_received: 0, second_opinions_available: 0 }
-    : (JSON.parse(stored) as NeedsTotals);
+    : (JSON.parse(storedTotals) as NeedsTotals);
 }
 
 /**
@@ -252,22 +260,22 @@ export async function storedNeedsTotals(store: Queryable): Promise<NeedsTotals> 
 export async function needsAnswer(
   store: Queryable,
   asked: NeedsQuery,
-  shown: { baseUrl: string; totals: NeedsTotals; secondOpinions: ConsensusMode | null },
+  context: { baseUrl: string; totals: NeedsTotals; secondOpinions: ConsensusMode | null },
 ): Promise<Needs> {
-  const gaps = shown.secondOpinions === null ? new Map() : await missedProfiles(store, asked);
+  const gaps = context.secondOpinions === null ? new Map() : await missedProfiles(store, asked);
   const all = new Set([...gaps.keys(), ...(await needsIds(store, asked))]);
   const ids = [...all].slice(0, asked.limit);
   const records = await recordsById(store, ids, { summaries: true });
   const opinions =
-    shown.secondOpinions === null
+    context.secondOpinions === null
       ? new Map<number, SecondOpinion[]>()
-      : await secondOpinions(store, records, { ...shown, mode: shown.secondOpinions });
+      : await secondOpinions(store, records, { ...context, mode: context.secondOpinions });
   return {
-    message: `These profiles lack data. Research a field, then POST it to enrich_url; a structured field goes live when ${consensus[shown.secondOpinions ?? "agents"].agreeing} agree.`,
-    ...shown.totals,
+    message: `These profiles lack data. Research a field, then POST it to enrich_url; a structured field goes live when ${consensus[context.secondOpinions ?? "agents"].agreeing} agree.`,
+    ...context.totals,
     note: unknownNote(asked.filters, ids.length),
     nonprofits: records.map((record) => ({
-      ...itemOf(record, opinions.get(record.id), shown.baseUrl),
+      ...itemOf(record, opinions.get(record.id), context.baseUrl),
       ...(gaps.has(record.id) && { gaps: gaps.get(record.id) }),
     })),
   };
@@ -318,13 +326,13 @@ async function secondOpinions(
   { baseUrl, mode }: { baseUrl: string; mode: ConsensusMode },
 ): Promise<Map<number, SecondOpinion[]>> {
   const slugs = new Map(records.map(({ id, slug }) => [id, slug]));
-  const waiting = await store.db
+  const waitingFields = await store.db
     .select({ id: pendingFields.nonprofit_id, field: pendingFields.field })
     .from(pendingFields)
     .where(inValues(pendingFields.nonprofit_id, [...slugs.keys()]))
     .orderBy(asc(pendingFields.nonprofit_id), asc(pendingFields.field));
   const opinions = new Map<number, SecondOpinion[]>();
-  for (const { id, field } of waiting) {
+  for (const { id, field } of waitingFields) {
     // SQL, because it runs up to once for each field of each profile shown.
     const rows = await query(
       store,

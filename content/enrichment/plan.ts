@@ -18,7 +18,7 @@ import { agreedValue, comparedLive, comparedValue, testCause, type TestCause } f
 export type SubmissionCase = {
   job: Admission;
   agent_key: AgentKey | null;
-  fresh: NewSubmission;
+  submission: NewSubmission;
   state: FieldState;
 };
 
@@ -29,7 +29,7 @@ export type Step =
   | { kind: "network"; id: number; network: string }
   | { kind: "insert"; submission: NewSubmission }
   | { kind: "corroborate"; corroboration: Corroboration }
-  | { kind: "apply"; agreed: AgreedValue };
+  | { kind: "apply"; agreement: AgreedValue };
 
 /** What becomes of one submission. */
 export type SubmissionPlan = {
@@ -65,73 +65,78 @@ export type PlanFailure =
 export function planOf(
   cases: readonly SubmissionCase[],
 ): Result<{ items: SubmissionPlan[]; bytes: number }, PlanFailure> {
-  const judged = cases.map(judge);
-  const anothers = judged.find(replacesAnothers);
+  const entries = cases.map(judge);
+  const anothers = entries.find(replacesAnothers);
   if (anothers !== undefined) {
-    return fail({ kind: "pending_from_another_network", path: anothers.fresh.field });
+    return fail({ kind: "pending_from_another_network", path: anothers.submission.field });
   }
-  const full = judged.filter((one) => lacksRoom(one) && roomMadeBy(one) === null);
-  if (full.length > 0) {
-    return fail({ kind: "field_queue_full", fields: full.map(({ fresh }) => fresh.field) });
+  const overflow = entries.filter((entry) => lacksRoom(entry) && roomMadeBy(entry) === null);
+  if (overflow.length > 0) {
+    return fail({
+      kind: "field_queue_full",
+      fields: overflow.map(({ submission }) => submission.field),
+    });
   }
-  const stored = judged.filter(({ earlier }) => earlier === null);
-  const bytes = stored.reduce((total, { fresh }) => total + submissionBytes(fresh), 0);
-  return ok({ items: judged.map(planOfOne), bytes });
+  const newCases = entries.filter(({ earlier }) => earlier === null);
+  const bytes = newCases.reduce((total, { submission }) => total + submissionBytes(submission), 0);
+  return ok({ items: entries.map(planOfCase), bytes });
 }
 
-/** A submission that is answered with an earlier one, or of which the rules decide. */
+/** A submission and its verdict: an earlier one answers it, or the rules decide. */
 type JudgedCase = SubmissionCase &
   ({ earlier: StoredSubmission } | { earlier: null; decision: Decision });
 
-function judge(submission: SubmissionCase): JudgedCase {
-  const { job, fresh, state } = submission;
+function judge(entry: SubmissionCase): JudgedCase {
+  const { job, submission, state } = entry;
   const { live } = state;
-  const refused = live === null ? state.refused : null;
-  const earlier = earlierOf(submission) ?? refused;
-  if (earlier !== null) return { ...submission, earlier };
+  const refusedSubmission = live === null ? state.refused : null;
+  const earlier = earlierOf(entry) ?? refusedSubmission;
+  if (earlier !== null) return { ...entry, earlier };
   // An agent may propose any number of programmes and metrics.
-  const pending = isRowField(fresh.field) ? [] : state.votes;
+  const votes = isRowField(submission.field) ? [] : state.votes;
   const decision = decide({
-    field_type: fresh.field_type,
-    live: live === null ? null : comparedLive(fresh.field, live),
-    pending: pending.map(voteOf),
-    mine: voteOf(fresh),
+    field_type: submission.field_type,
+    live: live === null ? null : comparedLive(submission.field, live),
+    pending: votes.map(voteOf),
+    mine: voteOf(submission),
     mode: job.mode,
   });
-  return { ...submission, earlier: null, decision };
+  return { ...entry, earlier: null, decision };
 }
 
 /**
  * Whether it would replace a submission under the same agent id that came from another network. For a secret field, any such
  * submission counts, also one with the same value, so that the refusal gives nothing away.
  */
-function replacesAnothers(one: JudgedCase): boolean {
-  const { job, state } = one;
-  const { field, agent_id } = one.fresh;
+function replacesAnothers(entry: JudgedCase): boolean {
+  const { job, state } = entry;
+  const { field, agent_id } = entry.submission;
   if (isSecret(field) && state.live === null) {
     return state.votes.some((vote) => vote.agent_id === agent_id && isOfAnotherNetwork(vote, job));
   }
-  if (one.earlier !== null || one.decision.kind === "audit") return false;
-  const { replaces } = one.decision;
-  const replaced = state.votes.find(({ id }) => id === replaces);
-  return replaced !== undefined && isOfAnotherNetwork(replaced, job);
+  if (entry.earlier !== null || entry.decision.kind === "audit") return false;
+  const { replaces } = entry.decision;
+  const replacedVote = state.votes.find(({ id }) => id === replaces);
+  return replacedVote !== undefined && isOfAnotherNetwork(replacedVote, job);
 }
 
 /**
  * Id of the waiting submission that is removed to make room for this one; null if there is room or none can be made. Prose
  * never removes another.
  */
-function roomMadeBy(one: JudgedCase): number | null {
-  const { fresh, state, job } = one;
-  if (fresh.field_type === "prose" || !lacksRoom(one)) return null;
-  const others = state.votes.filter((vote) => vote.normalised_value !== fresh.normalised_value);
-  return givesWay(others, job.network, job.now.getTime());
+function roomMadeBy(entry: JudgedCase): number | null {
+  const { submission, state, job } = entry;
+  if (submission.field_type === "prose" || !lacksRoom(entry)) return null;
+  const otherVotes = state.votes.filter(
+    (vote) => vote.normalised_value !== submission.normalised_value,
+  );
+  return givesWay(otherVotes, job.network, job.now.getTime());
 }
 
 /** Whether it would wait in a full queue without replacing this agent's own submission. */
-function lacksRoom(one: JudgedCase): boolean {
-  if (one.earlier !== null || !isQueueFull(one.state.votes, one.job.network)) return false;
-  const { decision } = one;
+function lacksRoom(entry: JudgedCase): boolean {
+  if (entry.earlier !== null || !isQueueFull(entry.state.votes, entry.job.network)) return false;
+  const { decision } = entry;
   const waits = decision.kind === "pending" || decision.kind === "queued";
   return waits && decision.replaces === null;
 }
@@ -140,25 +145,24 @@ function lacksRoom(one: JudgedCase): boolean {
 const earlierOf = ({ state: { own, live } }: SubmissionCase): StoredSubmission | null =>
   own !== null && stillCounts(own, live) ? own : null;
 
-function stillCounts(own: StoredSubmission, live: string | null): boolean {
-  const { field, status, audit_only } = own;
+function stillCounts(submission: StoredSubmission, live: string | null): boolean {
+  const { field, status, audit_only } = submission;
   if (isRowField(field)) return true;
   if (live !== null && isSecret(field)) return audit_only === 1;
-  const compared = live === null ? null : comparedLive(field, live);
+  const liveForm = live === null ? null : comparedLive(field, live);
   // An earlier submission no longer counts when the field has changed since: its value was emptied or replaced, or it was
   // logged when another value was live.
   if (status === "applied")
-    return compared === comparedValue(field, own.winning_value ?? own.value);
+    return liveForm === comparedValue(field, submission.winning_value ?? submission.value);
   if (audit_only === 0) return true;
-  const isLive = compared === own.normalised_value;
-  return compared !== null && isLive === (own.reason === corroborates);
+  const isLive = liveForm === submission.normalised_value;
+  return liveForm !== null && isLive === (submission.reason === corroborates);
 }
 
 /** Test data never decides. */
-const voteOf = <One extends Pick<StoredSubmission, "test_data">>(one: One) => ({
-  ...one,
-  counts: one.test_data === 0,
-});
+const voteOf = <Submission extends Pick<StoredSubmission, "test_data">>(
+  submission: Submission,
+) => ({ ...submission, counts: submission.test_data === 0 });
 
 /**
  * Nobody may find out whether a guess is the stored address, so every submission gets the same answer and no credit. While
@@ -166,65 +170,74 @@ const voteOf = <One extends Pick<StoredSubmission, "test_data">>(one: One) => ({
  */
 const isSecret = (field: string): boolean => field === "contact_email";
 
-/** The id of its agent is in two indexes as well, and so is what is compared. */
-const submissionBytes = (one: NewSubmission): number =>
+/** Agent id and compared value count three times: two indexes hold them as well. */
+const submissionBytes = (submission: NewSubmission): number =>
   rowBytes +
-  3 * sizeOf(one.agent_id) +
-  sizeOf(one.agent_name) +
-  sizeOf(one.source_url) +
-  sizeOf(one.value) +
-  3 * sizeOf(one.normalised_value);
+  3 * sizeOf(submission.agent_id) +
+  sizeOf(submission.agent_name) +
+  sizeOf(submission.source_url) +
+  sizeOf(submission.value) +
+  3 * sizeOf(submission.normalised_value);
 
 type Outcome = Omit<StoredSubmission, "id">;
 
 /** A submission that is stored already is not stored again. */
-function planOfOne(one: JudgedCase): SubmissionPlan {
-  if (one.earlier !== null) return repeated(one, one.earlier);
-  const { fresh, state, decision } = one;
+function planOfCase(entry: JudgedCase): SubmissionPlan {
+  if (entry.earlier !== null) return repeatPlan(entry, entry.earlier);
+  const { submission, state, decision } = entry;
   switch (decision.kind) {
     case "audit":
-      return audited(one, decision.corroborates);
+      return auditPlan(entry, decision.corroborates);
     case "queued": {
-      const queued = { ...fresh, confidence: agentCount(state) };
-      const steps = [...replaced(one, decision.replaces), inserted(queued)];
-      return { steps, id: null, live: null, item: itemOf(one, queued) };
+      const queuedRow = { ...submission, confidence: agentCount(state) };
+      const steps = [...replacementSteps(entry, decision.replaces), insertStep(queuedRow)];
+      return { steps, id: null, live: null, item: itemOf(entry, queuedRow) };
     }
     case "pending": {
-      const confidence = isSecret(fresh.field) ? 1 : decision.confidence;
-      const mine = { ...fresh, confidence };
+      const confidence = isSecret(submission.field) ? 1 : decision.confidence;
+      const waitingRow = { ...submission, confidence };
       const steps = [
-        ...replaced(one, decision.replaces),
-        ...takenBack(one, roomMadeBy(one), rejectionReasons.expired, null),
-        // Alone with its value there is no other submission to bring up to date.
-        ...(confidence > 1 ? [{ kind: "confidence", of: mine } as const] : []),
-        inserted(mine),
+        ...replacementSteps(entry, decision.replaces),
+        ...withdrawalSteps(entry, roomMadeBy(entry), rejectionReasons.expired, null),
+        // Only other submissions of the same value need their confidence updated.
+        ...(confidence > 1 ? [{ kind: "confidence", of: waitingRow } as const] : []),
+        insertStep(waitingRow),
       ];
-      return { steps, id: null, live: null, item: itemOf(one, mine, hasRivals(one)) };
+      return { steps, id: null, live: null, item: itemOf(entry, waitingRow, hasRivals(entry)) };
     }
     case "applied":
       break;
   }
-  const mine = { ...fresh, confidence: decision.confidence };
-  const steps = [...replaced(one, decision.replaces), inserted(mine), applied(one, mine)];
-  return { steps, id: null, live: "now", item: itemOf(one, { ...mine, status: "applied" }) };
+  const appliedRow = { ...submission, confidence: decision.confidence };
+  const steps = [
+    ...replacementSteps(entry, decision.replaces),
+    insertStep(appliedRow),
+    applyStep(entry, appliedRow),
+  ];
+  return {
+    steps,
+    id: null,
+    live: "now",
+    item: itemOf(entry, { ...appliedRow, status: "applied" }),
+  };
 }
 
-const inserted = (submission: NewSubmission): Step => ({ kind: "insert", submission });
+const insertStep = (submission: NewSubmission): Step => ({ kind: "insert", submission });
 
 /** An agent has one pending value per field: its earlier one, if there is one, is rejected. */
-const replaced = (one: SubmissionCase, id: number | null): Step[] =>
-  takenBack(one, id, rejectionReasons.replaced, one.fresh.value);
+const replacementSteps = (entry: SubmissionCase, id: number | null): Step[] =>
+  withdrawalSteps(entry, id, rejectionReasons.replaced, entry.submission.value);
 
-/** Rejects one that waits, null for none; it no longer counts for those of its value. */
-function takenBack(
-  { fresh, state }: SubmissionCase,
+/** Rejects the waiting submission with this id (null: none), which then no longer counts for its value. */
+function withdrawalSteps(
+  { submission, state }: SubmissionCase,
   id: number | null,
   reason: string,
   winning_value: string | null,
 ): Step[] {
   const vote = state.votes.find((other) => other.id === id);
   if (vote === undefined) return [];
-  const { nonprofit_id, field, created_at: at } = fresh;
+  const { nonprofit_id, field, created_at: at } = submission;
   const { normalised_value } = vote;
   const confidence = vote.confidence - 1;
   return [
@@ -240,103 +253,110 @@ function takenBack(
   ];
 }
 
-/** Makes what `mine` has in common with all that agree on it live. */
-function applied({ job, fresh: { nonprofit_id }, state }: SubmissionCase, mine: Outcome): Step {
-  const { field, normalised_value, confidence } = mine;
+/** Makes live the value on which this submission and the others agree. */
+function applyStep(
+  { job, submission: { nonprofit_id }, state }: SubmissionCase,
+  outcome: Outcome,
+): Step {
+  const { field, normalised_value, confidence } = outcome;
   if (!isStructured(field)) throw new Error(`${field} never goes live by agreement`);
-  const agreeing = state.votes.filter(
+  const agreeingVotes = state.votes.filter(
     (vote) => vote.normalised_value === normalised_value && vote.test_data === 0,
   );
-  const value = agreedValue(field, [mine.value, ...agreeing.map((vote) => vote.value)]);
-  const agreed = { nonprofit_id, field, value, normalised_value, confidence, now: job.now };
-  return { kind: "apply", agreed };
+  const value = agreedValue(field, [outcome.value, ...agreeingVotes.map((vote) => vote.value)]);
+  const agreement = { nonprofit_id, field, value, normalised_value, confidence, now: job.now };
+  return { kind: "apply", agreement };
 }
 
-/** How many agents sent this value, where no agreement is looked for; an agent that sent it before is not counted again. */
+/** How many agents sent this value, this one counted once, where no agreement is needed. */
 const agentCount = ({ own, agent_count }: FieldState): number =>
   own === null ? agent_count + 1 : Math.max(1, agent_count);
 
-/** Whether other agents' values wait beside this one, too. */
-const hasRivals = ({ fresh, state }: SubmissionCase): boolean =>
-  !isSecret(fresh.field) &&
+/** Whether other agents propose other values for the field. */
+const hasRivals = ({ submission, state }: SubmissionCase): boolean =>
+  !isSecret(submission.field) &&
   state.votes.some(
     ({ agent_id, normalised_value }) =>
-      agent_id !== fresh.agent_id && normalised_value !== fresh.normalised_value,
+      agent_id !== submission.agent_id && normalised_value !== submission.normalised_value,
   );
 
 /** The field holds a value: logged, and the agent named as one more source when it found the same. */
-function audited(one: SubmissionCase, corroborating: boolean): SubmissionPlan {
-  const { job, agent_key, fresh, state } = one;
-  const logged = { ...fresh, network: null, audit_only: 1 };
-  const plan = (submission: NewSubmission, ...more: Step[]): SubmissionPlan => ({
-    steps: [inserted(submission), ...more],
+function auditPlan(entry: SubmissionCase, corroborating: boolean): SubmissionPlan {
+  const { job, agent_key, submission, state } = entry;
+  const auditRow = { ...submission, network: null, audit_only: 1 };
+  const plan = (row: NewSubmission, ...more: Step[]): SubmissionPlan => ({
+    steps: [insertStep(row), ...more],
     id: null,
     live: null,
-    item: itemOf(one, submission),
+    item: itemOf(entry, row),
   });
-  if (isSecret(fresh.field)) return plan(logged);
+  if (isSecret(submission.field)) return plan(auditRow);
   const reason = corroborating ? corroborates : null;
-  const counted = { ...logged, confidence: agentCount(state), reason };
-  if (!corroborating || fresh.test_data === 1) return plan(counted);
-  const name = vouchedName(fresh.agent_id, agent_key);
-  const { nonprofit_id, field } = fresh;
+  const countedRow = { ...auditRow, confidence: agentCount(state), reason };
+  if (!corroborating || submission.test_data === 1) return plan(countedRow);
+  const name = vouchedName(submission.agent_id, agent_key);
+  const { nonprofit_id, field } = submission;
   const corroboration = { nonprofit_id, field, name, now: job.now };
-  return plan(counted, { kind: "corroborate", corroboration });
+  return plan(countedRow, { kind: "corroborate", corroboration });
 }
 
 /** Answers with a stored submission: the agent's own, or a text of the same words that a person refused. */
-function repeated(one: SubmissionCase, own: StoredSubmission): SubmissionPlan {
-  if (own.status === "pending" && own.audit_only === 0 && own.field_type === "structured") {
-    return decidedAgain(one, own);
+function repeatPlan(entry: SubmissionCase, earlier: StoredSubmission): SubmissionPlan {
+  if (
+    earlier.status === "pending" &&
+    earlier.audit_only === 0 &&
+    earlier.field_type === "structured"
+  ) {
+    return redecidedPlan(entry, earlier);
   }
-  const unchanged = { steps: [], id: own.id, live: null };
-  if (own.audit_only === 1 && isSecret(own.field)) {
-    return { ...unchanged, item: itemOf(one, { ...own, confidence: 1 }) };
+  const noChange = { steps: [], id: earlier.id, live: null };
+  if (earlier.audit_only === 1 && isSecret(earlier.field)) {
+    return { ...noChange, item: itemOf(entry, { ...earlier, confidence: 1 }) };
   }
-  if (own.status === "rejected") return { ...unchanged, item: itemOf(one, own) };
-  const isLive = own.status === "applied";
-  const confidence = Math.max(own.confidence, isLive ? 1 : one.state.agent_count);
-  const item = itemOf(one, { ...own, confidence });
-  return { ...unchanged, live: isLive ? "before" : null, item };
+  if (earlier.status === "rejected") return { ...noChange, item: itemOf(entry, earlier) };
+  const isLive = earlier.status === "applied";
+  const confidence = Math.max(earlier.confidence, isLive ? 1 : entry.state.agent_count);
+  const item = itemOf(entry, { ...earlier, confidence });
+  return { ...noChange, live: isLive ? "before" : null, item };
 }
 
 /**
  * Decides a waiting submission anew, because the mode may have changed. A submission stored without a network takes that of
  * this request, and keeps it only if the agent proved its secret.
  */
-function decidedAgain(one: SubmissionCase, own: StoredSubmission): SubmissionPlan {
-  const { job, state } = one;
-  const mine = { ...own, network: own.network ?? job.network };
-  const { id, network, field_type } = mine;
-  const named: Step[] =
-    network !== null && own.network === null && job.secret !== null
+function redecidedPlan(entry: SubmissionCase, earlier: StoredSubmission): SubmissionPlan {
+  const { job, state } = entry;
+  const ownVote = { ...earlier, network: earlier.network ?? job.network };
+  const { id, network, field_type } = ownVote;
+  const networkSteps: Step[] =
+    network !== null && earlier.network === null && job.secret !== null
       ? [{ kind: "network", id, network }]
       : [];
   const decision = decide({
     field_type,
     live: null,
     pending: state.votes.map(voteOf),
-    mine: voteOf(mine),
+    mine: voteOf(ownVote),
     mode: job.mode,
   });
   if (decision.kind !== "applied") {
-    return { steps: named, id, live: null, item: itemOf(one, mine, hasRivals(one)) };
+    return { steps: networkSteps, id, live: null, item: itemOf(entry, ownVote, hasRivals(entry)) };
   }
-  const agreed = { ...mine, confidence: decision.confidence };
-  const item = itemOf(one, { ...agreed, status: "applied" });
-  return { steps: [...named, applied(one, agreed)], id, live: "now", item };
+  const appliedRow = { ...ownVote, confidence: decision.confidence };
+  const item = itemOf(entry, { ...appliedRow, status: "applied" });
+  return { steps: [...networkSteps, applyStep(entry, appliedRow)], id, live: "now", item };
 }
 
 /** What is answered of one submission. */
 function itemOf(
-  { fresh, state }: SubmissionCase,
+  { submission: fresh, state }: SubmissionCase,
   submission: Outcome,
   rivals = false,
 ): SubmissionPlan["item"] {
   const { field, field_type, status, audit_only, confidence, reason, test_data } = submission;
   const isSame = ({ normalised_value }: { normalised_value: string }) =>
     normalised_value === fresh.normalised_value;
-  const tested = state.votes.some((vote) => isSame(vote) && vote.test_data === 1);
+  const isTested = state.votes.some((vote) => isSame(vote) && vote.test_data === 1);
   // What goes live rejects what waited, and so does another value of the same agent.
   const rejects =
     status === "applied" || state.votes.some(({ agent_id }) => agent_id === fresh.agent_id);
@@ -352,7 +372,7 @@ function itemOf(
     tests:
       test_data === 1
         ? (testCause(fresh) ?? "filler")
-        : tested && !isSecret(field)
+        : isTested && !isSecret(field)
           ? "others"
           : null,
     any_rejected: rejects || state.any_rejected === 1,

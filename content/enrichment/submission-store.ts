@@ -103,10 +103,10 @@ const agentCountSql = (status: "pending" | "applied") => `SELECT confidence FROM
 const waitingText = "status = 'pending' AND audit_only = 0 AND field_type = 'prose'";
 
 // ORDER BY cannot see the query around.
-const votesSql = (index: string, waiting: string, shown: readonly string[]) =>
-  `SELECT ${shown.join(", ")}, agent_id = asked.agent_id AS is_own, normalised_value = asked.normalised_value AS is_same
+const votesSql = (index: string, waitingSql: string, selection: readonly string[]) =>
+  `SELECT ${selection.join(", ")}, agent_id = asked.agent_id AS is_own, normalised_value = asked.normalised_value AS is_same
       FROM submissions INDEXED BY ${index}
-      WHERE nonprofit_id = n.id AND field = asked.field AND ${waiting}
+      WHERE nonprofit_id = n.id AND field = asked.field AND ${waitingSql}
       ORDER BY is_own DESC, is_same DESC, id
       LIMIT ${votesMax}`;
 
@@ -117,7 +117,7 @@ const liveSql = enrichableFields
   .map((field) => `WHEN '${field}' THEN CAST(n.${field} AS TEXT)`)
   .join(" ");
 
-const fieldStateSql = ({ votes, refused }: { votes: string; refused: string }) => `
+const fieldStateSql = ({ votes, refusedSql }: { votes: string; refusedSql: string }) => `
   WITH asks AS MATERIALIZED (SELECT key AS asked, ${askedColumns.map((name, at) => `value ->> ${at} AS ${name}`).join(", ")} FROM json_each(?1))
   SELECT asked.asked, ${targetColumns.map((column) => `n.${column}`).join(", ")},
     (SELECT ${jsonOf(keyColumns)} FROM agent_keys WHERE agent_id = asked.agent_id) AS agent_key,
@@ -135,7 +135,7 @@ const fieldStateSql = ({ votes, refused }: { votes: string; refused: string }) =
       ${votes}
     )
   ),
-  'refused', (${refused}),
+  'refused', (${refusedSql}),
   'any_rejected', EXISTS (SELECT 1 FROM submissions WHERE nonprofit_id = n.id AND field = asked.field AND status = 'rejected'),
   'agent_count', coalesce((${agentCountSql("pending")}), (${agentCountSql("applied")}), 0)
 ) AS state
@@ -144,7 +144,7 @@ FROM asks AS asked CROSS JOIN nonprofits AS n ON n.slug = asked.slug`;
 const stateSql: Readonly<Record<FieldType, string>> = {
   structured: fieldStateSql({
     votes: votesSql("one_pending_per_agent_and_field", inConsensus, voteColumns),
-    refused: "NULL",
+    refusedSql: "NULL",
   }),
   prose: fieldStateSql({
     // Their texts are long, and nothing is decided by them.
@@ -153,7 +153,7 @@ const stateSql: Readonly<Record<FieldType, string>> = {
       waitingText,
       voteColumns.map((column) => (column === "value" ? "'' AS value" : column)),
     ),
-    refused: `SELECT ${jsonOf(columns)} FROM submissions
+    refusedSql: `SELECT ${jsonOf(columns)} FROM submissions
     WHERE nonprofit_id = n.id AND field = asked.field AND status = 'rejected' AND normalised_value = asked.normalised_value
       AND reason NOT IN (${automaticReasons.map((reason) => `'${reason}'`).join(", ")})
     ORDER BY id DESC
@@ -168,15 +168,15 @@ const stateSql: Readonly<Record<FieldType, string>> = {
  */
 export async function fieldState(
   store: Queryable,
-  one: Value,
+  submission: Value,
 ): Promise<{ target: EnrichTarget; state: FieldState } | null> {
-  const { slug, field, normalised_value, agent_id, agent_name, created_at } = one;
-  const named = agent_name === agent_id ? agent_id : foldAgentId(agent_name);
-  const args = [slug, field, normalised_value, agent_id, named];
+  const { slug, field, normalised_value, agent_id, agent_name, created_at } = submission;
+  const namedAgent = agent_name === agent_id ? agent_id : foldAgentId(agent_name);
+  const args = [slug, field, normalised_value, agent_id, namedAgent];
   const row = await queryEach(store, stateSql[fieldTypeOf(field)], args, fieldStateRow);
   if (row === undefined) return null;
-  const { state: stored, ...target } = row;
-  const { origin, ...state } = stored;
+  const { state: storedState, ...target } = row;
+  const { origin, ...state } = storedState;
   const yields = isStructured(field) && yieldsToAgents(origin ?? undefined, created_at);
   return { target, state: yields ? { ...state, live: null } : state };
 }
@@ -221,16 +221,16 @@ export const priorRejections = ({
 });
 
 /** What `priorRejections` was answered. */
-export const rejectionsOf = (found: Pick<ResultSet, "rows"> | undefined): Rejection[] =>
-  (found?.rows ?? []).map((row) => rejectionRow.parse(row));
+export const rejectionsOf = (result: Pick<ResultSet, "rows"> | undefined): Rejection[] =>
+  (result?.rows ?? []).map((row) => rejectionRow.parse(row));
 
 const newColumns = columns.filter((column) => column !== "id");
 const insertSql = `INSERT INTO submissions (${newColumns.join(", ")}) VALUES (${newColumns.map(() => "?").join(", ")})`;
 
 /** Stores a submission that waits. All counters follow by triggers. */
-export const insertSubmission = (one: NewSubmission): Statement => ({
+export const insertSubmission = (submission: NewSubmission): Statement => ({
   sql: insertSql,
-  args: newColumns.map((column) => one[column]),
+  args: newColumns.map((column) => submission[column]),
 });
 
 /** `reason` is public; `at` is an instant in milliseconds since 1970. */
@@ -302,13 +302,13 @@ export const rejectAll = (
 export type ValueConfidence = Field & Pick<NewSubmission, "normalised_value" | "confidence">;
 
 /** Sets the number of agreeing agents on all pending submissions of one value. Index: submissions_by_field. */
-export function setConfidence(one: ValueConfidence): Statement {
-  const sameValue = eq(submissions.normalised_value, one.normalised_value);
+export function setConfidence(valueConfidence: ValueConfidence): Statement {
+  const sameValue = eq(submissions.normalised_value, valueConfidence.normalised_value);
   return statement(
     builder
       .update(submissions)
-      .set({ confidence: one.confidence })
-      .where(and(votesOn(one), sameValue)),
+      .set({ confidence: valueConfidence.confidence })
+      .where(and(votesOn(valueConfidence), sameValue)),
   );
 }
 
@@ -336,7 +336,7 @@ type ProposalDecision = {
 };
 
 /** The columns that a decision writes. The network of an agent is kept only while its proposal waits. */
-export const decided = ({ status, reason, at }: ProposalDecision) => ({
+export const decisionColumns = ({ status, reason, at }: ProposalDecision) => ({
   status,
   reason,
   decided_at: at,
@@ -353,7 +353,7 @@ export const decideWaiting = <Table extends Proposals>(
   statement(
     builder
       .update<Proposals>(table)
-      .set({ ...also, ...decided(decision) })
+      .set({ ...also, ...decisionColumns(decision) })
       // A literal: with a parameter, on which partial indexes depend, SQLite plans the statement at each execution.
       .where(and(sql`${table.status} = 'pending'`, which)),
   );

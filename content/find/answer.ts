@@ -82,22 +82,22 @@ const yesOrNo = (value: string | null): boolean | null =>
   value === null ? null : value === "true";
 
 /** The query string of a search, its parameters in one order. */
-const searchParams = ({ q, filters, near, within_km, literal, ...rest }: SearchQuery) =>
+const searchParams = ({ q, filters, near, within_km, literal, ...page }: SearchQuery) =>
   new URLSearchParams([
     ...(q === null ? [] : [["q", q]]),
     ...givenFilters(filters),
     ...(near === undefined ? [] : [["near", near]]),
     ...(within_km === undefined ? [] : [["within_km", String(within_km)]]),
     ...(literal ? [["literal", "1"]] : []),
-    ["limit", String(rest.limit)],
-    ["offset", String(rest.offset)],
-    ...(rest.fields === undefined ? [] : [["fields", rest.fields.join(",")]]),
-    ...(rest.shape === undefined ? [] : [["shape", rest.shape]]),
+    ["limit", String(page.limit)],
+    ["offset", String(page.offset)],
+    ...(page.fields === undefined ? [] : [["fields", page.fields.join(",")]]),
+    ...(page.shape === undefined ? [] : [["shape", page.shape]]),
   ]);
 
 /** What was found of the slugs that were asked for, in their order: of more than four the first four. */
 export type ComparedProfiles = Pick<Comparison, "not_found"> & {
-  asked: readonly string[];
+  slugs: readonly string[];
   records: NonprofitRecord[];
 };
 
@@ -125,5 +125,5 @@ export async function compare(
       });
     }
   }
-  return { asked: slugs, records: [...records.values()], not_found };
+  return { slugs, records: [...records.values()], not_found };
 }

@@ -19,75 +19,78 @@ import {
 export type BrowseRow = FilterFacts & {
   id: number;
   /** A withdrawn one stands in no list. */
-  listed: boolean;
-  /** Completeness, then size, as six digits: smaller for more. */
+  isListed: boolean;
+  /** Rank by completeness, then size, as six digits; the smallest comes first. */
   standing: number;
 };
 
-/** Between the causes of one nonprofit, whose set is one value of its column. */
-const between = " ";
+/** Separates the causes of one nonprofit: the whole set is one value of the column. */
+const causeSeparator = " ";
 
 /** One filter: each nonprofit's value as a number, 0 for none. */
 type Column = {
   codes: Uint32Array;
   numbers: Map<string, number>;
-  /** Values by their numbers. */
+  /** Each value, at the index that is its number. */
   texts: string[];
-  compared: string[];
+  compareKeys: string[];
 };
 
 /**
- * What lists are narrowed and counted by, in memory by id, about 45 bytes each: any combination of filters is counted
- * exactly in one pass, where an index would serve only those that were foreseen. `capacity`: ids that are expected.
+ * The values of every nonprofit that lists filter by, in memory by id, about 45 bytes each. Any combination of filters
+ * is counted exactly in one pass; an index would serve only the combinations that were foreseen. `capacity`: how many
+ * ids to expect.
  */
 export function browseColumns(capacity = 1_024) {
   let size = 0; // One more than the greatest id.
-  let listed = new Uint8Array(capacity);
+  let listedFlags = new Uint8Array(capacity);
   let incomes = new Float64Array(capacity);
   let standings = new Uint32Array(capacity);
   const columns = Object.fromEntries(
     filterNames.map((filter) => [
       filter,
-      { codes: new Uint32Array(capacity), numbers: new Map(), texts: [""], compared: [""] },
+      { codes: new Uint32Array(capacity), numbers: new Map(), texts: [""], compareKeys: [""] },
     ]),
   ) as Record<FilterName, Column>;
 
-  function grow(wanted: number): void {
-    if (wanted <= listed.length) return;
-    const longer = Math.max(wanted, listed.length * 2);
-    listed = copied(new Uint8Array(longer), listed);
-    incomes = copied(new Float64Array(longer), incomes);
-    standings = copied(new Uint32Array(longer), standings);
+  function grow(lengthMin: number): void {
+    if (lengthMin <= listedFlags.length) return;
+    const longer = Math.max(lengthMin, listedFlags.length * 2);
+    listedFlags = copyInto(new Uint8Array(longer), listedFlags);
+    incomes = copyInto(new Float64Array(longer), incomes);
+    standings = copyInto(new Uint32Array(longer), standings);
     for (const column of Object.values(columns)) {
-      column.codes = copied(new Uint32Array(longer), column.codes);
+      column.codes = copyInto(new Uint32Array(longer), column.codes);
     }
   }
 
   function codeOf(filter: FilterName, text: string): number {
     if (text === "") return 0;
-    const { numbers, texts, compared } = columns[filter];
+    const { numbers, texts, compareKeys } = columns[filter];
     return numbers.getOrInsertComputed(text, () => {
-      compared.push(comparedAs(filter, text));
+      compareKeys.push(comparedAs(filter, text));
       return texts.push(text) - 1;
     });
   }
 
-  /** Which filters narrow the list, each with the values that pass. */
+  /** The filters in use, each with the values that pass. */
   function conditionsOf(filters: Filters): Condition[] {
-    return givenFilters(filters).map(([filter, asked]) => {
-      const { codes, compared } = columns[filter];
-      const wanted = wantedBy(filter, asked);
+    return givenFilters(filters).map(([filter, filterText]) => {
+      const { codes, compareKeys } = columns[filter];
+      const wantedValue = wantedBy(filter, filterText);
       const isWanted = (text: string) =>
-        wanted !== null &&
-        (filter === "cause" ? text.split(between).includes(wanted) : text === wanted);
-      const passing = Uint8Array.from(compared, (text, code) =>
+        wantedValue !== null &&
+        (filter === "cause"
+          ? text.split(causeSeparator).includes(wantedValue)
+          : text === wantedValue);
+      const mask = Uint8Array.from(compareKeys, (text, code) =>
         code > 0 && isWanted(text) ? 1 : 0,
       );
-      return { at: filterNames.indexOf(filter), codes, passing };
+      return { at: filterNames.indexOf(filter), codes, mask };
     });
   }
 
-  /** Counts of codes as counts of values. */
+  /** Turns counts by code into counts by value. */
   function namedCounts(countsOf: (at: number, facet: FacetName) => Uint32Array): FacetCounts {
     const facets = facetNames.map((facet, at) => {
       const counts = countsOf(at, facet);
@@ -99,17 +102,17 @@ export function browseColumns(capacity = 1_024) {
   }
 
   return {
-    /** Takes in what is known of a nonprofit now. */
+    /** Stores the current values of a nonprofit. */
     set: (row: BrowseRow): void => {
       const { id } = row;
       grow(id + 1);
       size = Math.max(size, id + 1);
-      listed[id] = row.listed ? 1 : 0;
+      listedFlags[id] = row.isListed ? 1 : 0;
       incomes[id] = row.income ?? -Infinity;
       standings[id] = row.standing;
       for (const filter of filterNames) {
         const values = valuesByFilter[filter](row);
-        const text = values.length > 1 ? values.toSorted().join(between) : (values[0] ?? "");
+        const text = values.length > 1 ? values.toSorted().join(causeSeparator) : (values[0] ?? "");
         columns[filter].codes[id] = codeOf(filter, text);
       }
     },
@@ -118,26 +121,25 @@ export function browseColumns(capacity = 1_024) {
     matcher: (filters: Filters): ((id: number) => boolean) => {
       const conditions = conditionsOf(filters);
       return (id) =>
-        listed[id] === 1 && conditions.every(({ codes, passing }) => passing[codes[id] ?? 0] === 1);
+        listedFlags[id] === 1 && conditions.every(({ codes, mask }) => mask[codes[id] ?? 0] === 1);
     },
 
     /**
-     * Counts what the filters let through, of these nonprofits or of all, and of each facet how many have each value when
-     * its own filter is left out. A region or city that is written in several ways counts as one, under the most frequent
-     * spelling.
+     * Counts the nonprofits, of these or of all, that pass the filters, and for each facet how many have each value
+     * when that facet's own filter is ignored. Spellings of one region or city count together, under the most frequent.
      */
     count: (
       filters: Filters,
-      some: readonly number[] | null = null,
+      subset: readonly number[] | null = null,
     ): { total: number; facets: FacetCounts } => {
-      const failed = failures(conditionsOf(filters), { listed, size }, some);
-      const total = passed(failed);
+      const blockers = failures(conditionsOf(filters), { listedFlags, size }, subset);
+      const total = passCount(blockers);
       const facets = namedCounts((at, facet) => {
         const { codes, texts } = columns[facet];
         const counts = new Uint32Array(texts.length);
-        for (let place = 0; place < failed.length; place++) {
-          if (failed[place] !== passedAll && failed[place] !== at) continue;
-          const code = codes[some === null ? place : (some[place] ?? 0)] ?? 0;
+        for (let place = 0; place < blockers.length; place++) {
+          if (blockers[place] !== passedAll && blockers[place] !== at) continue;
+          const code = codes[subset === null ? place : (subset[place] ?? 0)] ?? 0;
           counts[code] = (counts[code] ?? 0) + 1;
         }
         return counts;
@@ -147,14 +149,14 @@ export function browseColumns(capacity = 1_024) {
 
     /** How many the filters let through. */
     total: (filters: Filters): number =>
-      passed(failures(conditionsOf(filters), { listed, size }, null)),
+      passCount(failures(conditionsOf(filters), { listedFlags, size }, null)),
 
     /** Ids of what the filters let through, ascending. */
     ids: (filters: Filters): number[] => {
-      const failed = failures(conditionsOf(filters), { listed, size }, null);
-      const counted: number[] = [];
-      for (let id = 0; id < size; id++) if (failed[id] === passedAll) counted.push(id);
-      return counted;
+      const blockers = failures(conditionsOf(filters), { listedFlags, size }, null);
+      const passingIds: number[] = [];
+      for (let id = 0; id < size; id++) if (blockers[id] === passedAll) passingIds.push(id);
+      return passingIds;
     },
 
     /** The first `count` of these ids by income or completeness, the greatest first; equals in the order in which they came. */
@@ -162,12 +164,12 @@ export function browseColumns(capacity = 1_024) {
       const keys = by === "income" ? incomes : standings;
       const sign = by === "income" ? -1 : 1;
       const key = (id: number) => sign * (keys[id] ?? 0);
-      // Without a comparison in JavaScript a million numbers are sorted in a tenth of the time.
+      // A typed array sorts a million numbers in a tenth of the time that a comparison function takes.
       const last = Float64Array.from(ids, key).sort()[count - 1] ?? Infinity;
       return (
         ids
           .filter((id) => key(id) <= last)
-          // Infinity minus Infinity is no number: those without an income are equals.
+          // No subtraction here: two nonprofits without an income would give NaN.
           .sort((a, b) => (key(a) < key(b) ? -1 : key(a) > key(b) ? 1 : a - b))
           .slice(0, count)
       );
@@ -176,10 +178,10 @@ export function browseColumns(capacity = 1_024) {
 }
 export type BrowseColumns = ReturnType<typeof browseColumns>;
 
-/** Which values of a column pass; `at` is the place of its facet. */
-type Condition = { at: number; codes: Uint32Array; passing: Uint8Array };
+/** Which values of a column pass a filter; `at` is the index of its facet. */
+type Condition = { at: number; codes: Uint32Array; mask: Uint8Array };
 
-const copied = <Values extends Uint8Array | Uint32Array | Float64Array>(
+const copyInto = <Values extends Uint8Array | Uint32Array | Float64Array>(
   to: Values,
   from: Values,
 ): Values => {
@@ -190,28 +192,31 @@ const copied = <Values extends Uint8Array | Uint32Array | Float64Array>(
 const passedAll = -1;
 const out = -2;
 
-/** Of each of these ids, or of all, the one filter that keeps it out, `passedAll` for none, `out` for several or when it is not listed. */
+/**
+ * For each of these ids, or of all: the one filter that excludes it, `passedAll` for none, `out` for several or when it
+ * is not listed.
+ */
 function failures(
   conditions: readonly Condition[],
-  { listed, size }: { listed: Uint8Array; size: number },
-  some: readonly number[] | null,
+  { listedFlags, size }: { listedFlags: Uint8Array; size: number },
+  subset: readonly number[] | null,
 ): Int8Array {
-  const idAt = (place: number): number => (some === null ? place : (some[place] ?? 0));
-  const failed = new Int8Array(some?.length ?? size);
-  for (let place = 0; place < failed.length; place++)
-    failed[place] = listed[idAt(place)] === 1 ? passedAll : out;
-  for (const { at, codes, passing } of conditions) {
-    for (let place = 0; place < failed.length; place++) {
-      if (failed[place] === out || passing[codes[idAt(place)] ?? 0] === 1) continue;
-      failed[place] = failed[place] === passedAll ? at : out;
+  const idAt = (place: number): number => (subset === null ? place : (subset[place] ?? 0));
+  const blockers = new Int8Array(subset?.length ?? size);
+  for (let place = 0; place < blockers.length; place++)
+    blockers[place] = listedFlags[idAt(place)] === 1 ? passedAll : out;
+  for (const { at, codes, mask } of conditions) {
+    for (let place = 0; place < blockers.length; place++) {
+      if (blockers[place] === out || mask[codes[idAt(place)] ?? 0] === 1) continue;
+      blockers[place] = blockers[place] === passedAll ? at : out;
     }
   }
-  return failed;
+  return blockers;
 }
 
-function passed(failed: Int8Array): number {
+function passCount(blockers: Int8Array): number {
   let count = 0;
-  for (const one of failed) if (one === passedAll) count++;
+  for (const blocker of blockers) if (blocker === passedAll) count++;
   return count;
 }
 
@@ -219,23 +224,23 @@ function passed(failed: Int8Array): number {
 function byCause(counts: Uint32Array, { texts }: Pick<Column, "texts">) {
   const causeCounts = new Map<string, number>();
   for (let code = 1; code < counts.length; code++) {
-    for (const cause of (texts[code] ?? "").split(between)) {
+    for (const cause of (texts[code] ?? "").split(causeSeparator)) {
       causeCounts.set(cause, (causeCounts.get(cause) ?? 0) + (counts[code] ?? 0));
     }
   }
   return [...causeCounts].map(([value, count]) => ({ value, count }));
 }
 
-/** Counts of texts that compare as one, together. */
+/** Adds up the counts of spellings that compare as equal. */
 function bySpelling(
   counts: Uint32Array,
-  { texts, compared }: Pick<Column, "texts" | "compared">,
+  { texts, compareKeys }: Pick<Column, "texts" | "compareKeys">,
 ): { value: string; count: number }[] {
   const spellings = new Map<string, { value: string; count: number; most: number }>();
   for (let code = 1; code < counts.length; code++) {
     const count = counts[code] ?? 0;
     if (count === 0) continue;
-    const [value = "", key = ""] = [texts[code], compared[code]];
+    const [value = "", key = ""] = [texts[code], compareKeys[code]];
     const spelling = spellings.get(key);
     if (spelling === undefined) spellings.set(key, { value, count, most: count });
     else {

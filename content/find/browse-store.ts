@@ -29,7 +29,7 @@ export type Browse = ReturnType<typeof openBrowse>;
 
 /** Nonprofits whose columns are read with one statement. */
 const rowsPerRead = 5_000;
-/** More changes than these are not followed one by one. */
+/** After more changes than this, all columns are read again. */
 const changesMax = 20_000;
 
 /**
@@ -38,50 +38,50 @@ const changesMax = 20_000;
  */
 export function openBrowse(store: Queryable, { sortedMax = 5_000 } = {}) {
   let columns = browseColumns();
-  let reached = -1;
+  let readSequence = -1;
   let reading: Promise<void> | null = null;
 
-  async function read(): Promise<void> {
+  async function readChanges(): Promise<void> {
     const newest = await newestSequence(store);
-    if (newest === reached) return;
+    if (newest === readSequence) return;
     // A store that was restored has fewer changes than before.
-    if (reached === -1 || newest < reached || newest - reached > changesMax) {
+    if (readSequence === -1 || newest < readSequence || newest - readSequence > changesMax) {
       const last = await newestNonprofitId(store);
       columns = browseColumns(last + 1_000);
       for (let after = 0; after < last; after += rowsPerRead) {
-        await readRows(store, columns, between, [after, after + rowsPerRead]);
+        await readRows(store, columns, idRangeSql, [after, after + rowsPerRead]);
       }
-    } else await readRows(store, columns, changed, [reached, newest]);
-    reached = newest;
+    } else await readRows(store, columns, changedRowsSql, [readSequence, newest]);
+    readSequence = newest;
   }
 
-  /** One reading at a time; one that began before the newest write does not count for a request that comes now. */
+  /** Reads once at a time. A read that began before the newest write does not serve a request that came after it. */
   async function upToDate(): Promise<BrowseColumns> {
     await reading?.catch(() => undefined);
-    reading ??= read().finally(() => {
+    reading ??= readChanges().finally(() => {
       reading = null;
     });
     await reading;
     return columns;
   }
 
-  /** One page of `total` that pass, in their order. */
+  /** One page of the `total` nonprofits that pass, in order. */
   async function pageOf(
-    known: BrowseColumns,
+    current: BrowseColumns,
     { filters, sort, limit, offset }: SortedQuery,
     total: number,
   ): Promise<number[]> {
     if (offset >= total) return [];
     if (sort === "income" || sort === "completeness") {
-      return known.sorted(known.ids(filters), sort, offset + limit).slice(offset);
+      return current.sorted(current.ids(filters), sort, offset + limit).slice(offset);
     }
     const list = listOf(filters);
     const isList = givenFilters(filters).length === (list === "all" ? 0 : 1);
     const part = { limit, offset };
     if (isList && sort !== "name") return idsInOrder(store, sort, { list, ...part });
     return total <= sortedMax
-      ? idsOf(store, sortedSql[sort], [JSON.stringify(known.ids(filters)), limit, offset])
-      : walk(store, sort, known.matcher(filters), { list, ...part });
+      ? idsOf(store, sortedSql[sort], [JSON.stringify(current.ids(filters)), limit, offset])
+      : walk(store, sort, current.matcher(filters), { list, ...part });
   }
 
   return {
@@ -111,8 +111,8 @@ export function openBrowse(store: Queryable, { sortedMax = 5_000 } = {}) {
 
 /** The list that all matches stand in. */
 function listOf({ cause, country }: Filters): string {
-  const named = cause?.trim().toLowerCase() ?? noCause;
-  if (named !== noCause) return `cause:${named}`;
+  const causeId = cause?.trim().toLowerCase() ?? noCause;
+  if (causeId !== noCause) return `cause:${causeId}`;
   return country === null ? "all" : `country:${countryCode(country) ?? ""}`;
 }
 
@@ -200,7 +200,10 @@ async function idsOf(store: Queryable, sql: string, args: (string | number)[]): 
   return Ids.parse(JSON.parse(String(rows[0]?.["ids"])));
 }
 
-/** What is read of each nonprofit. The income is what `incomeOf` says, in SQL: its text takes longer to read than to sum up. */
+/**
+ * The columns of each nonprofit. The income is summed in SQL, as `incomeOf` does it, because reading its text would
+ * take longer.
+ */
 const rowsSql = (which: string) => `
   SELECT json_group_array(json_array(
     n.id, l.tie_key IS NOT NULL, n.country_code, n.region, n.city, n.verified,
@@ -218,8 +221,8 @@ const rowsSql = (which: string) => `
   LEFT JOIN listings AS l ON l.nonprofit_id = n.id AND l.list = 'all'
   WHERE ${which}`;
 
-const between = rowsSql("n.id > ? AND n.id <= ?");
-const changed = rowsSql(
+const idRangeSql = rowsSql("n.id > ? AND n.id <= ?");
+const changedRowsSql = rowsSql(
   "n.id IN (SELECT nonprofit_id FROM changes WHERE sequence > ? AND sequence <= ?)",
 );
 
@@ -250,7 +253,7 @@ const browseRow = ([
   ...[causes, income, standing, ghd_aligned]
 ]: Row): BrowseRow => ({
   id,
-  listed: listed === 1,
+  isListed: listed === 1,
   causes: causes?.split(",") ?? [],
   country_code,
   region,
@@ -276,10 +279,10 @@ async function readRows(
 /** The lists of the directory in their `list_order`: where each nonprofit stands. Places count from 0. */
 export type ListIndex = ReturnType<typeof openListIndex>;
 
-/** What stands further behind is on no page of the bundle. */
+/** Places beyond this are on no page of the bundle. */
 const foremost = { limit: entriesPerPage * staticPagesMax, offset: 0 };
 
-/** Reads the foremost part of lists alone: what a change costs does not grow with them. */
+/** Reads only the first pages of a list, so that the cost of a change does not grow with the directory. */
 export function openListIndex(store: Queryable) {
   const browse = openBrowse(store);
   return {

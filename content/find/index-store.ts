@@ -38,8 +38,8 @@ export class SearchIndex {
   }
 
   /** The foremost rows of each tier, at most `orderedMax`, and those that match `named` with their names. */
-  async tiers(tiers: readonly FtsMatch[], named: FtsMatch): Promise<Tiers> {
-    return Tiers.parse(await this.#json(tiersSql, [JSON.stringify(tiers), named]));
+  async tiers(tiers: readonly FtsMatch[], nameMatch: FtsMatch): Promise<Tiers> {
+    return Tiers.parse(await this.#json(tiersSql, [JSON.stringify(tiers), nameMatch]));
   }
 
   /** Rows that match and are not in `except`, by standing. */
@@ -87,13 +87,13 @@ export class SearchIndex {
   }
 
   /** The commonest words of profiles that begin so and are longer, at most 16, as of the last `forget` or later. */
-  async completions(begun: string): Promise<string[]> {
-    const cached = this.#completions.get(begun);
-    if (cached !== undefined) return cached;
+  async completions(beginning: string): Promise<string[]> {
+    const cachedWords = this.#completions.get(beginning);
+    if (cachedWords !== undefined) return cachedWords;
     // Not the word itself: all of its rows would be counted.
-    const args = [`${begun}\u0001`, `${begun}\u{10FFFF}`];
+    const args = [`${beginning}\u0001`, `${beginning}\u{10FFFF}`];
     const words = Words.parse(await this.#json(completionsSql, args));
-    this.#completions.set(begun, words);
+    this.#completions.set(beginning, words);
     return words;
   }
 
@@ -104,11 +104,11 @@ export class SearchIndex {
   }
 
   /** Words as they are written in profiles that begin so, as of the last `forget` or later. */
-  async wordsFrom(begun: string): Promise<string[]> {
-    const cached = this.#words.get(begun);
-    if (cached !== undefined) return cached;
-    const words = Words.parse(await this.#json(wordsSql, [begun, `${begun}\u{10FFFF}`]));
-    this.#words.set(begun, words);
+  async wordsFrom(beginning: string): Promise<string[]> {
+    const cachedWords = this.#words.get(beginning);
+    if (cachedWords !== undefined) return cachedWords;
+    const words = Words.parse(await this.#json(wordsSql, [beginning, `${beginning}\u{10FFFF}`]));
+    this.#words.set(beginning, words);
     return words;
   }
 
@@ -262,18 +262,18 @@ const mergePauseMs = 30;
  * their turn. Searches take a quarter less time afterwards. Source: sqlite.org/fts5.html, "The 'merge' command".
  */
 export async function mergeIndex(store: Store): Promise<void> {
-  for (let pages = -pagesPerMerge, merged = true; merged; pages = pagesPerMerge) {
-    merged = await store.write(async ({ raw }) => {
-      const written = async () =>
+  for (let pages = -pagesPerMerge, hasMore = true; hasMore; pages = pagesPerMerge) {
+    hasMore = await store.write(async ({ raw }) => {
+      const pagesWritten = async () =>
         Number((await raw.execute("SELECT total_changes() AS rows")).rows[0]?.["rows"]);
-      const before = await written();
+      const before = await pagesWritten();
       await raw.execute({
         sql: "INSERT INTO search_index (search_index, rank) VALUES ('merge', ?)",
         args: [pages],
       });
-      return (await written()) - before >= 2;
+      return (await pagesWritten()) - before >= 2;
     });
-    if (merged) await Bun.sleep(mergePauseMs);
+    if (hasMore) await Bun.sleep(mergePauseMs);
   }
 }
 
@@ -314,22 +314,22 @@ export async function numberedPage(
 /** The number that a text is: an org-id, or one of a register that is not known, as it is compared. */
 function numberIn(text: string, country: string | null): { text: string; isOrgId: boolean } | null {
   if (!/\d/.test(text) || text.length > numberLengthMax) return null;
-  const read = readOrgId(text, countryCode(country ?? "") ?? undefined);
-  if (read.ok) return { text: read.value.org_id, isOrgId: true };
-  const compared = comparedNumber(text);
-  return compared.length < numberLengthMin ? null : { text: compared, isOrgId: false };
+  const orgId = readOrgId(text, countryCode(country ?? "") ?? undefined);
+  if (orgId.ok) return { text: orgId.value.org_id, isOrgId: true };
+  const number = comparedNumber(text);
+  return number.length < numberLengthMin ? null : { text: number, isOrgId: false };
 }
 
 // SQL, not drizzle: one prepared statement on the way of every query with a digit in it.
-const numbered = (condition: string) => `
+const byNumberSql = (condition: string) => `
   SELECT r.nonprofit_id AS id
   FROM registrations AS r
   JOIN listings AS l ON l.nonprofit_id = r.nonprofit_id AND l.list = 'all'
   WHERE ${condition}
   LIMIT ${namesakesMax}`;
 
-const withOrgId = numbered("r.org_id = $number");
+const withOrgId = byNumberSql("r.org_id = $number");
 
 /** In the very words of the index. */
-const withoutOrgId = numbered(`r.org_id IS NULL AND
+const withoutOrgId = byNumberSql(`r.org_id IS NULL AND
   upper(replace(replace(replace(replace(registration_number, ' ', ''), '-', ''), '/', ''), '.', '')) = $number`);

@@ -44,7 +44,7 @@ export type Span = {
   to: number;
   text: string;
   /** "in Reading": the word before says that it is a place. */
-  said: boolean;
+  isExplicit: boolean;
   /** May be a code: in capitals behind a word, when not all words are. */
   isCode: boolean;
 };
@@ -65,7 +65,9 @@ export function placeSpans(words: readonly SearchWord[]): Span[] {
     }
   }
   // What was said to be a place comes first, then the end before the start, the longer before the shorter.
-  return spans.sort((a, b) => Number(b.said) - Number(a.said) || b.to - a.to || a.from - b.from);
+  return spans.sort(
+    (a, b) => Number(b.isExplicit) - Number(a.isExplicit) || b.to - a.to || a.from - b.from,
+  );
 }
 
 function spanOf(
@@ -79,7 +81,7 @@ function spanOf(
   if (optional.has(fold(textOf(part[0] ?? emptyWord)))) return null;
   const text = part.map(placeText).join(" ");
   const isCode = from > 0 && isLoud(text) && !words.every((word) => isLoud(textOf(word)));
-  return [{ from, to, text, said: isExplicit, isCode }];
+  return [{ from, to, text, isExplicit, isCode }];
 }
 
 /** "Hawai'i" is one word, as places write it. */
@@ -111,15 +113,16 @@ export const placesOfCodeBehind = (text: string): Place[] =>
 
 /** The spellings under which the index may keep a place: "St. Louis" is st louis and saint louis. */
 export function placeSpellings(text: string): string[] {
-  const folded = fold(text.replaceAll(/['’.]/g, ""));
-  const bare = otherNames.get(folded) ?? folded;
+  const foldedText = fold(text.replaceAll(/['’.]/g, ""));
+  const bare = otherNames.get(foldedText) ?? foldedText;
   const words = bare.split(" ");
-  const spelled = words.map((word) => placeWords.get(word) ?? word).join(" ");
-  return spelled === bare ? [bare] : [bare, spelled];
+  const spelling = words.map((word) => placeWords.get(word) ?? word).join(" ");
+  return spelling === bare ? [bare] : [bare, spelling];
 }
 
 /** Whatever is in a city, region, county or island of this name. */
-export const named = ({ text }: Pick<Span, "text">): FtsMatch => placeMatch(placeSpellings(text));
+export const placeNameMatch = ({ text }: Pick<Span, "text">): FtsMatch =>
+  placeMatch(placeSpellings(text));
 
 /** Usual names of places that the directory has under another: "nyc". */
 const otherNames = new Map(Object.entries(given.otherPlaceNames));
@@ -157,20 +160,24 @@ export function placesOfCode(text: string): Place[] {
 }
 
 /** The place that words name in full, from what the directory has in one of that name; null when it is none. */
-export function placeOf(text: string, located: Location | null): Place | null {
+export function placeOf(text: string, foundLocation: Location | null): Place | null {
   const [usual = text] = placeSpellings(text);
   const country = usual.length <= codeLengthMax ? null : countryCode(usual);
   // "Scotland" is another name of a country, but a region of its own.
-  const isPart = located !== null && fold(countryName(country) ?? "") !== fold(text);
+  const isPart = foundLocation !== null && fold(countryName(country) ?? "") !== fold(text);
   if (country !== null && !isPart) {
     const match = anyOf([placeMatch(placeSpellings(text)), filterMatch("country", country)]);
     return { name: countryName(country) ?? text, match, around: [], isSure: true };
   }
   const state = states.get(fold(text));
   const inState = state === undefined ? null : { city: null, region: state, country_code: "US" };
-  const location = located ?? inState;
+  const location = foundLocation ?? inState;
   if (location === null) return null;
-  return { ...namedIn(text, location), match: named({ text }), isSure: state !== undefined };
+  return {
+    ...namedIn(text, location),
+    match: placeNameMatch({ text }),
+    isSure: state !== undefined,
+  };
 }
 
 /** "Partners in hope": a usual word is a town only when that has so many codes. */
@@ -182,7 +189,7 @@ export function unknownTown(text: string): Place | null {
   const isWord = isKnownWord(text) && (town?.codes ?? 0) < codesOfUsualMin;
   if (town === undefined || isWord || isOfKind(fold(text))) return null;
   const around = [countryPlace(town.country_code)];
-  return { name: town.name, match: named({ text }), around, isSure: true };
+  return { name: town.name, match: placeNameMatch({ text }), around, isSure: true };
 }
 
 function namedIn(text: string, { city, region, country_code }: Location) {
@@ -199,7 +206,7 @@ function namedIn(text: string, { city, region, country_code }: Location) {
 const isSamePlace = (text: string, name: string): boolean =>
   placeSpellings(text).includes(fold(name.replaceAll(/['’.]/g, "")));
 
-const regionPlace = (name: string) => ({ name, match: named({ text: name }) });
+const regionPlace = (name: string) => ({ name, match: placeNameMatch({ text: name }) });
 
 const countryPlace = (code: string) => ({
   name: countryName(code) ?? code,
@@ -215,7 +222,7 @@ export type Nearby = {
 
 /** What `near` asks for, else what `q` says, and what is left of `q`; null when neither names a place. */
 export function openNear(index: SearchIndex) {
-  const cached = weighedCache<Nearby>(8_000_000, ({ kms }) => 120 * kms.size);
+  const cache = weighedCache<Nearby>(8_000_000, ({ kms }) => 120 * kms.size);
   return async (
     { near, within_km = withinKm.default, q, literal }: SearchQuery,
     version: number,
@@ -225,8 +232,8 @@ export function openNear(index: SearchIndex) {
     // In words the likeliest place is meant. A client that sends the parameter is asked which.
     const margin = near === undefined ? 1 : timesAsMuch;
     const key = `${version} ${within_km} ${margin} ${question.near}`;
-    const nearby = cached.get(key) ?? (await nearbyOf(index, question.near, within_km, margin));
-    cached.set(key, nearby);
+    const nearby = cache.get(key) ?? (await nearbyOf(index, question.near, within_km, margin));
+    cache.set(key, nearby);
     return near === undefined && nearby.near.choices ? null : { ...nearby, q: question.q };
   };
 }
@@ -253,11 +260,14 @@ async function nearbyOf(
   const places = placesNamed(text);
   const profiles = await index.counts(places.map(townMatch));
   // Its codes tell how big a town is, its profiles how likely it is meant here.
-  const ordered = places
+  const orderedPlaces = places
     .map((place, at) => ({ place, weight: place.codes * (1 + (profiles[at] ?? 0)) }))
     .sort((a, b) => b.weight - a.weight);
-  const choices = [...new Set(ordered.map(({ place }) => labelOf(place)))].slice(0, choicesMax);
-  const [first, second] = ordered;
+  const choices = [...new Set(orderedPlaces.map(({ place }) => labelOf(place)))].slice(
+    0,
+    choicesMax,
+  );
+  const [first, second] = orderedPlaces;
   const isOne = choices.length === 1 || (first?.weight ?? 0) >= margin * (second?.weight ?? 0);
   if (first === undefined || !isOne)
     return { near: { name: text, within_km, choices }, match: "", kms: new Map() };

@@ -56,14 +56,14 @@ export const searchWords = (text: string): SearchWord[] => [
  */
 export function typedWords(text: string): SearchWord[] {
   const parts = text.toWellFormed().replaceAll(apostrophes, "'").split(quotes);
-  const unclosed = parts.length % 2 === 0 ? parts.length - 1 : -1;
+  const unclosedAt = parts.length % 2 === 0 ? parts.length - 1 : -1;
   const terms: { key: string; forms: string[] }[] = [];
   let last: string | null = null;
   for (const [at, part] of parts.entries()) {
     const words = part.match(wordPattern) ?? [];
     const joinedWords = words.join(" ").replaceAll(joiner, " ").slice(0, formLengthMax);
     if (joinedWords === "" || terms.length >= wordsMax) continue;
-    if (at % 2 === 1 && at !== unclosed) {
+    if (at % 2 === 1 && at !== unclosedAt) {
       terms.push({ key: `"${fold(joinedWords)}`, forms: [joinedWords] });
       last = null;
     } else {
@@ -82,12 +82,14 @@ export function typedWords(text: string): SearchWord[] {
 const mayBeHalfTyped = (word: string): boolean => word.length > 1 || word > "\u007F";
 
 function formsOf(word: string): string[] {
-  const cut = word.slice(0, formLengthMax);
-  const spaced = cut.replaceAll(joiner, " ").trim();
-  const joined = cut.replaceAll(joiner, "");
+  const head = word.slice(0, formLengthMax);
+  const withSpaces = head.replaceAll(joiner, " ").trim();
+  const withoutJoiners = head.replaceAll(joiner, "");
   // An okina counts as a letter where a profile has one.
-  const forms = /[ʻʼ]/.test(cut) ? [spaced, joined, cut] : [spaced, joined];
-  return spaced === joined ? [spaced] : forms;
+  const forms = /[ʻʼ]/.test(head)
+    ? [withSpaces, withoutJoiners, head]
+    : [withSpaces, withoutJoiners];
+  return withSpaces === withoutJoiners ? [withSpaces] : forms;
 }
 
 /**
@@ -100,13 +102,13 @@ export type FtsMatch = string;
 export const phrase = (text: string, prefix = false): FtsMatch =>
   `"${text.replaceAll('"', '""')}"${prefix ? "*" : ""}`;
 
-export const allOf = (matches: readonly FtsMatch[]): FtsMatch => joined(matches, " AND ");
-export const anyOf = (matches: readonly FtsMatch[]): FtsMatch => joined(matches, " OR ");
+export const allOf = (matches: readonly FtsMatch[]): FtsMatch => joinMatches(matches, " AND ");
+export const anyOf = (matches: readonly FtsMatch[]): FtsMatch => joinMatches(matches, " OR ");
 /** In the name, or in its initials: the words of `facets` are none that a text can hold. */
 export const inName = (match: FtsMatch): FtsMatch => `({name facets} : ${match})`;
 
 /** A word that was typed twice is looked for once. */
-const joined = (matches: readonly FtsMatch[], operator: string): FtsMatch => {
+const joinMatches = (matches: readonly FtsMatch[], operator: string): FtsMatch => {
   const different = [...new Set(matches)];
   return different.length === 1 ? (different[0] ?? "") : `(${different.join(operator)})`;
 };
@@ -123,8 +125,8 @@ export function wordMatch(
   const ownForms = forms.map((form) =>
     phrase(form, begins && mayBeHalfTyped(form.split(" ").at(-1) ?? "")),
   );
-  const completed = prefix ? (completions ?? []) : [];
-  return anyOf([...ownForms, ...completed.map((word) => phrase(word)), ...also]);
+  const completionWords = prefix ? (completions ?? []) : [];
+  return anyOf([...ownForms, ...completionWords.map((word) => phrase(word)), ...also]);
 }
 
 /**
@@ -134,10 +136,10 @@ export function wordMatch(
  */
 export function halfTypedWord(words: readonly SearchWord[]): string | null {
   const last = words.find(({ prefix }) => prefix);
-  const [form, ...others] = last?.forms ?? [];
-  if (form === undefined || others.length > 0) return null;
-  const folded = fold(form);
-  return folded.length > keptBeginningMax && !folded.includes(" ") ? folded : null;
+  const [form, ...otherForms] = last?.forms ?? [];
+  if (form === undefined || otherForms.length > 0) return null;
+  const beginning = fold(form);
+  return beginning.length > keptBeginningMax && !beginning.includes(" ") ? beginning : null;
 }
 
 const keptBeginningMax = 3;
@@ -147,8 +149,8 @@ export const placeMatch = (spellings: readonly string[]): FtsMatch =>
   anyOf(spellings.map((name) => phrase(placeWord(name))));
 
 /** What has this value, as `wantedBy` has it. */
-export const filterMatch = (filter: FilterName, wanted: string): FtsMatch =>
-  phrase(filterWord(filter, wanted));
+export const filterMatch = (filter: FilterName, value: string): FtsMatch =>
+  phrase(filterWord(filter, value));
 
 /** What registers, or its causes, say is of one of these kinds. */
 export const kindMatches = (codes: readonly string[]): FtsMatch[] =>
@@ -157,8 +159,8 @@ export const kindMatches = (codes: readonly string[]): FtsMatch[] =>
 /** What passes these filters, each to be met; null when nothing can. */
 export function filterMatches(filters: Filters): FtsMatch[] | null {
   const matches = givenFilters(filters).map(([filter, text]) => {
-    const wanted = wantedBy(filter, text);
-    return wanted === null ? null : filterMatch(filter, wanted);
+    const value = wantedBy(filter, text);
+    return value === null ? null : filterMatch(filter, value);
   });
   return matches.every((match) => match !== null) ? matches : null;
 }
@@ -197,15 +199,15 @@ export const textOf = ({ forms }: SearchWord): string => forms[0] ?? "";
 
 /** The words that a match must have: names leave "the", "of" or "Inc" out, and people do. All, when there are no others. */
 export function needed(words: readonly SearchWord[]): readonly SearchWord[] {
-  const telling = words.filter((word) => !optional.has(fold(textOf(word))));
-  return telling.length > 0 ? telling : words;
+  const tellingWords = words.filter((word) => !optional.has(fold(textOf(word))));
+  return tellingWords.length > 0 ? tellingWords : words;
 }
 
 /** A name or query in the form in which they are compared: folded, without words that people leave out. */
 export function tellingText(text: string): string {
   const words = fold(text).split(" ");
-  const telling = words.filter((word) => !optional.has(word));
-  return (telling.length > 0 ? telling : words).join(" ");
+  const tellingWords = words.filter((word) => !optional.has(word));
+  return (tellingWords.length > 0 ? tellingWords : words).join(" ");
 }
 
 /** Words that mean the same, by each of them: "st", "ste" and "saint". */
@@ -218,7 +220,7 @@ const sameWords = new Map(
   ),
 );
 
-const compounds = new Map(given.compounds.map((two) => [two.replace(" ", ""), two]));
+const compounds = new Map(given.compounds.map((pair) => [pair.replace(" ", ""), pair]));
 
 /**
  * With what else the words match: "saint" for "st", "food bank" for "foodbank", initials for what may be an acronym: a
@@ -226,22 +228,24 @@ const compounds = new Map(given.compounds.map((two) => [two.replace(" ", ""), tw
  */
 export function withForms(
   words: readonly SearchWord[],
-  { typed, alone }: { typed: string; alone: boolean },
+  { text, alone }: { text: string; alone: boolean },
 ): SearchWord[] {
-  const shouted = typed === typed.toUpperCase() && !alone;
+  const isShouted = text === text.toUpperCase() && !alone;
   return words.map((word) => {
     if (isPhrase(word)) return word;
     const key = fold(textOf(word));
-    const others = [...(sameWords.get(key) ?? []), compounds.get(key) ?? []].flat();
-    const spelled = others.filter((other) => other !== key).map((other) => phrase(other));
-    const initials = isAcronym(textOf(word), shouted, alone) ? [initialsMatch(key)] : [];
-    return { ...word, also: [...(word.also ?? []), ...spelled, ...initials] };
+    const alternatives = [...(sameWords.get(key) ?? []), compounds.get(key) ?? []].flat();
+    const alternativeMatches = alternatives
+      .filter((alternative) => alternative !== key)
+      .map((alternative) => phrase(alternative));
+    const initials = isAcronym(textOf(word), isShouted, alone) ? [initialsMatch(key)] : [];
+    return { ...word, also: [...(word.also ?? []), ...alternativeMatches, ...initials] };
   });
 }
 
-function isAcronym(text: string, shouted: boolean, alone: boolean): boolean {
+function isAcronym(text: string, isShouted: boolean, alone: boolean): boolean {
   if (!/^[A-Za-z]{3,7}$/.test(text)) return false;
-  if (text === text.toUpperCase()) return !shouted;
+  if (text === text.toUpperCase()) return !isShouted;
   return alone && !/[aeiouy]/i.test(text);
 }
 
@@ -295,12 +299,12 @@ export type NamedKind = { from: number; to: number; kind: Kind };
 
 /** The kinds that words name, each word once: the longest names first. */
 export function kindsIn(words: readonly SearchWord[]): NamedKind[] {
-  const taken = new Set<number>();
+  const usedPlaces = new Set<number>();
   return spansOf(words).flatMap(({ from, to, text }) => {
     const kind = kindsByWords.get(singular(text));
     const places = Array.from({ length: to - from }, (_, at) => from + at);
-    if (kind === undefined || places.some((at) => taken.has(at))) return [];
-    for (const at of places) taken.add(at);
+    if (kind === undefined || places.some((at) => usedPlaces.has(at))) return [];
+    for (const at of places) usedPlaces.add(at);
     return { from, to, kind };
   });
 }
@@ -323,7 +327,7 @@ export const joinedPairs = (words: readonly SearchWord[]): { at: number; text: s
     return /^[\p{L}]{5,40}$/u.test(text) ? [{ at, text }] : [];
   });
 
-/** Lets both its words match a joined pair, too. */
+/** Lets both words of a joined pair match its one-word spelling as well. */
 export const withPair = (
   words: readonly SearchWord[],
   { at, text }: { at: number; text: string },
@@ -332,7 +336,7 @@ export const withPair = (
     n === at || n === at + 1 ? { ...word, also: [...(word.also ?? []), phrase(text)] } : word,
   );
 
-/** One text: a set of the words takes 10 MB in each thread, and few words of a query are looked up. */
+/** One long text: a Set would take 10 MB in each thread, and few words of a query are looked up. */
 const frequent = ` ${[english, french, spanish].map(fold).join(" ")} `;
 
 /** Whether each word of a text is right as it is: one of the 10,000 most frequent of English, French or Spanish, or of a kind. */
@@ -356,18 +360,18 @@ const knownValues: { readonly [Name in FilterName]?: ReadonlyMap<string, string>
 /** Values that no nonprofit can have, and regions that are nearly a known one, each with the known values nearest to it. */
 export const unknownValues = (filters: FilterParameters) =>
   givenFilters(filters).flatMap(([filter, value]) => {
-    const [wanted, values = byText([])] = [wantedBy(filter, value), knownValues[filter]];
-    if (wanted !== null && (filter !== "region" || values.has(wanted))) return [];
-    const [typed, texts] = [fold(value), [...values.keys()]];
-    const begun = texts.filter((text) => typed.length > 1 && text.startsWith(typed));
-    const named = filter === "cause" ? causeOf(typedWords(value)) : null;
-    const likely = [...begun, ...nearestWords(typed, texts)].map(
+    const [wantedValue, values = byText([])] = [wantedBy(filter, value), knownValues[filter]];
+    if (wantedValue !== null && (filter !== "region" || values.has(wantedValue))) return [];
+    const [typedText, texts] = [fold(value), [...values.keys()]];
+    const completions = texts.filter((text) => typedText.length > 1 && text.startsWith(typedText));
+    const cause = filter === "cause" ? causeOf(typedWords(value)) : null;
+    const likely = [...completions, ...nearestWords(typedText, texts)].map(
       (text) => values.get(text) ?? text,
     );
-    const near = [...new Set([named ?? [], likely].flat())].slice(0, nearestMax);
+    const near = [...new Set([cause ?? [], likely].flat())].slice(0, nearestMax);
     const nearest = near.length > 0 ? `The nearest: ${near.join(", ")}.` : howToName;
     const message = `No ${filter} "${value}" is known here. ${nearest}`;
-    return wanted !== null && near.length === 0 ? [] : [{ filter, near, message }];
+    return wantedValue !== null && near.length === 0 ? [] : [{ filter, near, message }];
   });
 
 const howToName = "GET /api/causes lists causes; send a country by its name or ISO 3166 code.";

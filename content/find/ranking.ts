@@ -18,7 +18,7 @@ export type RankingQuery = {
   /** What every result must match as well. */
   filters: readonly FtsMatch[];
   /** What was typed when the words are a guess: the names nearest to it stand first. Null when they are not. */
-  guessed: string | null;
+  typedText: string | null;
   limit: number;
   offset: number;
 };
@@ -45,30 +45,30 @@ export async function withAllWords(
   reading: Reading,
   query: RankingQuery,
 ): Promise<CandidateSet | null> {
-  const rest = besidePlace(reading);
-  const matching = matcher(reading, query.filters);
-  if (rest.length === 0) {
+  const otherWords = besidePlace(reading);
+  const matchOf = matcher(reading, query.filters);
+  if (otherWords.length === 0) {
     const inside = matcher({ ...reading, placeAlone: true }, query.filters)();
-    const { tiers } = await index.tiers([inside, matching()], noMatch);
-    const whole = found({ tiers }, matching(), []);
+    const { tiers } = await index.tiers([inside, matchOf()], noMatch);
+    const placeSet = found({ tiers }, matchOf(), []);
     // Names with its words are no answer where nothing is in the place.
-    return whole && tiers[0]?.length === 0 ? { ...whole, matching: 0 } : whole;
+    return placeSet && tiers[0]?.length === 0 ? { ...placeSet, matching: 0 } : placeSet;
   }
   const there = matcher({ ...reading, placeAlone: reading.placeSaid }, query.filters);
-  const match = matching(allOf(rest.map((word) => word.match)));
-  const inNames = matching(inName(allOf(rest.map((word) => word.asName))));
-  const inside = there(allOf(rest.map((word) => word.match)));
+  const match = matchOf(allOf(otherWords.map((word) => word.match)));
+  const inNames = matchOf(inName(allOf(otherWords.map((word) => word.asName))));
+  const inside = there(allOf(otherWords.map((word) => word.match)));
   // Without a kind this is what is in names.
-  const kinds = rest.some((word) => word.match !== word.asName)
-    ? [there(allOf(rest.map((word) => word.ofKind)))]
+  const kinds = otherWords.some((word) => word.match !== word.asName)
+    ? [there(allOf(otherWords.map((word) => word.ofKind)))]
     : [];
   // "Water in Kenya": of what is there, names that say water tell more than texts that mention it.
   const isPlain = reading.placeSaid && kinds.length === 0;
-  const called = isPlain ? [there(inName(allOf(rest.map((word) => word.asName))))] : [];
-  const wanted = [...new Set([...kinds, ...called, inside, match])];
-  const { named, tiers } = await index.tiers(wanted, inNames);
+  const exactNames = isPlain ? [there(inName(allOf(otherWords.map((word) => word.asName))))] : [];
+  const tierMatches = [...new Set([...kinds, ...exactNames, inside, match])];
+  const { named, tiers } = await index.tiers(tierMatches, inNames);
   const first =
-    query.guessed === null ? byName(named, reading) : bySimilarity(named, query.guessed);
+    query.typedText === null ? byName(named, reading) : bySimilarity(named, query.typedText);
   return found({ tiers }, match, first);
 }
 
@@ -83,14 +83,14 @@ export async function withSomeWords(
   all: CandidateSet | null,
 ): Promise<CandidateSet | null> {
   const { cause } = reading;
-  const rest = [...new Set(besidePlace(reading).map(({ match }) => match))];
-  if (rest.length + (cause === null ? 0 : 1) < 2) return all;
-  const matching = matcher(reading, query.filters);
-  const some = rarest(rest, await index.counts(rest));
-  const tiers = [...some, ...(cause === null ? [] : [cause])];
+  const wordMatches = [...new Set(besidePlace(reading).map(({ match }) => match))];
+  if (wordMatches.length + (cause === null ? 0 : 1) < 2) return all;
+  const matchOf = matcher(reading, query.filters);
+  const rareWords = rarest(wordMatches, await index.counts(wordMatches));
+  const tiers = [...rareWords, ...(cause === null ? [] : [cause])];
   if (tiers.length === 0) return all;
-  const match = matching(anyOf(tiers));
-  const rows = await index.tiers([...tiers.map((tier) => matching(tier)), match], noMatch);
+  const match = matchOf(anyOf(tiers));
+  const rows = await index.tiers([...tiers.map((tier) => matchOf(tier)), match], noMatch);
   const candidates = found(rows, match, all?.head ?? []);
   return candidates && { ...candidates, matching: all?.count ?? 0 };
 }
@@ -117,8 +117,8 @@ function matcher({ words, place, placeAlone }: Reading, filters: readonly FtsMat
     place === null || placeAlone ? [] : [inName(allOf(words.map(({ asName }) => asName)))];
   const inside = place === null ? [] : [place.match];
   return (...matches: FtsMatch[]): FtsMatch => {
-    const wanted = matches.length === 0 ? inside : [anyOf(matches), ...inside];
-    return allOf([anyOf([...names, allOf(wanted)]), ...filters]);
+    const conditions = matches.length === 0 ? inside : [anyOf(matches), ...inside];
+    return allOf([anyOf([...names, allOf(conditions)]), ...filters]);
   };
 }
 
@@ -171,20 +171,20 @@ export async function pageOf(
  * First the name that is the text as it was typed, then those that begin with it or have it as their initials, then those
  * with all of the words, the place included, then those with all but the place; in each, the shorter names first.
  */
-function byName(named: readonly NameTier[], reading: Reading): RowId[] {
-  const typed = tellingText(reading.words.map((word) => textOf(word.typed)).join(" "));
-  const words = typed.split(" ");
-  const restWords = besidePlace(reading).map((word) => fold(textOf(word.typed)));
+function byName(nameTiers: readonly NameTier[], reading: Reading): RowId[] {
+  const typedText = tellingText(reading.words.map((word) => textOf(word.searchWord)).join(" "));
+  const words = typedText.split(" ");
+  const restWords = besidePlace(reading).map((word) => fold(textOf(word.searchWord)));
   // "Food in Hilo": a name elsewhere that only has these words follows what is there.
   const farthest = reading.placeSaid ? 1 : Infinity;
   const nearness = (name: string, original: string) => {
-    if (name === typed) return 0;
-    if (name.startsWith(typed)) return 1;
-    if (initialsOf(original) === typed) return 2;
+    if (name === typedText) return 0;
+    if (name.startsWith(typedText)) return 1;
+    if (initialsOf(original) === typedText) return 2;
     if (words.every((word) => name.includes(word))) return 3;
     return restWords.every((word) => name.includes(word)) ? 4 : 5;
   };
-  return named
+  return nameTiers
     .map(({ row, name }) => ({ row, text: tellingText(name), original: name }))
     .map((match) => ({ ...match, nearness: nearness(match.text, match.original) }))
     .filter((match) => match.nearness <= farthest)
@@ -192,9 +192,9 @@ function byName(named: readonly NameTier[], reading: Reading): RowId[] {
     .map(({ row }) => row);
 }
 
-function bySimilarity(named: readonly NameTier[], typed: string): RowId[] {
-  const similarity = similarTo(typed);
-  return named
+function bySimilarity(nameTiers: readonly NameTier[], typedText: string): RowId[] {
+  const similarity = similarTo(typedText);
+  return nameTiers
     .map(({ row, name }) => ({ row, nearness: similarity(name) }))
     .sort((a, b) => b.nearness - a.nearness || a.row - b.row)
     .map(({ row }) => row);

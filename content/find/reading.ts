@@ -32,7 +32,7 @@ import {
   wordMatch,
 } from "./query.ts";
 import {
-  named,
+  placeNameMatch,
   type Place,
   placeOf,
   unknownTown,
@@ -48,7 +48,7 @@ import {
  * of organisation that it names. `inPlace`: it names the place.
  */
 export type ReadWord = {
-  typed: SearchWord;
+  searchWord: SearchWord;
   match: FtsMatch;
   asName: FtsMatch;
   ofKind: FtsMatch;
@@ -78,40 +78,40 @@ export async function literalReading(
   words: readonly SearchWord[],
 ): Promise<Reading> {
   const completions = await completionsOf(index, words);
-  const read = words.map((typed) => {
-    const match = wordMatch(typed, completions);
-    return { typed, match, asName: match, ofKind: inName(match), inPlace: false };
+  const readWords = words.map((searchWord) => {
+    const match = wordMatch(searchWord, completions);
+    return { searchWord, match, asName: match, ofKind: inName(match), inPlace: false };
   });
-  return { words: read, place: null, placeSaid: false, placeAlone: false, cause: null };
+  return { words: readWords, place: null, placeSaid: false, placeAlone: false, cause: null };
 }
 
-/** Takes a place out of the words and adds other spellings to the rest. `typed` is the whole text. */
+/** Takes a place out of the words and adds other spellings to the rest. `fullText` is the whole text. */
 export async function readingOf(
   index: WordsIndex,
   words: readonly SearchWord[],
-  typed: string,
+  fullText: string,
 ): Promise<Reading> {
-  const own = needed(words);
-  const pairs = joinedPairs(own);
+  const neededWords = needed(words);
+  const pairs = joinedPairs(neededWords);
   const pairMatches = pairs.map(({ text }) => phrase(text));
   // All at once what is asked for one after the other below.
-  await index.foremost([...placeSpans(words).map(named), ...pairMatches]);
+  await index.foremost([...placeSpans(words).map(placeNameMatch), ...pairMatches]);
   const span = await placeIn(index, words);
   const placeWords = new Set(span === null ? [] : words.slice(span.from, span.to));
-  const rest = asking(
-    own.filter((word) => !placeWords.has(word)),
+  const otherWords = asking(
+    neededWords.filter((word) => !placeWords.has(word)),
     span !== null,
   );
-  const placed = own.filter((word) => placeWords.has(word) || rest.includes(word));
+  const keptWords = neededWords.filter((word) => placeWords.has(word) || otherWords.includes(word));
   const isUsed = await index.foremost(pairMatches);
-  const formed = pairs
+  const wordsWithForms = pairs
     .filter((_, at) => isUsed[at] !== null)
-    .reduce(withPair, withForms(own, { typed, alone: rest.length === 1 }));
+    .reduce(withPair, withForms(neededWords, { text: fullText, alone: otherWords.length === 1 }));
   const completions = await completionsOf(index, words);
-  const read = placed.map((word) => {
-    const match = wordMatch(formed[own.indexOf(word)] ?? word, completions);
+  const readWords = keptWords.map((word) => {
+    const match = wordMatch(wordsWithForms[neededWords.indexOf(word)] ?? word, completions);
     return {
-      typed: word,
+      searchWord: word,
       match,
       asName: match,
       ofKind: inName(match),
@@ -119,27 +119,27 @@ export async function readingOf(
     };
   });
   return {
-    words: withKinds(read),
+    words: withKinds(readWords),
     place: span?.place ?? null,
-    placeSaid: span?.said === true,
-    placeAlone: rest.length === 0 && placed.length < words.length,
+    placeSaid: span?.isExplicit === true,
+    placeAlone: otherWords.length === 0 && keptWords.length < words.length,
     cause: null,
   };
 }
 
 /** Lets words that name a kind of organisation match its other names, and what registers say is of the kind. */
 function withKinds(words: readonly ReadWord[]): ReadWord[] {
-  const read = [...words];
-  for (const { from, to, kind } of kindsIn(words.map(({ typed }) => typed))) {
+  const result = [...words];
+  for (const { from, to, kind } of kindsIn(words.map(({ searchWord }) => searchWord))) {
     const run = words.slice(from, to);
     if (run.some(({ inPlace }) => inPlace)) continue;
-    const others = textsOf(kind).map((other) => phrase(other));
+    const synonyms = textsOf(kind).map((text) => phrase(text));
     const codes = kindMatches(kind.codes);
-    const match = anyOf([allOf(run.map((word) => word.match)), ...others, ...codes]);
+    const match = anyOf([allOf(run.map((word) => word.match)), ...synonyms, ...codes]);
     const ofKind = anyOf([allOf(run.map((word) => word.ofKind)), ...codes]);
-    for (const [at, word] of run.entries()) read[from + at] = { ...word, match, ofKind };
+    for (const [at, word] of run.entries()) result[from + at] = { ...word, match, ofKind };
   }
-  return read;
+  return result;
 }
 
 /**
@@ -147,23 +147,23 @@ function withKinds(words: readonly ReadWord[]): ReadWord[] {
  * profiles with these words. Null without a place or a cause.
  */
 export async function causeReading(index: SearchIndex, reading: Reading): Promise<Reading | null> {
-  const rest = besidePlace(reading);
-  if (reading.place === null || rest.length === 0) return null;
-  const matches = rest.map(({ match }) => match);
+  const otherWords = besidePlace(reading);
+  if (reading.place === null || otherWords.length === 0) return null;
+  const matches = otherWords.map(({ match }) => match);
   const id =
-    (await index.causeOf(inName(allOf(rest.map(({ asName }) => asName))))) ??
-    causeOf(rest.map(({ typed }) => typed)) ??
+    (await index.causeOf(inName(allOf(otherWords.map(({ asName }) => asName))))) ??
+    causeOf(otherWords.map(({ searchWord }) => searchWord)) ??
     (await index.causeOf(anyOf(matches)));
   return id === null ? null : { ...reading, cause: filterMatch("cause", id) };
 }
 
 /** What a half-typed one among the words may become; null when it is not looked up. */
 async function completionsOf(index: WordsIndex, words: readonly SearchWord[]) {
-  const begun = halfTypedWord(words);
-  return begun === null ? null : index.completions(begun);
+  const beginning = halfTypedWord(words);
+  return beginning === null ? null : index.completions(beginning);
 }
 
-type FoundPlace = { place: Place; from: number; to: number; said: boolean };
+type FoundPlace = { place: Place; from: number; to: number; isExplicit: boolean };
 
 /** The place that the words name, with the larger and smaller ones beside it: "Portland, Maine, USA". */
 async function placeIn(
@@ -183,7 +183,8 @@ async function codeAfterPlace(
   const [to, from] = [words.length, words.length - 1];
   const before = placesBeside(words, { from, to });
   for (const place of placesOfCodeBehind(words.slice(from).map(textOf).join())) {
-    if ((await firstPlace(index, before, place)) !== null) return { place, from, to, said: false };
+    if ((await firstPlace(index, before, place)) !== null)
+      return { place, from, to, isExplicit: false };
   }
   return null;
 }
@@ -194,9 +195,10 @@ async function widened(
   words: readonly SearchWord[],
   match: FoundPlace,
 ): Promise<FoundPlace> {
-  const other = await firstPlace(index, placesBeside(words, match), match.place);
-  if (other === null) return match;
-  const [inner, outer] = other.from < match.from ? [other, match] : [match, other];
+  const secondPlace = await firstPlace(index, placesBeside(words, match), match.place);
+  if (secondPlace === null) return match;
+  const [inner, outer] =
+    secondPlace.from < match.from ? [secondPlace, match] : [match, secondPlace];
   const place = {
     name: `${inner.place.name}, ${outer.place.name}`,
     match: allOf([inner.place.match, outer.place.match]),
@@ -207,7 +209,7 @@ async function widened(
     place,
     from: inner.from,
     to: outer.to,
-    said: inner.said || outer.said,
+    isExplicit: inner.isExplicit || outer.isExplicit,
   });
 }
 
@@ -217,14 +219,16 @@ async function firstPlace(
   spans: readonly Span[],
   outer?: Place,
 ): Promise<FoundPlace | null> {
-  const located = await index.foremost(spans.map(named));
+  const locations = await index.foremost(spans.map(placeNameMatch));
   for (const [at, span] of spans.entries()) {
     const { from, to, text } = span;
     const places = span.isCode ? placesOfCode(text) : [];
-    const match = placeOf(text, located[at] ?? null) ?? (span.said ? unknownTown(text) : null);
+    const match =
+      placeOf(text, locations[at] ?? null) ?? (span.isExplicit ? unknownTown(text) : null);
     for (const place of [...places, match]) {
       if (place === null) continue;
-      if (await isMeant(index, span, place, outer)) return { place, from, to, said: span.said };
+      if (await isMeant(index, span, place, outer))
+        return { place, from, to, isExplicit: span.isExplicit };
     }
   }
   return null;
@@ -232,12 +236,12 @@ async function firstPlace(
 
 const isMeant = async (
   index: WordsIndex,
-  { from, to, text, said }: Span,
+  { from, to, text, isExplicit }: Span,
   place: Place,
   outer?: Place,
 ): Promise<boolean> =>
   outer === undefined
-    ? said || to - from > 1 || place.isSure || (await isRatherPlace(index, text, place))
+    ? isExplicit || to - from > 1 || place.isSure || (await isRatherPlace(index, text, place))
     : (await index.foremost([allOf([place.match, outer.match])]))[0] !== null;
 
 /** Whether more profiles are in the place than use the word: Reading is a town, and reading is none. */
@@ -269,54 +273,66 @@ export async function corrected(
 ): Promise<{ words: SearchWord[]; corrections: Correction[] } | null> {
   const counts = await index.counts(words.map(({ match }) => match));
   const doubtful = words
-    .map(({ typed, inPlace }, at) => ({ word: typed, inPlace, at, count: counts[at] ?? 0 }))
+    .map(({ searchWord, inPlace }, at) => ({
+      word: searchWord,
+      inPlace,
+      at,
+      count: counts[at] ?? 0,
+    }))
     .filter(({ word, count, inPlace }) => count < rareMax && !inPlace && !isKnownWord(textOf(word)))
     .sort((a, b) => a.count - b.count)
     .slice(0, correctedMax)
     .sort((a, b) => a.at - b.at);
   const corrections: Correction[] = [];
-  const changed = new Map<SearchWord, SearchWord>();
+  const replacements = new Map<SearchWord, SearchWord>();
   for (const { word, count } of doubtful) {
-    const typed = fold(textOf(word));
-    const others = typed.includes(" ") ? [] : await meantBy(index, typed, count);
-    const initials = count === 0 && /^[a-z]{3,7}$/.test(typed) ? [initialsMatch(typed)] : [];
-    const [meant] = others;
-    if (meant === undefined && initials.length === 0) continue;
-    if (meant !== undefined) corrections.push({ typed: textOf(word), meant });
+    const text = fold(textOf(word));
+    const candidates = text.includes(" ") ? [] : await meantBy(index, text, count);
+    const initials = count === 0 && /^[a-z]{3,7}$/.test(text) ? [initialsMatch(text)] : [];
+    const [best] = candidates;
+    if (best === undefined && initials.length === 0) continue;
+    if (best !== undefined) corrections.push({ typed: textOf(word), meant: best });
     // The likeliest stands first: places are looked for by it.
-    changed.set(word, { forms: [...others, ...word.forms], prefix: false, also: initials });
+    replacements.set(word, {
+      forms: [...candidates, ...word.forms],
+      prefix: false,
+      also: initials,
+    });
   }
-  return changed.size === 0
+  return replacements.size === 0
     ? null
-    : { words: words.map(({ typed }) => changed.get(typed) ?? typed), corrections };
+    : {
+        words: words.map(({ searchWord }) => replacements.get(searchWord) ?? searchWord),
+        corrections,
+      };
 }
 
 /** Words or pairs of words that may be meant by one that is unknown, the likeliest first. */
-async function meantBy(index: SearchIndex, typed: string, count: number): Promise<string[]> {
+async function meantBy(index: SearchIndex, text: string, count: number): Promise<string[]> {
   const isUnknown = count < rightFrom;
   const least = count * (isUnknown ? timesAsMany.unknown : timesAsMany.known);
-  const most = isUnknown ? mistakesMax(typed) : 1;
-  const others = [
-    ...splits(typed).map((word) => ({ word, distance: 1 })),
-    ...(await nearWords(index, typed)).map((word) => ({
+  const most = isUnknown ? mistakesMax(text) : 1;
+  const candidates = [
+    ...splits(text).map((word) => ({ word, distance: 1 })),
+    ...(await nearWords(index, text)).map((word) => ({
       word,
-      distance: editDistance(word, typed, most),
+      distance: editDistance(word, text, most),
     })),
   ];
-  const counts = await index.counts(others.map(({ word }) => phrase(word)));
-  return others
-    .map((other, at) => ({ ...other, count: counts[at] ?? 0 }))
-    .filter(({ count: other, distance }) => other > least && distance <= most)
+  const counts = await index.counts(candidates.map(({ word }) => phrase(word)));
+  return candidates
+    .map((candidate, at) => ({ ...candidate, count: counts[at] ?? 0 }))
+    .filter(({ count: candidateCount, distance }) => candidateCount > least && distance <= most)
     .sort((a, b) => a.distance - b.distance || b.count - a.count || (a.word < b.word ? -1 : 1))
     .slice(0, otherWordsMax)
     .map(({ word }) => word);
 }
 
-async function nearWords(index: SearchIndex, typed: string): Promise<string[]> {
-  if (mistakesMax(typed) === 0) return [];
-  for (const begun of beginnings(typed)) {
-    const near = nearestWords(typed, await index.wordsFrom(begun));
+async function nearWords(index: SearchIndex, text: string): Promise<string[]> {
+  if (mistakesMax(text) === 0) return [];
+  for (const beginning of beginnings(text)) {
+    const near = nearestWords(text, await index.wordsFrom(beginning));
     if (near.length > 0) return near;
   }
-  return otherFirstLetters(typed);
+  return otherFirstLetters(text);
 }

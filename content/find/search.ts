@@ -34,13 +34,13 @@ import {
 
 /** One page of a search. */
 export type SearchPage = {
-  /** All that is found, counted exactly. */
+  /** The exact number of results. */
   total: number;
-  /** So many of them, the first ones, are what was asked for; the others are related. */
+  /** How many of them match the query; these come first, and the others are only related. */
   matching: number;
   /** The nonprofits of this page, in order. */
   ids: number[];
-  /** All that match, where they were asked for: one more than `matchesMax` when there are more. */
+  /** Ids of all matches, if asked for; one more than `matchesMax` when there are more. */
   matches?: number[];
   /** How far each is from the place that the search is near, by id, in kilometres. */
   distances?: Readonly<Record<string, number>>;
@@ -49,9 +49,9 @@ export type SearchPage = {
 export type Search = (query: SearchQuery, version?: number) => Promise<SearchPage>;
 
 /**
- * Searches the directory. With words by relevance; without by impact, verified, name. Withdrawn profiles are in no
- * result. Any text is good: none is a syntax error. What was learnt about words is forgotten when `version`, the number
- * of the newest change, is another one. Source: decisions, "Search".
+ * Searches the directory: with words by relevance, without them by impact, verification and name. Withdrawn profiles
+ * are in no result, and no text is a syntax error. Cached facts about words are dropped when `version`, the number of
+ * the newest change, is another one. Source: decisions, "Search".
  */
 export function searchIn(
   store: Queryable,
@@ -67,9 +67,9 @@ export function searchIn(
     }
     const filters = filterMatches(query.filters);
     if (filters === null) return nothing;
-    const numbered = query.literal ? null : await numberedPage(store, query);
-    if (numbered !== null) {
-      const { number, ...page } = numbered;
+    const pageByNumber = query.literal ? null : await numberedPage(store, query);
+    if (pageByNumber !== null) {
+      const { number, ...page } = pageByNumber;
       const understood = { ...asTyped.understood, number };
       const matches = query.matches === true ? { matches: page.ids } : {};
       return { ...page, matching: page.total, ...matches, ...asTyped, understood };
@@ -84,7 +84,7 @@ export function searchIn(
     const nearby = await near(query, version);
     if (nearby === null) return anywhere(query);
     const page = await nearPage(index, nearby, { ...query, q: nearby.q });
-    // Only what words say of a place may be widened.
+    // Only a place that was read from the words may be given up.
     const isFound = page.matching > 0 || page.understood.corrections.length > 0;
     if (!isFound && query.near === undefined) return anywhere(query);
     const distances = await distancesOf(index, nearby, page.ids);
@@ -105,11 +105,15 @@ async function nearPage(
   if (filters === null || kms.size === 0) return nothing;
   if (q !== null && words.length > 0)
     return wordsPage(index, words, filters, { ...query, q }, [match]);
-  const all = allOf([match, ...filters]);
+  const nearbyMatch = allOf([match, ...filters]);
   const byDistance = [...kms.keys()].map((word) => allOf([phrase(word), ...filters]));
   const head = (await index.tiers(byDistance, '""')).tiers.flat();
-  const page = await pageOf(index, { match: all, head, count: null, matching: null }, query);
-  const matches = query.matches && (await index.ids(all, matchesMax + 1));
+  const page = await pageOf(
+    index,
+    { match: nearbyMatch, head, count: null, matching: null },
+    query,
+  );
+  const matches = query.matches && (await index.ids(nearbyMatch, matchesMax + 1));
   return { ...nothing, ...page, ...(matches && { matches }) };
 }
 
@@ -136,22 +140,22 @@ const asTyped: Understanding = {
 
 const nothing: SearchPage = { total: 0, matching: 0, ids: [], ...asTyped };
 
-/** `shown`: name of the place where the results are, if it is not the one asked for. */
+/** `area`: name of the place where the results are, if it is not the one asked for. */
 type Answer = {
-  found: CandidateSet;
+  candidates: CandidateSet;
   reading: Reading;
   corrections?: readonly Correction[];
-  /** Why all of it is only related. */
+  /** Why all results are only related. */
   note?: string;
-  shown?: string;
-  /** The same words, read in the same way, with other filters. */
+  area?: string;
+  /** Repeats the search with other filters and the same reading of the words. */
   again: (query: RankingQuery) => Promise<CandidateSet | null>;
 };
 
-/** When fewer have all of the words, what is related follows. */
+/** When fewer results have all of the words, related ones follow. */
 const fewMax = 20;
 
-/** `around`: what results must match beside the filters; the words are read by it, too. */
+/** `around`: what results must match besides the filters; it also guides how the words are read. */
 async function wordsPage(
   index: SearchIndex,
   words: readonly SearchWord[],
@@ -159,21 +163,22 @@ async function wordsPage(
   { q, literal, limit, offset, steady, matches }: Omit<SearchQuery, "filters"> & { q: string },
   around: readonly FtsMatch[] = [],
 ): Promise<SearchPage> {
-  const wanted = { filters: [...filters, ...around], guessed: null, limit, offset };
-  const rankingQuery = steady === true ? { ...wanted, filters: around } : wanted;
+  const pageQuery = { filters: [...filters, ...around], typedText: null, limit, offset };
+  const rankingQuery = steady === true ? { ...pageQuery, filters: around } : pageQuery;
   const reading = literal ? await literalReading(index, words) : await readingOf(index, words, q);
   const answer = await (literal ? exactly : nearest)(index, reading, { ...rankingQuery, q });
-  const candidateSet = rankingQuery === wanted ? answer?.found : await answer?.again(wanted);
+  const candidateSet =
+    rankingQuery === pageQuery ? answer?.candidates : await answer?.again(pageQuery);
   if (answer === null || !candidateSet)
     return { ...nothing, ...understanding(answer ?? { reading }, nothing) };
-  const page = counted(answer, await pageOf(index, candidateSet, wanted));
-  const all = matches && { matches: await index.ids(candidateSet.match, matchesMax + 1) };
-  return { ...page, ...all, ...understanding(answer, page) };
+  const page = counted(answer, await pageOf(index, candidateSet, pageQuery));
+  const allMatches = matches && { matches: await index.ids(candidateSet.match, matchesMax + 1) };
+  return { ...page, ...allMatches, ...understanding(answer, page) };
 }
 
 /** Results with a note or from another place are related, not matches. */
-const counted = ({ note, shown }: Answer, page: RankedPage): RankedPage =>
-  note === undefined && shown === undefined ? page : { ...page, matching: 0 };
+const counted = ({ note, area }: Answer, page: RankedPage): RankedPage =>
+  note === undefined && area === undefined ? page : { ...page, matching: 0 };
 
 /** What has all of the words as they stand, else some of them. */
 const exactly = async (index: SearchIndex, reading: Reading, query: RankingQuery) =>
@@ -190,18 +195,18 @@ async function nearest(
   reading: Reading,
   { q, ...query }: RankingQuery & { q: string },
 ): Promise<Answer | null> {
-  const typed = await allWords(index, reading, query);
-  if (typed !== null && !isDoubtful(reading, typed)) return typed;
+  const typedAnswer = await allWords(index, reading, query);
+  if (typedAnswer !== null && !isDoubtful(reading, typedAnswer)) return typedAnswer;
   const guess = await guessOf(index, reading, q);
-  if (typed !== null && !guess?.corrections?.length) return typed;
-  const meant = guess?.reading ?? reading;
+  if (typedAnswer !== null && !guess?.corrections?.length) return typedAnswer;
+  const likelyReading = guess?.reading ?? reading;
   const steps = [
-    () => guess && guessed(index, guess, { ...query, guessed: q }),
-    () => sameCause(index, meant, query),
+    () => guess && guessed(index, guess, { ...query, typedText: q }),
+    () => sameCause(index, likelyReading, query),
     () => mentioned(index, reading, query),
     () => someWords(index, reading, query),
     () => guess && someWords(index, guess.reading, query, guess),
-    () => nearPlace(index, meant, query),
+    () => nearPlace(index, likelyReading, query),
   ];
   for (const step of steps) {
     const answer = await step();
@@ -210,18 +215,18 @@ async function nearest(
   return null;
 }
 
-/** A single word that few have may be a mistake of registers themselves: "CHRUCH". */
-const isDoubtful = (reading: Reading, { found }: Answer): boolean =>
-  besidePlace(reading).length === 1 && (found.count ?? fewMax) < fewMax;
+/** A single word that few profiles have may be misspelt in the registers themselves: "CHRUCH". */
+const isDoubtful = (reading: Reading, { candidates }: Answer): boolean =>
+  besidePlace(reading).length === 1 && (candidates.count ?? fewMax) < fewMax;
 
 type Guess = Pick<Answer, "reading" | "corrections" | "note">;
 
-/** The words with those that may be meant instead of unknown ones; null when nothing is near to these. */
-async function guessOf(index: SearchIndex, reading: Reading, typed: string): Promise<Guess | null> {
-  const meant = await corrected(index, reading);
-  if (meant === null) return null;
-  const { corrections } = meant;
-  const guess = await readingOf(index, meant.words, typed);
+/** The words, with likely spellings in place of unknown words; null when no spelling is near. */
+async function guessOf(index: SearchIndex, reading: Reading, text: string): Promise<Guess | null> {
+  const respelling = await corrected(index, reading);
+  if (respelling === null) return null;
+  const { corrections } = respelling;
+  const guess = await readingOf(index, respelling.words, text);
   return { reading: guess, corrections, ...correctionNote(corrections) };
 }
 
@@ -231,10 +236,10 @@ async function guessed(
   guess: Guess,
   query: RankingQuery,
 ): Promise<Answer | null> {
-  const again = (other: RankingQuery) =>
-    withAllWords(index, guess.reading, { ...other, guessed: query.guessed });
+  const again = (otherQuery: RankingQuery) =>
+    withAllWords(index, guess.reading, { ...otherQuery, typedText: query.typedText });
   const candidates = await again(query);
-  return candidates && { found: candidates, again, ...guess };
+  return candidates && { candidates, again, ...guess };
 }
 
 /** What has all of the words; where they are few, what is in the place for the same cause or has some of them follows. */
@@ -243,15 +248,19 @@ async function allWords(
   reading: Reading,
   query: RankingQuery,
 ): Promise<Answer | null> {
-  const narrow = (other: RankingQuery) => withAllWords(index, reading, other);
-  const all = await narrow(query);
-  if (all === null || all.count === null || all.count >= fewMax)
-    return all && { found: all, reading, again: narrow };
+  const narrow = (otherQuery: RankingQuery) => withAllWords(index, reading, otherQuery);
+  const allWordsSet = await narrow(query);
+  if (allWordsSet === null || allWordsSet.count === null || allWordsSet.count >= fewMax)
+    return allWordsSet && { candidates: allWordsSet, reading, again: narrow };
   const wider = (await causeReading(index, reading)) ?? reading;
-  const candidates = await withSomeWords(index, wider, query, all);
-  const again = async (other: RankingQuery) =>
-    withSomeWords(index, wider, other, await narrow(other));
-  return { found: candidates ?? all, reading, again: candidates === null ? narrow : again };
+  const candidates = await withSomeWords(index, wider, query, allWordsSet);
+  const again = async (otherQuery: RankingQuery) =>
+    withSomeWords(index, wider, otherQuery, await narrow(otherQuery));
+  return {
+    candidates: candidates ?? allWordsSet,
+    reading,
+    again: candidates === null ? narrow : again,
+  };
 }
 
 async function someWords(
@@ -260,9 +269,9 @@ async function someWords(
   query: RankingQuery,
   guess: Partial<Guess> = {},
 ): Promise<Answer | null> {
-  const again = (other: RankingQuery) => withSomeWords(index, reading, other, null);
+  const again = (otherQuery: RankingQuery) => withSomeWords(index, reading, otherQuery, null);
   const candidates = await again(query);
-  return candidates && { found: candidates, again, note: someNote, ...guess, reading };
+  return candidates && { candidates, again, note: someNote, ...guess, reading };
 }
 
 /** What is in the place for the cause that the words name; null when nothing is. */
@@ -273,9 +282,9 @@ async function sameCause(
 ): Promise<Answer | null> {
   const ofCause = await causeReading(index, reading);
   if (ofCause === null) return null;
-  const again = (other: RankingQuery) => withSomeWords(index, ofCause, other, null);
+  const again = (otherQuery: RankingQuery) => withSomeWords(index, ofCause, otherQuery, null);
   const candidates = await again(query);
-  return candidates && { found: candidates, again, reading, note: causeNote };
+  return candidates && { candidates, again, reading, note: causeNote };
 }
 
 /** What has all of the words, and the place among them; null when nothing has. */
@@ -287,7 +296,7 @@ async function mentioned(
   if (reading.place === null) return null;
   const words = reading.words.map((word) => ({ ...word, inPlace: false }));
   const answer = await allWords(index, { ...reading, words, place: null, cause: null }, query);
-  return answer && { ...answer, reading, shown: elsewhere };
+  return answer && { ...answer, reading, area: elsewhere };
 }
 
 /** What matches around the place, the nearest first, or anywhere; null when nothing does. */
@@ -298,15 +307,15 @@ async function nearPlace(
 ): Promise<Answer | null> {
   if (reading.place === null) return null;
   const around = reading.place.around.map(({ name, match }) => ({
-    shown: name,
+    area: name,
     near: { ...reading, place: { name, match, around: [], isSure: false } },
   }));
-  const anywhere = { shown: elsewhere, near: { ...reading, place: null, cause: null } };
-  for (const { shown, near } of isPlaceAlone(reading) ? around : [...around, anywhere]) {
+  const anywhere = { area: elsewhere, near: { ...reading, place: null, cause: null } };
+  for (const { area, near } of isPlaceAlone(reading) ? around : [...around, anywhere]) {
     const answer = await exactly(index, near, query);
     if (answer === null) continue;
-    const { found, again } = answer;
-    return { found, again, reading, shown };
+    const { candidates, again } = answer;
+    return { candidates, again, reading, area };
   }
   return null;
 }
@@ -323,23 +332,25 @@ const causeNote =
 /** No note if no word was replaced: `corrected` may only have added that the letters are initials. */
 function correctionNote(corrections: readonly Correction[]): { note?: string } {
   if (corrections.length === 0) return {};
-  const each = new Set(corrections.map(({ typed, meant }) => `"${meant}" instead of "${typed}"`));
+  const spellings = new Set(
+    corrections.map(({ typed, meant }) => `"${meant}" instead of "${typed}"`),
+  );
   return {
-    note: `Few profiles or none have the words as typed. Looked for ${[...each].join(", ")}.`,
+    note: `Few profiles or none have the words as typed. Looked for ${[...spellings].join(", ")}.`,
   };
 }
 
 function understanding(
-  { reading, corrections = [], note, shown }: Omit<Answer, "found" | "again">,
+  { reading, corrections = [], note, area }: Omit<Answer, "candidates" | "again">,
   page: Pick<SearchPage, "total" | "matching">,
 ): Understanding {
   const { place } = reading;
-  const remark = note ?? noteOf(reading, shown ?? null, page);
+  const remark = note ?? noteOf(reading, area ?? null, page);
   return {
     understood: {
       number: null,
-      place: place === null ? null : { name: place.name, shown: shown ?? place.name },
-      words: besidePlace(reading).map(({ typed }) => textOf(typed)),
+      place: place === null ? null : { name: place.name, shown: area ?? place.name },
+      words: besidePlace(reading).map(({ searchWord }) => textOf(searchWord)),
       corrections: [...corrections],
     },
     exact: remark === null,

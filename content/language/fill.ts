@@ -13,13 +13,13 @@ export function filled(pattern: Pattern, values: Values, { number, plural }: For
       ? pattern
       : (pattern[plural(Number(values["count"]))] ?? pattern["other"] ?? "");
   const [start, ...parts] = text.split("{");
-  return parts.reduce((done, part) => {
-    const [name = "", rest] = part.split("}");
+  return parts.reduce((filledText, part) => {
+    const [name = "", tail] = part.split("}");
     const value = Object.hasOwn(values, name) ? values[name] : undefined;
     if (value === undefined) throw new Error(`no ${name} in "${text}"`);
-    const said = typeof value === "number" ? number(value) : value;
+    const valueText = typeof value === "number" ? number(value) : value;
     // An abbreviation ends the sentence, too: "EE. UU." and no second stop.
-    const isStopped = said.endsWith(".") && rest?.startsWith(".");
-    return done + said + (isStopped ? rest?.slice(1) : rest);
+    const isStopped = valueText.endsWith(".") && tail?.startsWith(".");
+    return filledText + valueText + (isStopped ? tail?.slice(1) : tail);
   }, start ?? "");
 }

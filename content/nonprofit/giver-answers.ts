@@ -20,11 +20,11 @@ const deductibilityCodes = Object.entries(words.codes).map(
 /** Whether gifts are deductible from US tax, by the IRS; null for organisations of other registers. `revoked`: a revocation that holds. */
 export function deductibilityOf(
   records: readonly RegisterRecord[],
-  revoked: RegisterRecord | null,
+  revocation: RegisterRecord | null,
   scheme: string,
 ): Judgement<DeductibilityAnswer> | null {
   if (scheme !== usScheme) return null;
-  if (revoked !== null) return { value: "not deductible", by: revoked };
+  if (revocation !== null) return { value: "not deductible", by: revocation };
   for (const [register, codes] of deductibilityCodes) {
     const by = records.find(
       (record) => record.register === register && record.state === "registered",
@@ -70,10 +70,10 @@ type RegisterFacts = {
   again: RegisterRecord | null;
 };
 
-const questions: readonly [GiverAnswer["question"], (known: RegisterFacts) => Answer | null][] = [
+const questions: readonly [GiverAnswer["question"], (facts: RegisterFacts) => Answer | null][] = [
   ["deductible", deductibleAnswer],
-  ["filing", (known) => firstOf(coded("filing", known))],
-  ["foundation_type", (known) => firstOf(coded("foundation_type", known))],
+  ["filing", (facts) => firstOf(codedAnswers("filing", facts))],
+  ["foundation_type", (facts) => firstOf(codedAnswers("foundation_type", facts))],
   ["daf", dafAnswer],
   ["latest_return", latestReturn],
   ["revoked", revokedAnswer],
@@ -98,34 +98,46 @@ export function giverAnswers(
     const giverAnswer = answer(facts);
     const reason = unknown.get(isUs || !ofUsLaw.has(question) ? question : "abroad");
     if (giverAnswer === null && reason === undefined) return [];
-    const { by, ...said } = giverAnswer ?? { value: "not known", reason: reason ?? "", by: null };
-    return { org_id, question, ...said, register: by?.register ?? null, as_of: by && dateOf(by) };
+    const { by, ...answerText } = giverAnswer ?? {
+      value: "not known",
+      reason: reason ?? "",
+      by: null,
+    };
+    return {
+      org_id,
+      question,
+      ...answerText,
+      register: by?.register ?? null,
+      as_of: by && dateOf(by),
+    };
   });
 }
 const ofUsLaw: ReadonlySet<string> = new Set(["filing", "foundation_type", "daf", "revoked"]);
 
 /** The same of all numbers of which registers speak. */
 export const allGiverAnswers = (records: readonly RegisterRecord[]): GiverAnswer[] =>
-  [...Map.groupBy(records, ({ org_id }) => org_id)].flatMap((known) => giverAnswers(...known));
+  [...Map.groupBy(records, ({ org_id }) => org_id)].flatMap((groupRecords) =>
+    giverAnswers(...groupRecords),
+  );
 
 /** What the table says under a name, with a value of the record's own where there is one. */
 function answerOf(
   name: keyof typeof words.giver_says,
   by: RegisterRecord | null,
-  own?: string | number,
+  text?: string | number,
 ): Answer {
   const { value, reason } = words.giver_says[name];
-  return { value: String(own ?? value), reason, by };
+  return { value: String(text ?? value), reason, by };
 }
 
 const recordIn = (state: RegisterRecord["state"], records: readonly RegisterRecord[]) =>
   records.find((record) => record.state === state) ?? null;
 
-function deductibleAnswer(known: RegisterFacts): Answer | null {
-  const { isUs, records, revocation, again } = known;
-  const holding = again === null ? revocation : null;
-  const gifts = deductibilityOf(records, holding, isUs ? usScheme : "");
-  if (gifts === null) return firstOf(coded("deductible", known));
+function deductibleAnswer(facts: RegisterFacts): Answer | null {
+  const { isUs, records, revocation, again } = facts;
+  const revocationInForce = again === null ? revocation : null;
+  const gifts = deductibilityOf(records, revocationInForce, isUs ? usScheme : "");
+  if (gifts === null) return firstOf(codedAnswers("deductible", facts));
   const { value, by } = gifts;
   const statement = {
     value: words.giver_deductible[value],
@@ -137,7 +149,7 @@ function deductibleAnswer(known: RegisterFacts): Answer | null {
 }
 
 /** What each code of registers that list the organisation says. */
-const coded = (question: string, { records }: RegisterFacts): Answer[] =>
+const codedAnswers = (question: string, { records }: RegisterFacts): Answer[] =>
   (rulesOf.get(question) ?? []).flatMap(({ register, from, fact = "", codes }) =>
     records.flatMap((by) => {
       const code = String(by.facts[from]);
@@ -155,10 +167,10 @@ const firstOf = (answers: readonly Answer[]): Answer | null =>
 const isAnswered = ({ value }: Answer): boolean => value !== "not known";
 
 /** By the code, unless gifts are not deductible or another register of the IRS says otherwise. */
-function dafAnswer(known: RegisterFacts): Answer | null {
-  const gifts = deductibleAnswer(known);
-  if (known.isUs && gifts?.value === "no") return answerOf("daf_not_deductible", gifts.by);
-  const answers = coded("daf", known);
+function dafAnswer(facts: RegisterFacts): Answer | null {
+  const gifts = deductibleAnswer(facts);
+  if (facts.isUs && gifts?.value === "no") return answerOf("daf_not_deductible", gifts.by);
+  const answers = codedAnswers("daf", facts);
   const isDisputed = new Set(answers.filter(isAnswered).map(({ value }) => value)).size > 1;
   const answer = firstOf(answers);
   return isDisputed ? answerOf("daf_disputed", answer?.by ?? null) : answer;
@@ -186,8 +198,8 @@ const monthsOf = (date: string): number => Number(date.slice(0, 4)) * 12 + Numbe
 
 function revokedAnswer({ isUs, records, revocation, again }: RegisterFacts): Answer | null {
   const by = revocation ?? recordIn("reinstated", records);
-  const listed = recordIn("registered", records);
-  if (by === null) return isUs && listed !== null ? answerOf("not_revoked", listed) : null;
+  const listing = recordIn("registered", records);
+  if (by === null) return isUs && listing !== null ? answerOf("not_revoked", listing) : null;
   const isHolding = by === revocation && again === null;
   return answerOf(isHolding ? "revoked" : "revoked_before", by, by.facts["revoked"]);
 }

@@ -51,18 +51,19 @@ export function mergedWithLine(before: NonprofitRecord, line: RecordLine): Nonpr
     if (origin === undefined) delete after.provenance[field];
     else after.provenance[field] = origin;
   }
-  const same = isDeepStrictEqual({ ...after, updated_at: 0 }, { ...before, updated_at: 0 });
-  return same ? before : after;
+  const isSame = isDeepStrictEqual({ ...after, updated_at: 0 }, { ...before, updated_at: 0 });
+  return isSame ? before : after;
 }
 
 /** Its registrations with those that were linked here: the profile that had them before leads to this one. */
 function withLinked(before: NonprofitRecord, line: RecordLine): NonprofitRecord["registrations"] {
-  const keyOf = (one: StoredRegistration) => one.org_id ?? one.registration_number;
+  const keyOf = (registration: StoredRegistration) =>
+    registration.org_id ?? registration.registration_number;
   const theirs = new Set(line.registrations.map(keyOf));
-  const linked = before.registrations.filter(
+  const linkedRegistrations = before.registrations.filter(
     (registration) => registration.linked_by !== undefined && !theirs.has(keyOf(registration)),
   );
-  return [...line.registrations, ...linked];
+  return [...line.registrations, ...linkedRegistrations];
 }
 
 /** What registers say in both, of each register and organisation the newer. Earlier exports have none. */
@@ -73,7 +74,9 @@ function newestRecords(
   let records = before.register_records;
   for (const record of line.register_records) {
     const { org_id, register, as_of } = record;
-    const ownRecord = records.find((one) => one.org_id === org_id && one.register === register);
+    const ownRecord = records.find(
+      (registerRecord) => registerRecord.org_id === org_id && registerRecord.register === register,
+    );
     if (ownRecord === undefined || ownRecord.as_of <= as_of)
       records = withRegisterRecord(records, record);
   }

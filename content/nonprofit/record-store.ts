@@ -40,19 +40,19 @@ export async function recordsById(
   { summaries = false }: { summaries?: boolean } = {},
 ): Promise<NonprofitRecord[]> {
   if (ids.length === 0) return [];
-  const wanted = summaries ? ofSummaries : children;
-  const selected = [rowsOf(nonprofits, columns, "id"), ...wanted.map((part) => part.sql)];
+  const parts = summaries ? ofSummaries : children;
+  const columnSqls = [rowsOf(nonprofits, columns, "id"), ...parts.map((part) => part.sql)];
   const { rows } = await store.raw.execute({
-    sql: `SELECT ${selected.join(", ")}`,
+    sql: `SELECT ${columnSqls.join(", ")}`,
     args: [JSON.stringify(ids)],
   });
   const records = new Map<number, NonprofitRecord>();
   for (const row of rowsFromJson(nonprofits, columns, rows[0]?.["nonprofits"])) {
     const none = { causes: [], programs: [], impact_metrics: [] };
-    const registered = { registrations: [], register_records: [] };
-    records.set(row.id, { ...row, ...none, ...registered, provenance: {} });
+    const emptyRegisters = { registrations: [], register_records: [] };
+    records.set(row.id, { ...row, ...none, ...emptyRegisters, provenance: {} });
   }
-  for (const { name, read } of wanted) read(rows[0]?.[name], records);
+  for (const { name, read } of parts) read(rows[0]?.[name], records);
   return ids.flatMap((id) => records.get(id) ?? []);
 }
 
@@ -85,7 +85,9 @@ export async function summariesById(
   fields: readonly string[] = [],
 ): Promise<NonprofitSummary[]> {
   const summaries = await summarisedById(store, ids);
-  const items = ids.flatMap((id) => summaries.get(id) ?? []).map((one) => toSummary(one, baseUrl));
+  const items = ids
+    .flatMap((id) => summaries.get(id) ?? [])
+    .map((summary) => toSummary(summary, baseUrl));
   if (!fields.includes(identifiers)) return items;
   const numbers = await identifiersById(store, ids);
   return items.map((item) => ({
@@ -124,11 +126,11 @@ export async function summarisedById(
 }
 
 /** The rows of these nonprofits (?1, a JSON array of ids) in one table, as one JSON text named as the table. */
-function rowsOf(table: SQLiteTable, own: readonly string[], id: string, key = ""): string {
+function rowsOf(table: SQLiteTable, ownColumns: readonly string[], id: string, key = ""): string {
   const name = getTableName(table);
-  return `(SELECT ${rowsAsJson(own)}
+  return `(SELECT ${rowsAsJson(ownColumns)}
     FROM (
-      SELECT ${own.join(", ")}
+      SELECT ${ownColumns.join(", ")}
       FROM ${name}
       WHERE ${id} IN (SELECT value FROM json_each(?1))
       ORDER BY ${id}${key}
@@ -186,8 +188,8 @@ const registers = (...unread: string[]) =>
     "org_id, register",
     (record) => record.register_records,
     (record: Pick<NonprofitRecord, "register_records">, row) => {
-      const { nonprofit_id: _, ...said } = row;
-      record.register_records.push(Object.assign({ finances: [] }, said));
+      const { nonprofit_id: _, ...registerRecord } = row;
+      record.register_records.push(Object.assign({ finances: [] }, registerRecord));
     },
     registerRecordUpsert,
     ["row_digest", ...unread],
@@ -224,8 +226,8 @@ export const children = [
         })),
       ),
     (record, { country_code, type, registration_number, org_id, linked_by }) => {
-      const linked = linked_by === null ? {} : { linked_by };
-      record.registrations.push({ country_code, type, registration_number, org_id, ...linked });
+      const linkField = linked_by === null ? {} : { linked_by };
+      record.registrations.push({ country_code, type, registration_number, org_id, ...linkField });
     },
   ),
   registers(),
@@ -244,9 +246,17 @@ export const children = [
       ),
     (record, { field, set_by, source, source_url, agents, applied_at, ...more }) => {
       const { rule, corroborations, replaced } = more;
-      const counted = corroborations === null ? {} : { corroborations };
-      const derived = rule === null ? {} : { rule };
-      const from = { set_by, source, source_url, ...derived, agents, ...counted, applied_at };
+      const corroborationField = corroborations === null ? {} : { corroborations };
+      const ruleField = rule === null ? {} : { rule };
+      const from = {
+        set_by,
+        source,
+        source_url,
+        ...ruleField,
+        agents,
+        ...corroborationField,
+        applied_at,
+      };
       const before = replaced === null ? {} : { replaced: EarlierValue.parse(replaced) };
       record.provenance[field] = { ...from, ...before };
     },
@@ -270,7 +280,7 @@ const isOpen = (record: NonprofitRecord, field: StructuredField, at: number): bo
  * pending submissions audit-only, a withdrawn nonprofit waits for nothing, and a new place in the list is copied.
  */
 export function pendingWrites(saves: readonly SavedRecord[], now: number): Statement[] {
-  const moved = saves.filter(
+  const movedSaves = saves.filter(
     ({ before, after }) =>
       before !== null &&
       (before.status !== after.status ||
@@ -278,9 +288,9 @@ export function pendingWrites(saves: readonly SavedRecord[], now: number): State
         before.beneficiaries_per_year !== after.beneficiaries_per_year ||
         structuredFields.some((field) => isOpen(before, field, now) !== isOpen(after, field, now))),
   );
-  if (moved.length === 0) return [];
-  const ids = [...new Set(moved.map(({ after }) => after.id))];
-  const filled = moved.flatMap(({ after }) =>
+  if (movedSaves.length === 0) return [];
+  const ids = [...new Set(movedSaves.map(({ after }) => after.id))];
+  const filledFields = movedSaves.flatMap(({ after }) =>
     structuredFields.flatMap((field) => (isOpen(after, field, now) ? [] : [[after.id, field]])),
   );
   return [
@@ -292,7 +302,7 @@ export function pendingWrites(saves: readonly SavedRecord[], now: number): State
               CROSS JOIN submissions AS s ON s.nonprofit_id = filled.value ->> 0 AND s.field = filled.value ->> 1
               WHERE ${inConsensus}
             )`,
-      args: [JSON.stringify(filled)],
+      args: [JSON.stringify(filledFields)],
     },
     statement(builder.delete(pendingFields).where(inValues(pendingFields.nonprofit_id, ids))),
     {

@@ -134,14 +134,18 @@ async function nearNames(
 ): Promise<number[]> {
   if (country_code === null) return [];
   const candidates = new Map<number, NamedProfile>();
-  for (const one of await inTown(store, country_code, city)) candidates.set(one.id, one);
-  for (const one of await withWords(store, name, country_code)) candidates.set(one.id, one);
+  for (const candidate of await inTown(store, country_code, city))
+    candidates.set(candidate.id, candidate);
+  for (const candidate of await withWords(store, name, country_code))
+    candidates.set(candidate.id, candidate);
   const similarity = similarTo(name);
   const town = city === null ? null : fold(city);
   return [...candidates.values()]
     .map((candidate) => ({ ...candidate, similarity: similarity(candidate.name) }))
-    .filter((one) => one.similarity >= nearNameFrom)
-    .filter((one) => town === null || one.city === null || fold(one.city) === town)
+    .filter((candidate) => candidate.similarity >= nearNameFrom)
+    .filter(
+      (candidate) => town === null || candidate.city === null || fold(candidate.city) === town,
+    )
     .sort((a, b) => b.similarity - a.similarity)
     .slice(0, duplicatesMax)
     .map(({ id }) => id);
@@ -201,10 +205,10 @@ async function rarestWords(store: Queryable, all: readonly string[]): Promise<st
   const counts = new Map(rows.map(({ term, doc }) => [term, doc]));
   const rare = words.filter((word) => (counts.get(word) ?? 0) <= sameWordsMax / 2);
   const rarest = rare.toSorted((a, b) => (counts.get(a) ?? 0) - (counts.get(b) ?? 0)).slice(0, 3);
-  const quoted = (some: readonly string[]) => some.map((word) => `"${word}"`);
+  const inQuotes = (list: readonly string[]) => list.map((word) => `"${word}"`);
   return rarest.length > 0
-    ? `(${quoted(rarest).join(" OR ")})`
-    : `(${quoted(words).join(" AND ")})`;
+    ? `(${inQuotes(rarest).join(" OR ")})`
+    : `(${inQuotes(words).join(" AND ")})`;
 }
 
 const wordsMax = 16;

@@ -56,10 +56,10 @@ export const holdRequests = requestKind<WalletHold>({
     ),
 
   reject: (_, { row: hold, record: { slug } }, { reason, operator: by, now }) => {
-    const closing = { status: "stopped", reason, slug, by, at: now.getTime() } as const;
+    const closure = { status: "stopped", reason, slug, by, at: now.getTime() } as const;
     return planned(
       ok({ message: "The change is stopped: the wallet stays as it is." }),
-      ...closeHold(hold, closing),
+      ...closeHold(hold, closure),
     );
   },
 });

@@ -34,8 +34,8 @@ export type HostControl =
  * Whether the sender has proven control of the organisation's host: of the live website, for a registration of the one
  * that it names. Asked again at approval, because the live website may have changed since the proof.
  */
-export function hostControl(claimed: HostClaim, proof: HostProof, nowMs: number): HostControl {
-  const due = hostToProve(claimed);
+export function hostControl(claim: HostClaim, proof: HostProof, nowMs: number): HostControl {
+  const due = hostToProve(claim);
   if (!due.ok) return { state: "nothing_to_prove_against", ...due.failure };
   const { host, ownWord } = due.value;
   const { proven_host, proven_by: by, proven_at: at } = proof;
@@ -51,18 +51,19 @@ export function hostControl(claimed: HostClaim, proof: HostProof, nowMs: number)
  */
 export function hostToProve({
   profile,
-  website: asked,
+  website: requestWebsite,
 }: HostClaim): Result<{ host: string; website: string; ownWord: boolean }, { why: string }> {
-  const website = profile === null ? asked : profile.website;
+  const website = profile === null ? requestWebsite : profile.website;
   if (website === null || website === "") {
     return fail({ why: `the ${profile === null ? "registration" : "profile"} names no website` });
   }
-  const named = profile === null ? "organisation" : namedBy(profile.provenance["website"]);
-  if (named !== null && named !== "organisation") return fail({ why: strangers[named] });
+  const websiteSource = profile === null ? "organisation" : namedBy(profile.provenance["website"]);
+  if (websiteSource !== null && websiteSource !== "organisation")
+    return fail({ why: strangers[websiteSource] });
   const host = websiteHost(website);
   if (host === "") return fail({ why: "the website names no public host" });
   if (isSharedHost(host)) return fail({ why: `many organisations have their page at ${host}` });
-  return ok({ host, website, ownWord: named === "organisation" });
+  return ok({ host, website, ownWord: websiteSource === "organisation" });
 }
 
 const strangers: Record<Exclude<UnvouchedSource, "organisation">, string> = {
@@ -97,8 +98,8 @@ export function emailHost(email: string, website: string | null): EmailHost {
   if (freeMailHosts.has(host)) return "free_mail";
   const site = website === null ? "" : linkHost(website);
   if (site === "" || isSharedHost(site)) return "other";
-  const same = host === site || host.endsWith(`.${site}`) || site.endsWith(`.${host}`);
-  return same ? "own_site" : "other";
+  const isSame = host === site || host.endsWith(`.${site}`) || site.endsWith(`.${host}`);
+  return isSame ? "own_site" : "other";
 }
 
 /** Whether anybody can have an address at this host. */

@@ -30,7 +30,7 @@ export function onboardingKeys({
     /** What stands for a mail address in the outbox. */
     addressSeal: (address: string) => code(`address\n${address.toLowerCase()}`),
     /** Seals the link that proves control of a mailbox at this host. */
-    linkSeal: (submissionId: string, host: string, issued: string) =>
-      code(`link\n${submissionId}\n${host}\n${issued}`),
+    linkSeal: (submissionId: string, host: string, issuedAt: string) =>
+      code(`link\n${submissionId}\n${host}\n${issuedAt}`),
   };
 }

@@ -15,8 +15,13 @@ export const queueMail = (
   { id: submission_id, network, created_at }: Pick<Onboarding, "id" | "network" | "created_at">,
   address_seal: string,
 ): Statement => {
-  const waiting = { told: "nothing", status: "pending", due_at: created_at, created_at } as const;
-  const row = { submission_id, address_seal, network: network ?? "", ...waiting };
+  const initialState = {
+    told: "nothing",
+    status: "pending",
+    due_at: created_at,
+    created_at,
+  } as const;
+  const row = { submission_id, address_seal, network: network ?? "", ...initialState };
   return statement(builder.insert(outbox).values(row));
 };
 
@@ -50,6 +55,6 @@ export const mailsOfDay = (store: Queryable, now: number): Promise<Mail[]> =>
 export const saveMail = (store: Store, id: number, values: Partial<Mail>, now: number) =>
   store.write(async (tx) => {
     await tx.db.update(outbox).set(values).where(eq(outbox.id, id));
-    const ended = and(ne(outbox.status, "pending"), lt(outbox.sent_at, now - endedKeptMs));
-    await tx.db.delete(outbox).where(ended);
+    const endedMails = and(ne(outbox.status, "pending"), lt(outbox.sent_at, now - endedKeptMs));
+    await tx.db.delete(outbox).where(endedMails);
   });

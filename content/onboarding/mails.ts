@@ -43,11 +43,13 @@ type MailCount = Pick<Mail, "address_seal" | "network" | "told" | "sent_at">;
  */
 export function waitsUntil(mail: Omit<MailCount, "sent_at">, ofDay: readonly MailCount[]): number {
   const times = (field: "address_seal" | "network") =>
-    ofDay.filter((one) => one[field] === mail[field]).map(({ sent_at }) => sent_at ?? 0);
-  const shared = mail.told === "nothing" ? times("network") : [];
+    ofDay
+      .filter((mailCount) => mailCount[field] === mail[field])
+      .map(({ sent_at }) => sent_at ?? 0);
+  const networkTimes = mail.told === "nothing" ? times("network") : [];
   const last = [
     ...times("address_seal"),
-    ...(shared.length < networkMailsMax ? [] : [Math.min(...shared)]),
+    ...(networkTimes.length < networkMailsMax ? [] : [Math.min(...networkTimes)]),
   ];
   return last.length === 0 ? 0 : Math.max(...last) + dayMs;
 }
@@ -66,9 +68,9 @@ async function tell(world: MailWorld, { mail, submission }: DueMail): Promise<vo
     const isTaken = await world.sendMail(await mailOf(world, submission));
     const pauseMs = Math.min(dayMs, firstPauseMs * 2 ** Math.min(mail.attempts, 10));
     if (!isTaken) return { attempts: mail.attempts + 1, due_at: now + pauseMs };
-    const sent = { sent_at: now, attempts: 0 };
-    if (status === "pending_review") return { ...sent, told: "received" };
-    return { ...sent, told: "decision", status: "delivered" };
+    const sentState = { sent_at: now, attempts: 0 };
+    if (status === "pending_review") return { ...sentState, told: "received" };
+    return { ...sentState, told: "decision", status: "delivered" };
   };
   await saveMail(store, mail.id, await values(), now);
 }

@@ -61,20 +61,20 @@ export async function onboard(
 ): Promise<Result<OnboardingAnswer, OnboardFailure>> {
   const { store, issuer, statusToken } = world;
   const now = world.clock();
-  const read = readOnboarding(call.body, { thisYear: now.getUTCFullYear() });
-  if (!read.ok) return fail({ kind: "invalid_onboarding", errors: read.failure });
+  const result = readOnboarding(call.body, { thisYear: now.getUTCFullYear() });
+  if (!result.ok) return fail({ kind: "invalid_onboarding", errors: result.failure });
   const refusal = keyRefusal(call.idempotencyKey);
   if (refusal !== null) return fail(refusal);
-  const { request, proof } = read.value;
+  const { request, proof } = result.value;
   const wallet = request.usdc_wallet === null ? null : readWallet(request.usdc_wallet);
-  const proven =
+  const walletProof =
     proof === null || wallet?.ok !== true
       ? ok(null)
       : checkProof(wallet.value, proof, { now, issuer });
   const profile =
     request.claim_slug === null ? null : await recordBySlug(store, request.claim_slug);
   const duplicates = await findDuplicates(store, soughtFor(request, profile));
-  const stored = await receive({ store, now }, call, {
+  const receipt = await receive({ store, now }, call, {
     route: "onboard",
     sender: sha256Of(request.contact_email.toLowerCase(), "base64url"),
     request,
@@ -82,9 +82,9 @@ export async function onboard(
     statusToken,
     waitingTwin: onboardingStore.waitingTwin,
     again: described,
-    plan: (tx, row) => planNew(tx, world, { request, proven, duplicates, row }),
+    plan: (tx, row) => planNew(tx, world, { request, walletProof, duplicates, row }),
   });
-  return stored.ok ? ok(await answerOf(world, request, profile, stored.value)) : stored;
+  return receipt.ok ? ok(await answerOf(world, request, profile, receipt.value)) : receipt;
 }
 
 /** What stands in the store now: of this request, or of the same one that came before. */
@@ -101,7 +101,7 @@ type StoredRequest = {
 type Job = {
   request: OnboardingRequest;
   /** Null for none; a failure says why the proof that was sent does not count. */
-  proven: Result<WalletProof | null, ProofFailure>;
+  walletProof: Result<WalletProof | null, ProofFailure>;
   duplicates: Duplicate[];
   row: NewRequest;
 };
@@ -109,24 +109,24 @@ type Job = {
 async function planNew(
   store: Queryable,
   world: OnboardWorld,
-  { request, proven, duplicates, row }: Job,
+  { request, walletProof, duplicates, row }: Job,
 ): Promise<Plan<StoredRequest, OnboardFailure>> {
   const slug = request.claim_slug;
-  const claimed = await claimable(store, slug);
-  if (!claimed.ok) return claimed;
+  const claimTarget = await claimable(store, slug);
+  if (!claimTarget.ok) return claimTarget;
   // Judged here, so that an old request is answered as it was although its challenge has expired by now.
-  const usable = await ofNewChallenge(store, proven);
+  const usable = await ofNewChallenge(store, walletProof);
   if (!usable.ok) return usable;
   const proof = usable.value;
   // Where no more requests for a profile may wait, the one that the rules name gives up its place to the newcomer.
-  const waiting =
-    claimed.value === null ? [] : await onboardingStore.waitingFor(store, claimed.value.id);
-  const givenUp = placeGivenUp(waiting, row.network);
-  const type = onboardingType(request, claimed.value);
+  const waitingPlaces =
+    claimTarget.value === null ? [] : await onboardingStore.waitingFor(store, claimTarget.value.id);
+  const givenUp = placeGivenUp(waitingPlaces, row.network);
+  const type = onboardingType(request, claimTarget.value);
   const onboarding = {
     ...row,
     type,
-    nonprofit_id: claimed.value?.id ?? null,
+    nonprofit_id: claimTarget.value?.id ?? null,
     request,
     duplicates,
     wallet_challenge: proof?.challenge ?? null,
@@ -136,18 +136,18 @@ async function planNew(
   const toTell = seals.map((seal) => queueMail(onboarding, seal));
   const makeRoom = givenUp === null ? [] : [giveUpPlace(givenUp, row.created_at)];
   const { id, status_digest } = row;
-  const stored = { id, type, slug, status: "pending_review", status_digest } as const;
-  return planned(ok(stored), ...makeRoom, onboardingStore.add(onboarding), ...toTell);
+  const answer = { id, type, slug, status: "pending_review", status_digest } as const;
+  return planned(ok(answer), ...makeRoom, onboardingStore.add(onboarding), ...toTell);
 }
 
 /** The proof of a wallet, unless another request came with its challenge. */
 async function ofNewChallenge(
   store: Queryable,
-  proven: Job["proven"],
+  walletProof: Job["walletProof"],
 ): Promise<Result<WalletProof | null, OnboardFailure>> {
-  if (!proven.ok || proven.value === null) return proven;
-  const isUsed = await challengeIsUsed(store, proven.value.challenge);
-  return isUsed ? fail({ kind: "wallet_challenge_used" }) : proven;
+  if (!walletProof.ok || walletProof.value === null) return walletProof;
+  const isUsed = await challengeIsUsed(store, walletProof.value.challenge);
+  return isUsed ? fail({ kind: "wallet_challenge_used" }) : walletProof;
 }
 
 /** The listing that is claimed; null for a registration. */
@@ -190,10 +190,10 @@ export function soughtFor(request: OnboardingRequest, profile: NonprofitRecord |
 
 /** The address that a new profile gets unless somebody else takes it before. */
 export const slugFor = async (
-  asked: Parameters<ReturnType<typeof giveSlugs>>[0],
+  profile: Parameters<ReturnType<typeof giveSlugs>>[0],
   { name, city }: { name: string; city: string | null },
 ): Promise<string> => {
-  const [slug] = await giveSlugs()(asked, [
+  const [slug] = await giveSlugs()(profile, [
     { slug_name: name, org_id: "nonprofit", city, region: null },
   ]);
   if (slug === undefined) throw new Error("no slug was given");
@@ -231,14 +231,17 @@ function liveValuesSaid(
   profile: NonprofitRecord | null,
   type: OnboardingType,
 ): string {
-  const { kept, corrected } = standingFields(profile, { type, request, edits: {} });
-  const named = (fields: readonly string[]) => fields.join(", ").replace("country_code", "country");
+  const { keptFields, correctedFields } = standingFields(profile, { type, request, edits: {} });
+  const fieldNames = (fields: readonly string[]) =>
+    fields.join(", ").replace("country_code", "country");
   const corrects =
-    corrected.length === 0 ? "" : ` Approved, it replaces the profile's ${named(corrected)}.`;
-  const keeps =
-    kept.length === 0
+    correctedFields.length === 0
       ? ""
-      : ` The profile keeps its ${named(kept)}: to correct a wrong value, name its field in corrects.`;
+      : ` Approved, it replaces the profile's ${fieldNames(correctedFields)}.`;
+  const keeps =
+    keptFields.length === 0
+      ? ""
+      : ` The profile keeps its ${fieldNames(keptFields)}: to correct a wrong value, name its field in corrects.`;
   return corrects + keeps;
 }
 
@@ -259,16 +262,16 @@ const waitingForProfileMax = 50;
  * whose sender has proven a host, or that one operator has approved, is not counted and never gives way.
  */
 export function placeGivenUp(
-  waiting: readonly WaitingPlace[],
+  places: readonly WaitingPlace[],
   network: string | null,
 ): string | null {
-  const unproven = waiting
-    .filter((one) => one.proven_host === null && one.first_approved_by === null)
+  const unprovenPlaces = places
+    .filter((place) => place.proven_host === null && place.first_approved_by === null)
     .toSorted((a, b) => a.created_at - b.created_at);
-  const byNetwork = Map.groupBy(unproven, (one) => one.network);
+  const byNetwork = Map.groupBy(unprovenPlaces, (place) => place.network);
   const ofNetwork = byNetwork.get(network) ?? [];
   if (ofNetwork.length >= waitingOfNetworkMax) return ofNetwork[0]?.id ?? null;
-  if (unproven.length < waitingForProfileMax) return null;
+  if (unprovenPlaces.length < waitingForProfileMax) return null;
   const [most] = [...byNetwork.values()].toSorted((a, b) => b.length - a.length);
   return most?.[0]?.id ?? null;
 }

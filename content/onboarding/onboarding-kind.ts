@@ -11,7 +11,7 @@ import { onboardingChecks } from "./review-checks.ts";
 import { findDuplicates } from "./duplicate-store.ts";
 import { hostControl } from "./host-proof.ts";
 import {
-  type Approving,
+  type ApprovalCase,
   editable,
   type OnboardingEdits,
   onboardingOutcome,
@@ -42,7 +42,7 @@ import {
 
 /** Settings of wallets: how long one waits, and how many operators must approve what sets one. */
 type WalletWorld = { config: { walletHoldMs: number; walletApprovals: 1 | 2 } };
-type Deciding = DecisionInput<WalletWorld>;
+type WalletDecision = DecisionInput<WalletWorld>;
 
 type Request = WaitingRequest<Onboarding, NonprofitRecord | null>;
 
@@ -58,36 +58,36 @@ export const onboardingRequests = requestKind<Onboarding, NonprofitRecord | null
     return { ...submission, duplicates };
   },
 
-  item: async (store, waiting, now) => {
-    const { first_approved_value: value } = waiting.row;
+  item: async (store, request, now) => {
+    const { first_approved_value: value } = request.row;
     const first = readEdits(value, { thisYear: now.getUTCFullYear() });
-    const approving = await approvingOf(store, waiting, first.ok ? first.value : {}, now);
-    const outcome = onboardingOutcome(waiting.record, approving);
-    return itemOf(waiting, outcome, await checksFor(store, waiting, outcome, now));
+    const approvalCase = await approvingOf(store, request, first.ok ? first.value : {}, now);
+    const outcome = onboardingOutcome(request.record, approvalCase);
+    return itemOf(request, outcome, await checksFor(store, request, outcome, now));
   },
 
-  approve: async (store, { row: submission, record }, deciding) => {
-    const value = deciding.value?.trim() || submission.first_approved_value;
-    const edits = readEdits(value, { thisYear: deciding.now.getUTCFullYear() });
+  approve: async (store, { row: submission, record }, ruling) => {
+    const value = ruling.value?.trim() || submission.first_approved_value;
+    const edits = readEdits(value, { thisYear: ruling.now.getUTCFullYear() });
     if (!edits.ok) return unusable(edits.failure.message);
     const obstacle = await obstacleOf(store, submission, record);
     if (obstacle !== null) return conflict(obstacle);
-    const unseen = await unseenDuplicate(store, submission, edits.value);
-    if (unseen !== null) return unseen;
+    const duplicateConflict = await unseenDuplicate(store, submission, edits.value);
+    if (duplicateConflict !== null) return duplicateConflict;
     const request = { row: submission, record };
-    const approving = await approvingOf(store, request, edits.value, deciding.now);
-    const outcome = onboardingOutcome(record, approving);
+    const approvalCase = await approvingOf(store, request, edits.value, ruling.now);
+    const outcome = onboardingOutcome(record, approvalCase);
     const setsWallet = outcome.wallet !== null && outcome.wallet.address !== record?.usdc_wallet;
     const approval = { first_approved_value: value, first_approved_held: isHeld(outcome) };
-    const first = setsWallet ? firstOfTwo(submission, approval, deciding) : null;
-    return first ?? planApproval(store, { ...request, outcome }, deciding);
+    const first = setsWallet ? firstOfTwo(submission, approval, ruling) : null;
+    return first ?? planApproval(store, { ...request, outcome }, ruling);
   },
 
   reject: (_, { row: { id, nonprofit_id } }, { reason, operator, now }) => {
-    const decided = { reviewed_by: operator, reviewed_at: now.getTime() };
+    const reviewStamp = { reviewed_by: operator, reviewed_at: now.getTime() };
     return planned(
       ok({ message: "It is rejected; the sender sees the reason." }),
-      onboardingStore.close({ id, status: "rejected", nonprofit_id, reason, ...decided }),
+      onboardingStore.close({ id, status: "rejected", nonprofit_id, reason, ...reviewStamp }),
     );
   },
 });
@@ -98,13 +98,13 @@ async function obstacleOf(store: Queryable, submission: Onboarding, record: Requ
   if (record === null || record.status === "withdrawn") {
     return "The profile is withdrawn. Reject this with that reason.";
   }
-  const claimed = record.verified === 1 || record.status === "claimed";
+  const isClaimed = record.verified === 1 || record.status === "claimed";
   if (submission.type === "change") {
-    return claimed
+    return isClaimed
       ? null
       : "The verification of this profile was taken back since: its organisation has to claim it again. Reject this.";
   }
-  if (claimed) {
+  if (isClaimed) {
     return "Another claim of this profile was approved since. Reject this, or ask for a change of the profile.";
   }
   return (await standingVerification(store, record.id)) === null
@@ -113,9 +113,9 @@ async function obstacleOf(store: Queryable, submission: Onboarding, record: Requ
 }
 
 /**
- * A new profile must not double one that came while the request waited: what the reviewer has not seen stops the approval
- * once; that refusal keeps it, so that the review shows it then. A number that is taken stops it for good. Looked for as
- * it was edited.
+ * Stops the approval of a new profile once when a possible duplicate came up since the reviewer looked: the refusal
+ * stores it, and the next look shows it. A registration number of another profile stops the approval for good. Compares
+ * the request as the operator edited it.
  */
 async function unseenDuplicate(
   store: Queryable,
@@ -123,32 +123,32 @@ async function unseenDuplicate(
   edits: OnboardingEdits,
 ): Promise<PlannedDecision | null> {
   if (submission.type !== "registration") return null;
-  // Without a country of the operator's the number is still read by that of the request.
+  // If the operator gives no country, the number is read as one of the request's country.
   const country_code = edits.country_code ?? submission.request.country_code;
   const duplicates = await findDuplicates(
     store,
     soughtFor({ ...submission.request, ...edits, country_code }, null),
   );
-  const taken = duplicates.find(({ reasons }) => reasons.includes("same_registration"));
-  if (taken !== undefined) {
+  const sameNumber = duplicates.find(({ reasons }) => reasons.includes("same_registration"));
+  if (sameNumber !== undefined) {
     return conflict(
-      `The registration number is that of ${taken.slug}. Reject this, and ask to claim that profile.`,
+      `The registration number is that of ${sameNumber.slug}. Reject this, and ask to claim that profile.`,
     );
   }
-  const seen = new Set(submission.duplicates.map(({ slug }) => slug));
-  const unseen = duplicates.find(({ slug }) => !seen.has(slug));
-  if (unseen === undefined) return null;
-  const message = `${unseen.slug} may be the same organisation and came up since this was looked at. Look again; approving once more makes a profile of its own.`;
+  const seenSlugs = new Set(submission.duplicates.map(({ slug }) => slug));
+  const newDuplicate = duplicates.find(({ slug }) => !seenSlugs.has(slug));
+  if (newDuplicate === undefined) return null;
+  const message = `${newDuplicate.slug} may be the same organisation and came up since this was looked at. Look again; approving once more makes a profile of its own.`;
   return planned(conflict(message), keepDuplicates(submission.id, duplicates));
 }
 
-/** What is known when a request is approved now with these edits. */
+/** What an approval with these edits depends on. */
 async function approvingOf(
   store: Queryable,
   { row: submission, record }: Request,
   edits: OnboardingEdits,
   now: Date,
-): Promise<Approving> {
+): Promise<ApprovalCase> {
   const { type, request } = submission;
   const name = edits.name ?? request.name ?? "";
   const nowMs = now.getTime();
@@ -168,16 +168,17 @@ async function approvingOf(
   };
 }
 
-const isHeld = ({ wallet }: OnboardingOutcome): boolean => wallet !== null && wallet.held !== null;
+const isHeld = ({ wallet }: OnboardingOutcome): boolean =>
+  wallet !== null && wallet.holdReason !== null;
 
 /**
- * The first approval of a wallet that two operators have to approve; null for the second, and where one is enough. Other edits begin the count
- * again, and so does a wallet that would take effect at once by now, or no longer.
+ * The first of the two approvals that a wallet needs; null when this is the second, or when one is enough. The count
+ * starts again when the edits differ, or when the wallet would now be held and was not, or the reverse.
  */
 function firstOfTwo(
   { id, first_approved_by: first, ...before }: Onboarding,
   approval: Pick<Onboarding, "first_approved_value" | "first_approved_held">,
-  { operator: by, world }: Deciding,
+  { operator: by, world }: WalletDecision,
 ): PlannedDecision | null {
   if (world.config.walletApprovals === 1) return null;
   const isSame =
@@ -196,18 +197,19 @@ function firstOfTwo(
   );
 }
 
-/** All that an approval brings about: profile, wallet or its hold, and the end of the review. */
+/** The writes of an approval: profile, wallet or its hold, and the end of the review. */
 async function planApproval(
   store: Queryable,
   { row: submission, record, outcome }: Request & { outcome: OnboardingOutcome },
-  { operator: by, now, world }: Deciding,
+  { operator: by, now, world }: WalletDecision,
 ): Promise<PlannedDecision> {
   const nowMs = now.getTime();
   const effectiveAt = nowMs + world.config.walletHoldMs;
-  const held = record === null || outcome.wallet === null ? null : await heldOf(store, record.id);
+  const earlierHold =
+    record === null || outcome.wallet === null ? null : await heldOf(store, record.id);
   const saves = [{ before: record, after: outcome.after }];
-  const decided = { reason: null, reviewed_by: by, reviewed_at: nowMs };
-  const approved = { id: submission.id, status: "approved" as const, ...decided };
+  const reviewStamp = { reason: null, reviewed_by: by, reviewed_at: nowMs };
+  const closure = { id: submission.id, status: "approved" as const, ...reviewStamp };
   const { slug } = outcome.after;
   const { records, statements } = await planSaves(store, saves, { origin: "onboarding", now });
   // A new profile has its id from here on.
@@ -216,18 +218,31 @@ async function planApproval(
   return planned(
     ok({ slug, message: messageOf(outcome, effectiveAt) }),
     ...statements,
-    ...changeWallet({ submission, before: record, saved, outcome, held, by, now, effectiveAt }),
-    onboardingStore.close({ ...approved, nonprofit_id: saved.id }),
+    ...changeWallet({
+      submission,
+      before: record,
+      saved,
+      outcome,
+      earlierHold,
+      by,
+      now,
+      effectiveAt,
+    }),
+    onboardingStore.close({ ...closure, nonprofit_id: saved.id }),
   );
 }
 
-function messageOf({ kept, corrected, wallet }: OnboardingOutcome, effectiveAt: number): string {
+function messageOf(
+  { keptFields, correctedFields, wallet }: OnboardingOutcome,
+  effectiveAt: number,
+): string {
   const sentences = ["It is approved."];
-  if (corrected.length > 0) sentences.push(`The profile's ${corrected.join(", ")} is corrected.`);
-  if (kept.length > 0) sentences.push(`The profile keeps its ${kept.join(", ")}.`);
-  if (wallet !== null && wallet.held !== null) {
+  if (correctedFields.length > 0)
+    sentences.push(`The profile's ${correctedFields.join(", ")} is corrected.`);
+  if (keptFields.length > 0) sentences.push(`The profile keeps its ${keptFields.join(", ")}.`);
+  if (wallet !== null && wallet.holdReason !== null) {
     sentences.push(
-      `The wallet takes effect at ${isoTime(effectiveAt)} unless its hold is rejected before, because ${wallet.held}.`,
+      `The wallet takes effect at ${isoTime(effectiveAt)} unless its hold is rejected before, because ${wallet.holdReason}.`,
     );
   }
   return sentences.join(" ");
@@ -242,14 +257,14 @@ async function checksFor(
   const { type, request, duplicates, nonprofit_id, wallet_signature } = submission;
   const { contact_email: contactEmail, usdc_wallet: wallet } = request;
   const profileContact = profile === null ? null : { nonprofitId: profile.id, contactEmail };
-  const held = wallet === null || profile === null ? null : await heldOf(store, profile.id);
+  const hold = wallet === null || profile === null ? null : await heldOf(store, profile.id);
   return onboardingChecks({
     type,
     request,
     profile,
-    proven: wallet_signature !== null,
+    isProven: wallet_signature !== null,
     host: hostControl({ type, profile, website: request.website }, submission, now.getTime()),
-    whyHeld: outcome.wallet?.held ?? null,
+    whyHeld: outcome.wallet?.holdReason ?? null,
     duplicates,
     otherOwners: wallet === null ? [] : await otherOwnersOf(store, wallet, nonprofit_id),
     // Further requests for the same profile.
@@ -258,11 +273,11 @@ async function checksFor(
         ? 0
         : (await onboardingStore.waitingFor(store, nonprofit_id)).length - 1,
     stoppedFor: profileContact === null ? null : await stoppedFrom(store, profileContact),
-    heldUntil: held === null ? null : isoTime(held.effective_at),
+    heldUntil: hold === null ? null : isoTime(hold.effective_at),
   });
 }
 
-/** What is live beside what would be, and what was checked. */
+/** The live values beside the proposed ones, and the checks. */
 function itemOf(
   { row: submission, record }: Request,
   outcome: OnboardingOutcome,
@@ -284,8 +299,10 @@ function itemOf(
       usdc_wallet: request.usdc_wallet,
       wallet_proof: proofOf(submission),
       first_approval: first === null ? null : { by: first, value: first_approved_value },
-      corrects: outcome.corrected,
-      stays_as_it_is: Object.fromEntries(outcome.kept.map((field) => [field, request[field]])),
+      corrects: outcome.correctedFields,
+      stays_as_it_is: Object.fromEntries(
+        outcome.keptFields.map((field) => [field, request[field]]),
+      ),
       duplicates: submission.duplicates,
     },
     comparison: comparisonOf(record, outcome),
@@ -315,7 +332,7 @@ function comparisonOf(
   if (wallet !== null) to["usdc_wallet"] = wallet.address;
   return Object.keys(to)
     .map((field) => ({ field, before: from[field] ?? null, after: to[field] ?? null }))
-    .filter((one) => one.before !== one.after);
+    .filter((row) => row.before !== row.after);
 }
 
 const shownValues = (record: NonprofitRecord): Record<string, string | null> => ({

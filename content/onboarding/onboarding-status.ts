@@ -53,9 +53,9 @@ export async function withdrawOnboarding(
     const submission = await onboardingStore.byToken(tx, digest);
     if (submission?.status !== "pending_review") return;
     const { id, nonprofit_id } = submission;
-    const decided = { reviewed_by: null, reviewed_at: world.clock().getTime() };
-    const rejected = { status: "rejected", reason: withdrawn, ...decided } as const;
-    await doAll(tx, [onboardingStore.close({ id, nonprofit_id, ...rejected })]);
+    const reviewStamp = { reviewed_by: null, reviewed_at: world.clock().getTime() };
+    const rejection = { status: "rejected", reason: withdrawn, ...reviewStamp } as const;
+    await doAll(tx, [onboardingStore.close({ id, nonprofit_id, ...rejection })]);
   });
   return onboardingStatus(world, digest);
 }
@@ -67,9 +67,9 @@ async function otherWalletAt(
   now: Date,
 ): Promise<string | null> {
   if (status !== "approved" || nonprofit_id === null || revoked_at !== null) return null;
-  const held = await heldOf(store, nonprofit_id);
-  const others = held !== null && held.submission_id !== id && held.effective_at > now.getTime();
-  return others ? isoTime(held.effective_at) : null;
+  const hold = await heldOf(store, nonprofit_id);
+  const isOther = hold !== null && hold.submission_id !== id && hold.effective_at > now.getTime();
+  return isOther ? isoTime(hold.effective_at) : null;
 }
 
 function walletStatus(

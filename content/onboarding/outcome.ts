@@ -21,11 +21,11 @@ import { readRegistrationNumber } from "#content/register/org-id.ts";
 export type OnboardingOutcome = {
   after: NonprofitRecord;
   /** Fields that keep their value although another one was sent. */
-  kept: ProfileField[];
+  keptFields: ProfileField[];
   /** Fields whose live value the claim replaces because it says that it is wrong. */
-  corrected: ProfileField[];
-  /** The wallet that the profile gets; `held` says why it waits first, null: it takes effect at once. */
-  wallet: { address: string; held: string | null } | null;
+  correctedFields: ProfileField[];
+  /** The wallet that the profile gets; `holdReason` says why it waits first, null: it takes effect at once. */
+  wallet: { address: string; holdReason: string | null } | null;
 };
 
 /** Fields of a profile that a request may fill, beside contact and wallet. */
@@ -40,7 +40,7 @@ export const profileFields = [
 ] as const;
 export type ProfileField = (typeof profileFields)[number];
 
-export type Approving = {
+export type ApprovalCase = {
   type: OnboardingType;
   request: OnboardingRequest;
   proof: WalletProof | null;
@@ -60,45 +60,51 @@ export type Approving = {
  */
 export function onboardingOutcome(
   before: NonprofitRecord | null,
-  approving: Approving,
+  approval: ApprovalCase,
 ): OnboardingOutcome {
-  const { request, nowMs } = approving;
+  const { request, nowMs } = approval;
   const after =
-    before === null ? registered(approving) : { ...before, provenance: { ...before.provenance } };
-  const { kept, corrected } = standingFields(before, approving);
+    before === null ? registered(approval) : { ...before, provenance: { ...before.provenance } };
+  const { keptFields, correctedFields } = standingFields(before, approval);
   for (const field of profileFields) {
-    const edited = approving.edits[field];
-    const value = edited === undefined ? request[field] : edited;
-    if (value === null || sameValue(field, value, after[field]) || kept.includes(field)) continue;
+    const editedValue = approval.edits[field];
+    const value = editedValue === undefined ? request[field] : editedValue;
+    if (value === null || sameValue(field, value, after[field]) || keptFields.includes(field))
+      continue;
     const live = { value: after[field], source: after.provenance[field] };
-    set(after, field, value, wordOf(field, { edited, sent: request[field], live }, nowMs));
+    set(
+      after,
+      field,
+      value,
+      wordOf(field, { editedValue, sentValue: request[field], live }, nowMs),
+    );
   }
-  setPrograms(after, approving);
-  const { causes } = approving.edits;
+  setPrograms(after, approval);
+  const { causes } = approval.edits;
   if (causes !== undefined) set(after, "causes", causes, sourceFrom("operator", nowMs));
   if (request.contact_email !== after.contact_email) {
     set(after, "contact_email", request.contact_email, sourceFrom("organisation", nowMs));
   }
   after.verified = 1;
   after.status = "claimed";
-  return { after, kept, corrected, wallet: walletAfter(after, approving) };
+  return { after, keptFields, correctedFields, wallet: walletAfter(after, approval) };
 }
 
 /** A claim lists programmes where there are none, or where it says that the known ones are wrong. */
-function setPrograms(after: NonprofitRecord, { type, request, edits, nowMs }: Approving): void {
+function setPrograms(after: NonprofitRecord, { type, request, edits, nowMs }: ApprovalCase): void {
   const { programs = request.programs } = edits;
-  const read = programsIn(programs ?? "");
-  if (!read.ok || read.value.length === 0) return;
+  const programList = programsIn(programs ?? "");
+  if (!programList.ok || programList.value.length === 0) return;
   const replaces = type === "change" || request.corrects.includes("programs");
   if (!replaces && after.programs.length > 0) return;
-  set(after, "programs", read.value, sourceFrom("organisation", nowMs));
+  set(after, "programs", programList.value, sourceFrom("organisation", nowMs));
 }
 
 /** Fields whose live value is not what a claim sends: those that stay, and those that it says are wrong. */
 export function standingFields(
   before: NonprofitRecord | null,
-  { type, request, edits }: Pick<Approving, "type" | "request" | "edits">,
-): Pick<OnboardingOutcome, "kept" | "corrected"> {
+  { type, request, edits }: Pick<ApprovalCase, "type" | "request" | "edits">,
+): Pick<OnboardingOutcome, "keptFields" | "correctedFields"> {
   const standing = profileFields.filter((field) => {
     const value = edits[field] === undefined ? request[field] : edits[field];
     const live = before?.[field] ?? "";
@@ -107,8 +113,8 @@ export function standingFields(
   const isWrong = (field: ProfileField) =>
     request.corrects.includes(field === "country_code" ? "country" : field);
   return {
-    kept: standing.filter((field) => !isWrong(field)),
-    corrected: standing.filter(isWrong),
+    keptFields: standing.filter((field) => !isWrong(field)),
+    correctedFields: standing.filter(isWrong),
   };
 }
 
@@ -116,17 +122,17 @@ export function standingFields(
 function wordOf(
   field: ProfileField | "name",
   {
-    edited,
-    sent,
+    editedValue,
+    sentValue,
     live,
-  }: { edited: string | null | undefined; sent: string | null; live?: SourcedValue },
+  }: { editedValue: string | null | undefined; sentValue: string | null; live?: SourcedValue },
   nowMs: number,
 ): StoredProvenance {
   const source = sourceFrom("organisation", nowMs, live === undefined ? {} : replacing(live));
-  if (edited == null || edited === sent) return source;
-  if (field !== "name" && sameValue(field, edited, sent)) return source;
-  const statements = [...(live === undefined ? [] : [live]), { value: sent, source: source }];
-  return operatorsWord(field, edited, statements, nowMs);
+  if (editedValue == null || editedValue === sentValue) return source;
+  if (field !== "name" && sameValue(field, editedValue, sentValue)) return source;
+  const statements = [...(live === undefined ? [] : [live]), { value: sentValue, source: source }];
+  return operatorsWord(field, editedValue, statements, nowMs);
 }
 
 /** What comes back when the organisation's word in its place is taken back; of an earlier word of its own, what that replaced. */
@@ -156,13 +162,18 @@ function set(
   after.provenance[field] = source;
 }
 
-function registered({ request, edits, slug, nowMs }: Approving): NonprofitRecord {
+function registered({ request, edits, slug, nowMs }: ApprovalCase): NonprofitRecord {
   const after: NonprofitRecord = {
     ...structuredClone(emptyRecord),
     slug,
   };
   const name = edits.name ?? request.name ?? "";
-  set(after, "name", name, wordOf("name", { edited: edits.name, sent: request.name }, nowMs));
+  set(
+    after,
+    "name",
+    name,
+    wordOf("name", { editedValue: edits.name, sentValue: request.name }, nowMs),
+  );
   const { registration_number: number } = request;
   const country_code = edits.country_code ?? request.country_code;
   if (number !== null && country_code !== null) {
@@ -173,12 +184,12 @@ function registered({ request, edits, slug, nowMs }: Approving): NonprofitRecord
 }
 
 /** Sets a wallet that takes effect at once, or the proof of the one that is there. */
-function walletAfter(after: NonprofitRecord, approving: Approving): OnboardingOutcome["wallet"] {
-  const { request, proof, nowMs } = approving;
+function walletAfter(after: NonprofitRecord, approval: ApprovalCase): OnboardingOutcome["wallet"] {
+  const { request, proof, nowMs } = approval;
   const address = request.usdc_wallet;
   if (address === null) return null;
-  const held = address === after.usdc_wallet ? null : whyHeld(after.usdc_wallet, approving);
-  if (held !== null) return { address, held };
+  const holdReason = address === after.usdc_wallet ? null : whyHeld(after.usdc_wallet, approval);
+  if (holdReason !== null) return { address, holdReason };
   if (after.usdc_wallet !== address) {
     set(after, "usdc_wallet", address, sourceFrom("organisation", nowMs));
   }
@@ -186,14 +197,14 @@ function walletAfter(after: NonprofitRecord, approving: Approving): OnboardingOu
     after.wallet_challenge = proof.challenge;
     after.wallet_signature = proof.signature;
   }
-  return { address, held: null };
+  return { address, holdReason: null };
 }
 
 /**
  * Why an approved wallet waits before it takes effect; null when none was there, and control of the wallet is proven and of
  * a host that somebody else named.
  */
-function whyHeld(live: string | null, { host, proof, revokedBefore }: Approving): string | null {
+function whyHeld(live: string | null, { host, proof, revokedBefore }: ApprovalCase): string | null {
   if (live !== null) return "it replaces another wallet";
   if (revokedBefore) return "a verification of this profile was taken back before";
   if (host.state !== "proven") return "control of the organisation's host is not proven";
@@ -202,11 +213,11 @@ function whyHeld(live: string | null, { host, proof, revokedBefore }: Approving)
 }
 
 /** Whether two values are one for the reader: a website that differs only in a slash needs no decision. */
-export function sameValue(field: ProfileField, one: string, other: string | null): boolean {
-  if (other === null || other === "") return false;
-  if (["country_code", "donation_url", "logo_url"].includes(field)) return one === other;
-  const compared = field as EnrichableField;
-  return comparedValue(compared, one) === comparedValue(compared, other);
+export function sameValue(field: ProfileField, first: string, second: string | null): boolean {
+  if (second === null || second === "") return false;
+  if (["country_code", "donation_url", "logo_url"].includes(field)) return first === second;
+  const column = field as EnrichableField;
+  return comparedValue(column, first) === comparedValue(column, second);
 }
 
 /** Texts of a request that an operator may change while approving it. */
@@ -230,13 +241,13 @@ const EditBody = z.strictObject({
   causes: z.array(CauseId).max(8).optional(),
 });
 
-/** What can be edited, as the JSON text in which it comes back; `approved` are the edits of a first operator. */
-export const editable = (request: OnboardingRequest, approved: string | null): string =>
+/** What can be edited, as the JSON text in which it comes back; `approvedValue` has the edits of a first operator. */
+export const editable = (request: OnboardingRequest, approvedValue: string | null): string =>
   JSON.stringify({
     ...(request.claim_slug === null ? { name: request.name, causes: [] } : {}),
     ...Object.fromEntries(editableTexts.map((field) => [field, request[field]])),
     country: countryName(request.country_code),
-    ...objectIn(approved ?? ""),
+    ...objectIn(approvedValue ?? ""),
   });
 
 type EditsResult = Result<OnboardingEdits, { message: string }>;
@@ -244,15 +255,15 @@ type EditsResult = Result<OnboardingEdits, { message: string }>;
 /** Reads an edited request: a JSON object in a text. Null is none. Checked as the organisation's own values are. */
 export function readEdits(value: string | null, { thisYear }: { thisYear: number }): EditsResult {
   if (value === null || value.trim() === "") return ok({});
-  const parsed = EditBody.safeParse(objectIn(value));
-  if (!parsed.success) return fail({ message: howToEdit });
-  const { causes, ...texts } = parsed.data;
+  const editBody = EditBody.safeParse(objectIn(value));
+  if (!editBody.success) return fail({ message: howToEdit });
+  const { causes, ...texts } = editBody.data;
   const edits: OnboardingEdits = causes === undefined ? {} : { causes: [...new Set(causes)] };
   for (const [field, given] of Object.entries(texts)) {
     const isGiven = typeof given === "string";
-    const read = isGiven ? readField(field as keyof typeof texts, given, thisYear) : ok(null);
-    if (!read.ok) return fail({ message: read.failure.message });
-    Object.assign(edits, { [field === "country" ? "country_code" : field]: read.value });
+    const fieldValue = isGiven ? readField(field as keyof typeof texts, given, thisYear) : ok(null);
+    if (!fieldValue.ok) return fail({ message: fieldValue.failure.message });
+    Object.assign(edits, { [field === "country" ? "country_code" : field]: fieldValue.value });
   }
   return ok(edits);
 }

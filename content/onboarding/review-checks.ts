@@ -20,7 +20,7 @@ export type Examination = {
   request: OnboardingRequest;
   profile: NonprofitRecord | null;
   /** Whether the signature that came with it was verified when it came. */
-  proven: boolean;
+  isProven: boolean;
   host: HostControl;
   /** Why the wallet would be held after approval; null for no wallet, or one that takes effect at once. */
   whyHeld: string | null;
@@ -35,7 +35,7 @@ export type Examination = {
 };
 
 /** What a reviewer should weigh, the weightiest first. Nothing here opens a connection. */
-export const onboardingChecks = (examined: Examination): ReviewCheck[] =>
+export const onboardingChecks = (examination: Examination): ReviewCheck[] =>
   [
     email,
     control,
@@ -46,23 +46,23 @@ export const onboardingChecks = (examined: Examination): ReviewCheck[] =>
     signature,
     owners,
     hold,
-    held,
+    otherHold,
     duplicates,
     rivals,
     testData,
-  ].flatMap((check) => check(examined) ?? []);
+  ].flatMap((check) => check(examination) ?? []);
 
-type Check = (examined: Examination) => ReviewCheck | null;
+type Check = (examination: Examination) => ReviewCheck | null;
 
-const counted = (forms: { one: string; other: string }, count: number): string =>
+const countText = (forms: { one: string; other: string }, count: number): string =>
   fill(count === 1 ? forms.one : forms.other, { count });
 
 /**
  * Only what the directory knew before, from somebody else than anyone who may be asking, counts as proof: who makes up an
  * e-mail address makes up a website for it, and agents who agree on it.
  */
-const email: Check = (examined) =>
-  stoppedAddress(examined) ?? knownAddress(examined) ?? addressHost(examined);
+const email: Check = (examination) =>
+  stoppedAddress(examination) ?? knownAddress(examination) ?? addressHost(examination);
 
 const stoppedAddress: Check = ({ stoppedFor }) =>
   stoppedFor === null
@@ -101,11 +101,11 @@ function unprovenSource(
   field: "contact_email" | "website",
   type: OnboardingType,
 ): string | null {
-  const named = namedBy(profile?.provenance[field]);
-  if (named === "consensus") return "agents";
-  if (named === "correction") return "a correction, which anyone can send";
+  const sourceName = namedBy(profile?.provenance[field]);
+  if (sourceName === "consensus") return "agents";
+  if (sourceName === "correction") return "a correction, which anyone can send";
   // A listing holds an organisation's word only when that organisation's verification was taken back.
-  return named === "organisation" && type === "claim" ? "a claim that was taken back" : null;
+  return sourceName === "organisation" && type === "claim" ? "a claim that was taken back" : null;
 }
 
 const control: Check = ({ host }) => {
@@ -156,32 +156,33 @@ function looksLatin(text: string): boolean {
 const number: Check = ({ request, profile }) => {
   const sentNumber = request.registration_number;
   if (sentNumber === null || profile === null) return null;
-  const read = readRegistrationNumber(
+  const registrationNumber = readRegistrationNumber(
     sentNumber,
     profile.country_code ?? request.country_code ?? "",
   );
   const registrations = profile.registrations;
   if (registrations.length === 0) return noted("registration", says.no_registration);
-  const same = registrations.some(
+  const isSame = registrations.some(
     ({ org_id, registration_number }) =>
-      (org_id !== null && org_id === read.org_id) ||
-      comparedNumber(registration_number) === comparedNumber(read.registration_number),
+      (org_id !== null && org_id === registrationNumber.org_id) ||
+      comparedNumber(registration_number) ===
+        comparedNumber(registrationNumber.registration_number),
   );
-  return same
+  return isSame
     ? passed("registration", "The number is that of the profile.")
     : failed("registration", "The number is not that of the profile.");
 };
 
 const wallet: Check = ({ request }) => {
   if (request.usdc_wallet === null) return null;
-  const read = readWallet(request.usdc_wallet);
-  if (!read.ok) return failed("wallet", read.failure.message);
-  return read.value.onCurve ? passed("wallet", says.on_curve) : noted("wallet", says.off_curve);
+  const address = readWallet(request.usdc_wallet);
+  if (!address.ok) return failed("wallet", address.failure.message);
+  return address.value.onCurve ? passed("wallet", says.on_curve) : noted("wallet", says.off_curve);
 };
 
-const signature: Check = ({ request, proven }) => {
+const signature: Check = ({ request, isProven }) => {
   if (request.usdc_wallet === null) return null;
-  return proven ? passed("signature", says.signed) : noted("signature", says.not_signed);
+  return isProven ? passed("signature", says.signed) : noted("signature", says.not_signed);
 };
 
 const owners: Check = ({ otherOwners }) =>
@@ -189,18 +190,18 @@ const owners: Check = ({ otherOwners }) =>
     ? null
     : failed("wallet owner", `Other profiles have this wallet: ${otherOwners.join(", ")}.`);
 
-const held: Check = ({ heldUntil, request }) =>
+const otherHold: Check = ({ heldUntil, request }) =>
   heldUntil === null || request.usdc_wallet === null
     ? null
     : noted("held wallet", fill(says.held, { until: heldUntil }));
 
-const duplicates: Check = ({ duplicates: found }) =>
-  found.length === 0
+const duplicates: Check = ({ duplicates: candidates }) =>
+  candidates.length === 0
     ? passed("duplicates", says.no_duplicates)
-    : noted("duplicates", counted(says.duplicates, found.length));
+    : noted("duplicates", countText(says.duplicates, candidates.length));
 
 const rivals: Check = ({ rivals: count }) =>
-  count === 0 ? null : noted("others", counted(says.rivals, count));
+  count === 0 ? null : noted("others", countText(says.rivals, count));
 
 const testData: Check = ({ request }) => {
   const person = { agent_id: "", agent_name: request.contact_name ?? "" };

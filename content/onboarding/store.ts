@@ -122,8 +122,8 @@ export async function planMail(
     .from(onboarding)
     .where(and(eq(mailed_host, host), gt(mailed_at, at - dayMs)))
     .limit(mailsPerDayMax);
-  const mailedAt = recent.find((one) => one.id === id)?.mailed_at ?? 0;
-  const count = recent.reduce((sum, one) => sum + one.mails, 0);
+  const mailedAt = recent.find((mail) => mail.id === id)?.mailed_at ?? 0;
+  const count = recent.reduce((sum, mail) => sum + mail.mails, 0);
   if (count >= mailsPerDayMax || at - mailedAt < mailPauseMs) return null;
   return statement(
     builder

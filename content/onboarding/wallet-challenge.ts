@@ -73,12 +73,12 @@ export function checkProof(
       !Number.isNaN(issuedAtMs) && challengeText(wallet.address, issuedAtMs, issuer) === sentText;
     return fail({ kind: ours ? "wallet_challenge_expired" : "wallet_challenge_unknown" });
   }
-  const signed = (sentText === null ? current : [sentText]).find((text) =>
+  const signedText = (sentText === null ? current : [sentText]).find((text) =>
     signedByWallet(wallet, text, signature),
   );
-  return signed === undefined
+  return signedText === undefined
     ? fail({ kind: "wallet_signature_invalid" })
-    : ok({ challenge: signed, signature });
+    : ok({ challenge: signedText, signature });
 }
 
 function currentChallenges(address: string, now: Date, issuer: Issuer): string[] {

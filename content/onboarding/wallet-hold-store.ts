@@ -26,12 +26,12 @@ export async function applyDueWallets(
   store: Pick<Store, "db" | "raw" | "write">,
   now: Date,
 ): Promise<number> {
-  let applied = 0;
+  let appliedCount = 0;
   // Nearly always nothing is due: then no one waits for the write lock.
   while ((await dueHolds(store, now, null, 1)).length > 0) {
-    applied += await store.write((tx) => applyDueHolds(tx, now, null));
+    appliedCount += await store.write((tx) => applyDueHolds(tx, now, null));
   }
-  return applied;
+  return appliedCount;
 }
 
 /** The held changes, of one nonprofit or (null) of all, that take effect by now. Index: wallet_holds_due. */
@@ -68,14 +68,14 @@ async function planDue(store: Queryable, hold: WalletHold, now: Date): Promise<W
   const at = now.getTime();
   const save = { before, after: withWallet(before, hold, at) };
   const { statements } = await planSaves(store, [save], { origin: "onboarding", now });
-  const closing = {
+  const closure = {
     status: "in_effect",
     reason: null,
     slug: before.slug,
     by: clockName,
     at,
   } as const;
-  return [...statements, ...closeHold(hold, closing)];
+  return [...statements, ...closeHold(hold, closure)];
 }
 
 /** The record with another wallet, set by the organisation, and the proof that belongs to it, if any. */
@@ -97,7 +97,7 @@ type WalletChange = {
   saved: NonprofitRecord;
   outcome: OnboardingOutcome;
   /** The change of this nonprofit that is held, if any. */
-  held: WalletHold | null;
+  earlierHold: WalletHold | null;
   by: string;
   now: Date;
   effectiveAt: number;
@@ -108,18 +108,20 @@ type WalletChange = {
  * is replaced, also by the wallet in effect: the newest request that an operator approved is what the organisation wants.
  */
 export function changeWallet(change: WalletChange): Write[] {
-  const { submission, before, saved, held, by } = change;
+  const { submission, before, saved, earlierHold, by } = change;
   const { slug } = saved;
   const { wallet } = change.outcome;
   if (wallet === null) return [];
   const at = change.now.getTime();
-  const replaced =
-    held === null ? [] : closeHold(held, { status: "replaced", reason: null, slug, by, at });
+  const replacement =
+    earlierHold === null
+      ? []
+      : closeHold(earlierHold, { status: "replaced", reason: null, slug, by, at });
   const wallet_before = before?.usdc_wallet ?? null;
   const set = { submission_id: submission.id, wallet_before, wallet: wallet.address };
-  if (wallet.held === null) {
+  if (wallet.holdReason === null) {
     const isSame = wallet_before === wallet.address;
-    return isSame ? replaced : [...replaced, walletEntry("set", set, { slug, by, at })];
+    return isSame ? replacement : [...replacement, walletEntry("set", set, { slug, by, at })];
   }
   const hold = {
     ...set,
@@ -130,7 +132,7 @@ export function changeWallet(change: WalletChange): Write[] {
     approved_at: at,
     effective_at: change.effectiveAt,
   };
-  return [...replaced, ...holdWallet(slug, hold)];
+  return [...replacement, ...holdWallet(slug, hold)];
 }
 
 /** Begins to hold a change. A change of the same nonprofit that is held must have been closed before. */
@@ -142,7 +144,7 @@ export const holdWallet = (
   walletEntry("held", hold, { slug, by: hold.approved_by, at: hold.approved_at }),
 ];
 
-type Closing = {
+type HoldClosure = {
   status: "in_effect" | "stopped" | "replaced";
   reason: string | null;
   slug: string;
@@ -151,7 +153,10 @@ type Closing = {
 };
 
 /** Ends a hold, unless it has ended already, and logs it. */
-export const closeHold = (hold: WalletHold, { status, reason, slug, by, at }: Closing): Write[] => [
+export const closeHold = (
+  hold: WalletHold,
+  { status, reason, slug, by, at }: HoldClosure,
+): Write[] => [
   statement(
     builder
       .update(holds)
@@ -165,11 +170,11 @@ export const closeHold = (hold: WalletHold, { status, reason, slug, by, at }: Cl
 export async function stopHeldWrites(
   store: Queryable,
   nonprofitId: number,
-  closing: Omit<Closing, "status">,
+  closure: Omit<HoldClosure, "status">,
 ): Promise<Write[]> {
-  const held = await heldOf(store, nonprofitId);
-  if (held === null) return [];
-  return closeHold(held, { ...closing, status: "stopped" });
+  const hold = await heldOf(store, nonprofitId);
+  if (hold === null) return [];
+  return closeHold(hold, { ...closure, status: "stopped" });
 }
 
 export const heldOf = (store: Queryable, nonprofitId: number): Promise<WalletHold | null> =>

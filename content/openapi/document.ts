@@ -62,7 +62,7 @@ const rankingTable = signals
   .join("\n");
 
 const { recommendNonprofits, draftRecommendation } = recommendationOperations;
-const ranked = {
+const recommendOperation = {
   ...recommendNonprofits,
   description: `${recommendNonprofits.description}\n\n${rankingTable}`,
 };
@@ -71,7 +71,7 @@ const ranked = {
 export const operations: readonly Operation[] = [
   directoryOperations,
   reconciliationOperations,
-  { recommendNonprofits: ranked, draftRecommendation },
+  { recommendNonprofits: recommendOperation, draftRecommendation },
   enrichmentOperations,
   correctionOperations,
   donationOperations,
@@ -153,11 +153,11 @@ function parametersOf({ path, query, headers = [] }: Operation): Json[] {
 function responsesOf(operation: Operation): Json {
   const { method, path, ok, also = [], fresh, tag } = operation;
   const isCached = method === "get" && fresh !== true && tag !== "Operator";
-  const common = [...commonHeaders, ...(unlimited.has(path) ? [] : limitHeaders)];
-  const answer = (one: Operation["ok"], own: readonly string[] = []): Json => ({
-    description: one.description,
-    headers: headersOf([...(one.headers ?? []), ...own, ...common]),
-    content: contentOf(one),
+  const common = [...commonHeaders, ...(unlimitedPaths.has(path) ? [] : limitHeaders)];
+  const answer = (response: Operation["ok"], ownHeaders: readonly string[] = []): Json => ({
+    description: response.description,
+    headers: headersOf([...(response.headers ?? []), ...ownHeaders, ...common]),
+    content: contentOf(response),
   });
   // Whatever their order here, statuses are sorted: they are whole numbers.
   return {
@@ -166,7 +166,7 @@ function responsesOf(operation: Operation): Json {
       304: { description: "The client has it", headers: headersOf(["ETag", ...common]) },
     }),
     ...(path.includes("{slug}") && { 308: reference("responses", "Moved") }),
-    ...Object.fromEntries(also.map((one) => [one.status, answer(one)])),
+    ...Object.fromEntries(also.map((response) => [response.status, answer(response)])),
     ...Object.fromEntries(
       refusalsOf(operation).map((status) => [status, reference("responses", `Refusal${status}`)]),
     ),
@@ -176,27 +176,27 @@ function responsesOf(operation: Operation): Json {
 function contentOf({ shape, mediaType = "application/json", example = "", files }: Content): Json {
   const schema = shape === "text" ? { type: "string" } : reference("schemas", idOf(shape));
   const parameter = { schema, example: shape === "text" ? example : exampleOf(shape) };
-  const text = (one: string): Json => ({ schema: { type: "string" }, example: one });
-  const texts = Object.entries(files ?? {}).map(([type, one]) => [type, text(one)]);
+  const text = (sample: string): Json => ({ schema: { type: "string" }, example: sample });
+  const texts = Object.entries(files ?? {}).map(([type, sample]) => [type, text(sample)]);
   return { [mediaType]: parameter, ...Object.fromEntries(texts) };
 }
 
 type Content = Pick<Operation["ok"], "shape" | "mediaType" | "example" | "files">;
 
 /** What an operation may refuse, by itself and because of what it takes: a query, a body, a name in its path. */
-const refusalsOf = ({ query, body, path, tag, ...own }: Operation): readonly Refusal[] => [
-  ...(own.refusals ?? []),
-  ...Object.values(own.problems ?? {}).map(({ status }) => status),
+const refusalsOf = ({ query, body, path, tag, ...operation }: Operation): readonly Refusal[] => [
+  ...(operation.refusals ?? []),
+  ...Object.values(operation.problems ?? {}).map(({ status }) => status),
   ...(query === undefined ? [] : [400 as const]),
   ...(body === undefined ? [] : ([400, 413, 415, 507] as const)),
   ...(path.includes("{") ? [404 as const] : []),
   ...(tag === "Operator" ? [401 as const] : []),
-  ...(unlimited.has(path) ? [] : [429 as const]),
+  ...(unlimitedPaths.has(path) ? [] : [429 as const]),
   500,
   503,
 ];
 
-const unlimited: ReadonlySet<string> = new Set(
+const unlimitedPaths: ReadonlySet<string> = new Set(
   Object.values<Address>(addresses).flatMap(({ path, limit }) => (limit === "none" ? [path] : [])),
 );
 
@@ -234,12 +234,15 @@ type Schema = { [name: string]: Json };
 
 /** components.schemas: every shape with an id that a body or an answer of these operations holds. */
 export function componentSchemas(all: readonly Operation[]): Record<string, Schema> {
-  const answered = all.flatMap(answersOf);
-  const sent = all.flatMap(({ body }) => body?.shape ?? []);
+  const answerShapes = all.flatMap(answersOf);
+  const bodyShapes = all.flatMap(({ body }) => body?.shape ?? []);
   // A shape that is sent and answered is one component: it is made by the answers.
-  const schemas = { ...namedIn(sent, "input"), ...namedIn([Problem, ...answered], "output") };
+  const schemas = {
+    ...namedIn(bodyShapes, "input"),
+    ...namedIn([Problem, ...answerShapes], "output"),
+  };
   // Any answer may name what was not known of its request; a protocol that others published has members of its own.
-  const naming = new Set(all.filter(({ tag }) => tag !== "Reconciliation").flatMap(idsOf));
+  const idsNamingInput = new Set(all.filter(({ tag }) => tag !== "Reconciliation").flatMap(idsOf));
   const withIgnored = ({ properties, ...schema }: Schema): Schema => ({
     ...schema,
     properties: { ...(properties as Schema), ignored: ignoredMember },
@@ -247,7 +250,10 @@ export function componentSchemas(all: readonly Operation[]): Record<string, Sche
   return Object.fromEntries(
     Object.entries(schemas)
       .map(([id, schema]): [string, Schema] => [id, without(schema, ["id"])])
-      .map(([id, schema]): [string, Schema] => [id, naming.has(id) ? withIgnored(schema) : schema])
+      .map(([id, schema]): [string, Schema] => [
+        id,
+        idsNamingInput.has(id) ? withIgnored(schema) : schema,
+      ])
       .toSorted(([a], [b]) => (a < b ? -1 : 1)),
   );
 }
@@ -279,13 +285,13 @@ export const idOf = (shape: z.ZodType): string => {
 export function describedParameter(parameter: z.ZodType): { [name: string]: Json } {
   // What is read from a text is described by what is made of it.
   const shape = parameter instanceof z.ZodPipe ? (parameter.def.out as z.ZodType) : parameter;
-  const { description, examples, ...shown } = shape.meta() ?? {};
+  const { description, examples, ...metadata } = shape.meta() ?? {};
   const [example] = Array.isArray(examples) ? (examples as Json[]) : [];
   const schema = jsonSchemaOf(shape, "input", z.registry());
   return {
     description: description ?? "",
     ...(shape.safeParse(undefined).success ? {} : { required: true }),
-    schema: { ...without(schema, ["$schema"]), ...without(shown, ["id"]) },
+    schema: { ...without(schema, ["$schema"]), ...without(metadata, ["id"]) },
     ...(example === undefined ? {} : { example }),
   };
 }

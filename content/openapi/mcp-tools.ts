@@ -79,21 +79,22 @@ function inputOf(tool: Words): z.ZodObject {
 const unsaid = "$schema default minLength maxLength minItems maxItems pattern format".split(" ");
 
 /** An input as it is listed. An absent value stands for null. */
-function schemaOf(tool: Words, input: z.ZodObject): InputSchema {
+function schemaOf(tool: Words, inputShape: z.ZodObject): InputSchema {
   const toolWords: Words["arguments"] = { ...given.arguments, ...tool.arguments };
-  const schema = z.toJSONSchema(input, {
+  const schema = z.toJSONSchema(inputShape, {
     io: "input",
     metadata: z.registry(),
-    override: ({ jsonSchema: one }) => {
-      const [real] = one.anyOf?.filter((each) => (each as ArgumentSchema).type !== "null") ?? [];
-      if (real !== undefined && one.anyOf?.length === 2)
-        Object.assign(one, real, { anyOf: undefined });
-      if (one.maximum === Number.MAX_SAFE_INTEGER) delete one.maximum;
-      if (one.type === "object") one.additionalProperties = false;
-      for (const name of unsaid) delete one[name];
+    override: ({ jsonSchema }) => {
+      const [real] =
+        jsonSchema.anyOf?.filter((option) => (option as ArgumentSchema).type !== "null") ?? [];
+      if (real !== undefined && jsonSchema.anyOf?.length === 2)
+        Object.assign(jsonSchema, real, { anyOf: undefined });
+      if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
+      if (jsonSchema.type === "object") jsonSchema.additionalProperties = false;
+      for (const name of unsaid) delete jsonSchema[name];
     },
   }) as InputSchema;
-  for (const [name, shape] of Object.entries(input.shape)) {
+  for (const [name, shape] of Object.entries(inputShape.shape)) {
     const description = toolWords[name] ?? z.globalRegistry.get(shape as z.ZodType)?.description;
     Object.assign(schema.properties[name] ?? {}, { description });
   }
@@ -106,11 +107,25 @@ function schemaOf(tool: Words, input: z.ZodObject): InputSchema {
  */
 function toolOf(name: ToolName, tool: Words) {
   const { title, purpose, use, not, hints, door, next, kinds } = tool;
-  const input = inputOf(tool);
+  const inputShape = inputOf(tool);
   const description = `${purpose} Use it ${use}. Do not use it ${not}.`;
   const annotations = { ...given.reads, ...hints };
-  const listed = { name, title, description, inputSchema: schemaOf(tool, input), annotations };
-  return { name, door, next, kinds, operation: operationOf(tool), input, listed };
+  const definition = {
+    name,
+    title,
+    description,
+    inputSchema: schemaOf(tool, inputShape),
+    annotations,
+  };
+  return {
+    name,
+    door,
+    next,
+    kinds,
+    operation: operationOf(tool),
+    input: inputShape,
+    listed: definition,
+  };
 }
 export type McpTool = ReturnType<typeof toolOf>;
 

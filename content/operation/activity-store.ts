@@ -50,7 +50,7 @@ export type Activity = ReturnType<typeof countActivity>;
 const reloadAfterMs = 1_000;
 
 type StoredCounts = {
-  counted: KindCount[];
+  kindCounts: KindCount[];
   donations: number;
   committed: number;
   atMs: number;
@@ -60,57 +60,60 @@ type StoredCounts = {
 
 /** Counters by hour without any personal data. The caller flushes, about every second and at shutdown. */
 export function countActivity(store: Store, clock: () => Date) {
-  const pending = new Map<string, HourHits>();
-  let stored: StoredCounts | null = null;
+  const pendingHits = new Map<string, HourHits>();
+  let snapshot: StoredCounts | null = null;
   // Reading what is stored must not overlap with a flush, or counts would be missed or seen twice.
   const inTurn = oneByOne();
   const current = (): StoredCounts | null =>
-    stored !== null &&
-    stored.committed === store.committed() &&
-    performance.now() - stored.atMs < reloadAfterMs
-      ? stored
+    snapshot !== null &&
+    snapshot.committed === store.committed() &&
+    performance.now() - snapshot.atMs < reloadAfterMs
+      ? snapshot
       : null;
   const reload = async (): Promise<StoredCounts> => {
-    const held = current();
-    if (held !== null) return held;
+    const freshCounts = current();
+    if (freshCounts !== null) return freshCounts;
     const committed = store.committed();
-    const counted = await countedKinds(store, clock());
+    const kindCounts = await countedKinds(store, clock());
     const gifts = await donationCount(store);
     const atMs = performance.now();
-    return (stored = { counted, donations: gifts, committed, atMs, counters: null });
+    return (snapshot = { kindCounts, donations: gifts, committed, atMs, counters: null });
   };
   return {
     /** Counts one, or as many as given; kept in memory until the next flush. */
     count: (kind: ActivityKind, by = 1): void => {
       const hour = Math.floor(clock().getTime() / hourMs) * hourMs;
       const key = `${kind} ${hour}`;
-      pending.set(key, { kind, hour, count: (pending.get(key)?.count ?? 0) + by });
-      if (stored !== null) stored.counters = null;
+      pendingHits.set(key, { kind, hour, count: (pendingHits.get(key)?.count ?? 0) + by });
+      if (snapshot !== null) snapshot.counters = null;
     },
     /** Writes what has been counted to the store. A failure keeps the counts for the next time, and throws. */
     flush: (): Promise<void> =>
       inTurn(async () => {
-        if (pending.size === 0) return;
-        const written = new Map(pending);
-        await store.write((tx) => addCounts(tx, [...written.values()]));
+        if (pendingHits.size === 0) return;
+        const batch = new Map(pendingHits);
+        await store.write((tx) => addCounts(tx, [...batch.values()]));
         // What was counted meanwhile stays for the next time.
-        for (const [key, { count }] of written) {
-          const now = pending.get(key);
-          if (now === undefined || now.count === count) pending.delete(key);
-          else pending.set(key, { ...now, count: now.count - count });
+        for (const [key, { count }] of batch) {
+          const now = pendingHits.get(key);
+          if (now === undefined || now.count === count) pendingHits.delete(key);
+          else pendingHits.set(key, { ...now, count: now.count - count });
         }
-        stored = null;
+        snapshot = null;
       }),
     /** The counters as of now, with what is not flushed yet. The same object as long as nothing changed. */
     counters: async (): Promise<Counters> => {
       // A flush may have begun since, but it is not done: its counts are pending still.
       const counts = current() ?? (await inTurn(reload));
-      const waiting = [...pending.values()].map(({ kind, count }): KindCount => ({
+      const pendingCounts = [...pendingHits.values()].map(({ kind, count }): KindCount => ({
         kind,
         count,
         this_week: count,
       }));
-      return (counts.counters ??= countersOf([...counts.counted, ...waiting], counts.donations));
+      return (counts.counters ??= countersOf(
+        [...counts.kindCounts, ...pendingCounts],
+        counts.donations,
+      ));
     },
   };
 }
@@ -235,8 +238,8 @@ export const saveHits = (
     const places = await readTo(tx);
     if ((places[log.id] ?? 0) !== log.from) return false;
     await addCounts(tx, hits);
-    const { [log.id]: _, ...others } = places;
-    const latest = [...Object.entries(others), [log.id, log.to] as const].slice(-logsMax);
+    const { [log.id]: _, ...otherLogs } = places;
+    const latest = [...Object.entries(otherLogs), [log.id, log.to] as const].slice(-logsMax);
     // No page shows this fact, so it is no change of the directory.
     const value = JSON.stringify(Object.fromEntries(latest));
     await noteFact(tx, { name: factName, value, now: log.now });
@@ -244,6 +247,6 @@ export const saveHits = (
   });
 
 async function readTo(store: Queryable): Promise<ReadTo> {
-  const stored = await directoryFact(store, factName);
-  return stored === null ? {} : ReadTo.parse(JSON.parse(stored));
+  const fact = await directoryFact(store, factName);
+  return fact === null ? {} : ReadTo.parse(JSON.parse(fact));
 }

@@ -208,8 +208,8 @@ export async function headsWithDay(
   const head = { day, entries, hash };
   // The head of a day that was published once stays.
   const isNew = entries > 0 && !heads.some((earlier) => earlier.day === day);
-  const added = isNew ? [{ ...head, jws: await sign(signedTextOf(head)) }] : [];
-  const latest = [...heads, ...added].slice(-headsKept);
+  const newHeads = isNew ? [{ ...head, jws: await sign(signedTextOf(head)) }] : [];
+  const latest = [...heads, ...newHeads].slice(-headsKept);
   return JSON.stringify({ heads: latest } satisfies AuditHeads);
 }
 
@@ -229,11 +229,11 @@ export async function uncovered(
   store: Queryable,
   { heads, beforeMs }: { heads: readonly AuditHead[]; beforeMs: number },
 ): Promise<number | null> {
-  const covered = Math.max(0, ...heads.map(({ entries }) => entries));
+  const coveredTo = Math.max(0, ...heads.map(({ entries }) => entries));
   const [entry] = await store.db
     .select({ id: auditLog.id })
     .from(auditLog)
-    .where(and(gt(auditLog.id, covered), lt(auditLog.happened_at, beforeMs)))
+    .where(and(gt(auditLog.id, coveredTo), lt(auditLog.happened_at, beforeMs)))
     .orderBy(asc(auditLog.id))
     .limit(1);
   return entry?.id ?? null;
@@ -247,20 +247,20 @@ const faultsMax = 100;
  */
 export async function verifyAudit(store: Queryable, heads: readonly AuditHead[]) {
   const faults: AuditFault[] = [];
-  const expected = Map.groupBy(heads, ({ entries }) => entries);
+  const headsByEntries = Map.groupBy(heads, ({ entries }) => entries);
   let [id, hash] = [0, ""];
   for await (const entry of entriesAfter(store, 0)) {
     const problem = faultOf(entry, { id, hash });
     if (problem !== null) faults.push({ id: entry.id, problem });
     [id, hash] = [entry.id, entry.hash];
-    for (const head of expected.get(id) ?? []) {
+    for (const head of headsByEntries.get(id) ?? []) {
       if (head.hash !== hash) faults.push({ id, problem: `differs from the head of ${head.day}` });
     }
-    expected.delete(id);
+    headsByEntries.delete(id);
     if (faults.length >= faultsMax) return { entries: id, hash, faults };
   }
   const [newest] = await store.db.select({ id: highestId }).from(sql`(SELECT 1)`);
-  const last = Math.max(newest?.id ?? 0, ...expected.keys());
+  const last = Math.max(newest?.id ?? 0, ...headsByEntries.keys());
   if (last > id) faults.push({ id: last, problem: `is missing, with all after entry ${id}` });
   return { entries: id, hash, faults };
 }

@@ -14,8 +14,8 @@ const notNoted = "it could not be noted why";
  */
 export function lastBackup(dataDir: string) {
   const madeAt = statSync(join(dataDir, backupMark), { throwIfNoEntry: false })?.mtimeMs ?? null;
-  const failed = statSync(join(dataDir, failureMark), { throwIfNoEntry: false })?.mtimeMs ?? 0;
-  const isNewer = failed > (madeAt ?? 0);
+  const failedAtMs = statSync(join(dataDir, failureMark), { throwIfNoEntry: false })?.mtimeMs ?? 0;
+  const isNewer = failedAtMs > (madeAt ?? 0);
   return {
     at: madeAt,
     problem: isNewer ? readFileSync(join(dataDir, failureMark), "utf8").trim() || notNoted : null,

@@ -4,7 +4,7 @@ import type helps from "#content/editorial/metrics.json";
 
 type Health = Omit<OperatorHealth, "warnings">;
 
-/** What the probes of a service, or of a command without one, tell of a directory. Of what is absent no check complains. */
+/** What is known of a directory. No check complains about a fact that is absent. */
 export type Facts = Partial<Omit<Health, "store">> & {
   store?: Partial<Health["store"]>;
   /** Why the files of the store take no writes any more. */
@@ -35,7 +35,10 @@ type Check = {
   bound?: number;
   /** Of scripts/monitoring/alerts.yml; several checks may share one. */
   alert?: string;
-  /** What is wrong, for an operator; nothing when all is well. What only `doctor` looks at, it words itself. */
+  /**
+   * What is wrong, in sentences for an operator; nothing when all is well. Checks that only `doctor` makes word their
+   * findings themselves.
+   */
   findings?: (facts: Facts) => string | readonly string[] | false | null | undefined;
   /** What to do about a finding that does not say it. */
   remedy?: string;
@@ -49,7 +52,7 @@ type Check = {
 const publishWaitMaxS = 60;
 /** A publisher that gave no sign of life for this long hangs; it gives one every 5 s. */
 const publisherSilentMaxS = 30;
-/** Once a day, and some time to be made. */
+/** A daily backup may take an hour. */
 const backupAgeMaxS = 25 * 3_600;
 /** With less than this, writes are about to stop. */
 const freeBytesMin = 1_000_000_000;
@@ -57,12 +60,12 @@ const freeBytesMin = 1_000_000_000;
 const fullBelowBytes = 64_000_000;
 const walBytesMax = 500_000_000;
 const failedSignInsMax = 10;
-/** So many are no operator who mistypes. */
+/** More than an operator who mistypes would cause. */
 const attackingSignIns = 20;
 const waitingReviewsMax = 200;
 const runwayDaysMin = 7;
 
-/** All that is asked about a directory, in the order in which findings are told. */
+/** Every check of a directory, in the order in which findings are reported. */
 const list = {
   "store in place": {
     severity: "page",
@@ -82,6 +85,11 @@ const list = {
   "publisher alive": {
     severity: "page",
     alert: "AlmonerPublisherSilent",
+    findings: ({ publication, silent_s }) => {
+      const why = publication && silent_s !== undefined ? silence(silent_s) : null;
+      return why && `Readers see nothing new: ${why}.`;
+    },
+    remedy: "Restart the service, which starts it, and read its log.",
     unready: {
       part: "publisher",
       why: ({ publication, silent_s = null }) => (publication ? silence(silent_s) : null),
@@ -217,12 +225,13 @@ const list = {
     severity: "ticket",
     alert: "AlmonerRegisterFetch",
     findings: ({ registers = [] }) =>
-      failed(registers).map(
+      failedFetches(registers).map(
         ({ register, fetched_at, problem }) =>
           `Fetching ${register} failed on ${fetched_at.slice(0, 10)}: ${problem}. \`bun run import ${register} --fetch\` tries again.`,
       ),
     gauges: {
-      almoner_register_fetches_failed: ({ registers }) => registers && failed(registers).length,
+      almoner_register_fetches_failed: ({ registers }) =>
+        registers && failedFetches(registers).length,
     },
   },
   "backup made": {
@@ -402,7 +411,7 @@ const waitingS = (publication: Facts["publication"]): number =>
 const isSilent = (chain: Facts["chain"]): boolean =>
   chain ? chain.nodes > 0 && !chain.answers : false;
 
-const failed = (registers: Health["registers"]) =>
+const failedFetches = (registers: Health["registers"]) =>
   registers.filter(({ problem }) => problem !== null);
 
 const megabytes = (bytes: number): number => Math.floor(bytes / 1e6);

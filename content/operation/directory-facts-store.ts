@@ -33,8 +33,8 @@ export async function directoryNumbers(
 /** The counters of the last checkpoint, all zero before the first. */
 export async function storedCounters(store: Queryable): Promise<Counters> {
   const value = await directoryFact(store, "counters");
-  const parsed = value === null ? null : Counters.safeParse(JSON.parse(value));
-  return parsed?.success === true ? parsed.data : countersOf([], 0);
+  const result = value === null ? null : Counters.safeParse(JSON.parse(value));
+  return result?.success === true ? result.data : countersOf([], 0);
 }
 
 /** How often something was counted: altogether, and in the last seven days. */
@@ -42,13 +42,13 @@ export type KindCount = { kind: string; count: number; this_week: number };
 
 /** All that was counted, by kind. What a process has counted and not flushed yet is left out. */
 export const countedKinds = (store: Queryable, now: Date): Promise<KindCount[]> => {
-  const { kind, count: counted, hour } = activityCounts;
+  const { kind, count: hits, hour } = activityCounts;
   const sinceWeek = now.getTime() - weekMs - hourMs;
   return store.db
     .select({
       kind,
-      count: sql<number>`sum(${counted})`,
-      this_week: sql<number>`coalesce(sum(${counted}) FILTER (WHERE ${hour} > ${sinceWeek}), 0)`,
+      count: sql<number>`sum(${hits})`,
+      this_week: sql<number>`coalesce(sum(${hits}) FILTER (WHERE ${hour} > ${sinceWeek}), 0)`,
     })
     .from(activityCounts)
     .groupBy(kind)
@@ -63,9 +63,9 @@ export const donationCount = async (store: Queryable): Promise<number> =>
   store.db.$count(donations, sql.raw(countsHere));
 
 /** The counters of what was counted; a kind may be counted in several parts. */
-export function countersOf(counted: readonly KindCount[], total_donations: number): Counters {
+export function countersOf(kindCounts: readonly KindCount[], total_donations: number): Counters {
   const total = (prefix: string, column: "count" | "this_week" = "count") =>
-    counted.reduce((all, row) => (row.kind.startsWith(prefix) ? all + row[column] : all), 0);
+    kindCounts.reduce((all, row) => (row.kind.startsWith(prefix) ? all + row[column] : all), 0);
   return {
     total_donations,
     total_queries: total("query:"),

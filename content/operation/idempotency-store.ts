@@ -61,10 +61,10 @@ export async function planOnce<Value, Failure>(
   const json = JSON.stringify(outcome.outcome.value);
   const body = outcome.kept?.(json) ?? json;
   const answer = { request_digest, status: 200, body, created_at };
-  const keeping = builder
+  const insertion = builder
     .insert(k)
     .values({ route, key, ...answer })
     .onConflictDoUpdate({ target: [k.route, k.key], set: answer });
-  const forgetting = builder.delete(k).where(sql`rowid IN (${old})`);
-  return planned(outcome.outcome, ...outcome.writes, statement(forgetting), statement(keeping));
+  const deletion = builder.delete(k).where(sql`rowid IN (${old})`);
+  return planned(outcome.outcome, ...outcome.writes, statement(deletion), statement(insertion));
 }

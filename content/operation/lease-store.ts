@@ -20,30 +20,30 @@ export function openLease(store: Store, clock: Clock, { name, ms }: { name: stri
     hold: async (): Promise<boolean> => {
       const nowMs = clock().getTime();
       if (nowMs < renewAtMs) return isHeld();
-      const held = await take(store, { name, holder, nowMs, untilMs: nowMs + ms });
-      heldUntilMs = held ? nowMs + ms : 0;
-      renewAtMs = held ? nowMs + ms / 3 : 0;
-      return held;
+      const isHolder = await take(store, { name, holder, nowMs, untilMs: nowMs + ms });
+      heldUntilMs = isHolder ? nowMs + ms : 0;
+      renewAtMs = isHolder ? nowMs + ms / 3 : 0;
+      return isHolder;
     },
     /** Gives the work back, so that another process need not wait. */
     leave: async (): Promise<void> => {
       if (!isHeld()) return;
       heldUntilMs = 0;
-      const mine = and(eq(leases.name, name), eq(leases.holder, holder));
-      await store.write((tx) => tx.db.delete(leases).where(mine).execute());
+      const ownLease = and(eq(leases.name, name), eq(leases.holder, holder));
+      await store.write((tx) => tx.db.delete(leases).where(ownLease).execute());
     },
   };
 }
 
-type Taking = { name: string; holder: string; nowMs: number; untilMs: number };
+type LeaseClaim = { name: string; holder: string; nowMs: number; untilMs: number };
 
-async function take(store: Store, { name, holder, nowMs, untilMs }: Taking): Promise<boolean> {
-  const others = await store.db.$count(
+async function take(store: Store, { name, holder, nowMs, untilMs }: LeaseClaim): Promise<boolean> {
+  const otherHolders = await store.db.$count(
     leases,
     and(eq(leases.name, name), ne(leases.holder, holder), gt(leases.until, nowMs)),
   );
   // Most looks of those who wait find it held, and need no write lock.
-  if (others > 0) return false;
+  if (otherHolders > 0) return false;
   return store.write(async (tx) => {
     const { rowsAffected } = await tx.db
       .insert(leases)

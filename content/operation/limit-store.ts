@@ -38,7 +38,7 @@ const sweepingSql = (now: string): string => `
     SELECT rowid FROM limit_hits WHERE until <= ${now} ORDER BY until LIMIT 2000
   )`;
 
-const Counted = z.object({ at: z.int(), used: z.int(), next: z.int().nullable() });
+const CountRow = z.object({ at: z.int(), used: z.int(), next: z.int().nullable() });
 
 const rowsOf = (hits: readonly Hits[]): string =>
   JSON.stringify(
@@ -57,35 +57,36 @@ export async function countHits(
   { raw }: Pick<Store, "raw">,
   hits: readonly Hits[],
   { sweeps, nowMs }: { sweeps: boolean; nowMs?: number | undefined },
-): Promise<{ left: Allowance[]; atMs: number }> {
+): Promise<{ allowances: Allowance[]; atMs: number }> {
   const now = timeSql(nowMs);
-  const limited = hits.filter(({ always }) => always !== true);
+  const limitedHits = hits.filter(({ always }) => always !== true);
   const always = hits.filter((hit) => hit.always === true);
-  const taking = [always, ...limited.map((hit) => [hit])].map((some) => rowsOf(some));
+  const batches = [always, ...limitedHits.map((hit) => [hit])].map((batch) => rowsOf(batch));
   const results = await raw.batch(
     [
       ...(sweeps ? [sweepingSql(now)] : []),
-      ...taking.map((rows) => ({ sql: takingSql(now), args: [rows] })),
+      ...batches.map((rows) => ({ sql: takingSql(now), args: [rows] })),
       { sql: countingSql(now), args: [rowsOf(hits)] },
     ],
     "write",
   );
-  const counted = (results.pop()?.rows ?? []).map((row) => Counted.parse(row));
-  const atMs = counted[0]?.at ?? 0;
-  const refused = new Set(
-    limited.filter((_, at) => results.at(at - limited.length)?.rowsAffected === 0),
+  const countRows = (results.pop()?.rows ?? []).map((row) => CountRow.parse(row));
+  const atMs = countRows[0]?.at ?? 0;
+  const refusedHits = new Set(
+    limitedHits.filter((_, at) => results.at(at - limitedHits.length)?.rowsAffected === 0),
   );
-  const left = hits.map((hit) =>
+  const allowances = hits.map((hit) =>
     tightestOf(
       hit.counters.map(({ window: { policy, limit, windowMs } }) => {
-        const { used, next } = counted.shift() ?? { used: 0, next: null };
-        const allowed = hit.count > 0 && hit.always !== true ? !refused.has(hit) : used <= limit;
+        const { used, next } = countRows.shift() ?? { used: 0, next: null };
+        const allowed =
+          hit.count > 0 && hit.always !== true ? !refusedHits.has(hit) : used <= limit;
         const resetMs = next === null ? windowMs : next - atMs;
         return { policy, limit, windowMs, allowed, remaining: Math.max(0, limit - used), resetMs };
       }),
     ),
   );
-  return { left, atMs };
+  return { allowances, atMs };
 }
 
 /** This many in this long. Hits are kept to `grainMs`, rounded to the later: a limit is never exceeded by rounding. */
@@ -108,5 +109,7 @@ export type Counter = { window: Window; clients: readonly string[] };
 export type Hits = { counters: readonly Counter[]; count: number; always?: boolean };
 
 /** Of what is left in several windows, that of the tightest. */
-export const tightestOf = (left: readonly Allowance[]): Allowance =>
-  left.reduce((one, other) => (other.remaining < one.remaining ? other : one));
+export const tightestOf = (allowances: readonly Allowance[]): Allowance =>
+  allowances.reduce((tightest, allowance) =>
+    allowance.remaining < tightest.remaining ? allowance : tightest,
+  );

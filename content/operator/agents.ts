@@ -23,9 +23,9 @@ type AgentAction = { agent_id: string; operator: string; reason: string };
  */
 export async function bindForOwner(
   { store, clock }: AgentWorld,
-  { operator, reason, ...asked }: AgentAction,
+  { operator, reason, ...request }: AgentAction,
 ): Promise<Result<AgentSecret, never>> {
-  const agent_id = foldAgentId(asked.agent_id);
+  const agent_id = foldAgentId(request.agent_id);
   return store.write(async (tx) => {
     const now = clock();
     const { answer, save } = newSecret({ agent_id, by: `operator:${operator}`, now });
@@ -43,10 +43,10 @@ export type NameFailure =
 /** Approves the name under which the owner of an id is named from then on; null takes that back. */
 export async function approveAgentName(
   { store, clock }: AgentWorld,
-  { operator, reason, name, ...asked }: AgentAction & { name: string | null },
+  { operator, reason, name, ...request }: AgentAction & { name: string | null },
 ): Promise<Result<AgentNamed, NameFailure>> {
   if (name !== null && !isHarmlessName(name)) return fail({ kind: "name_not_harmless", name });
-  const agent_id = foldAgentId(asked.agent_id);
+  const agent_id = foldAgentId(request.agent_id);
   return store.write(async (tx) => {
     // Anyone submits under an id that is not bound, and would be named.
     const hasOwner = isBound(await agentKey(tx, agent_id));

@@ -49,7 +49,7 @@ type ProfileOutcome = {
   detail?: Record<string, unknown>;
 };
 
-type Planning<Answer, Failure> = (
+type Planner<Answer, Failure> = (
   store: Queryable,
   before: NonprofitRecord,
   now: Date,
@@ -62,7 +62,7 @@ type Planning<Answer, Failure> = (
 export const onProfile = <Answer extends { slug: string }, Failure>(
   { store, clock }: Pick<OperatorWorld, "store" | "clock">,
   slug: string,
-  plan: Planning<Answer, Failure>,
+  plan: Planner<Answer, Failure>,
 ) =>
   store.write(async (tx) => {
     const now = clock();
@@ -78,10 +78,10 @@ async function changeProfile(
   world: ProfileWorld,
   { slug, operator, reason, change }: OperatorRequest<Pick<ProfileChange, "change">>,
   outcomeOf: (
-    ...of: Parameters<Planning<ProfileOutcome, ProfileFailure>>
+    ...of: Parameters<Planner<ProfileOutcome, ProfileFailure>>
   ) => Promise<Result<ProfileOutcome, ProfileFailure>>,
 ): Promise<Result<ProfileChange, ProfileFailure>> {
-  const done = await onProfile(world, slug, async (store, before, now) => {
+  const result = await onProfile(world, slug, async (store, before, now) => {
     const outcome = await outcomeOf(store, before, now);
     if (!outcome.ok) return outcome;
     const { saves, writes = [], fields, message, detail } = outcome.value;
@@ -96,20 +96,20 @@ async function changeProfile(
     const answer = { slug, change, fields: publicFields(fields), message };
     return planned(ok(answer), ...writes, ...statements, entry);
   });
-  if (!done.ok) return done;
+  if (!result.ok) return result;
   // A profile that came back may be a recommended one.
   world.curated.lookAgain();
-  const { sequence, ...answer } = done.value;
+  const { sequence, ...answer } = result.value;
   return ok({ ...answer, live: await isLive(world, sequence) });
 }
 
 const conflict = (message: string) => fail({ kind: "profile_conflict", message } as const);
 
 /** Takes a profile out of the directory; its address stays. A held wallet is stopped: no restoring brings it back. */
-export const withdrawProfile = (world: ProfileWorld, asked: OperatorRequest<unknown>) =>
-  changeProfile(world, { ...asked, change: "withdrawn" }, async (store, before, now) => {
+export const withdrawProfile = (world: ProfileWorld, request: OperatorRequest<unknown>) =>
+  changeProfile(world, { ...request, change: "withdrawn" }, async (store, before, now) => {
     if (before.status === "withdrawn") return conflict("This profile is withdrawn already.");
-    const { slug, reason, operator: by } = asked;
+    const { slug, reason, operator: by } = request;
     const stops = await stopHeldWrites(store, before.id, { reason, slug, by, at: now.getTime() });
     return ok({
       saves: [{ before, after: withdrawnBy(before, now) }],
@@ -120,11 +120,11 @@ export const withdrawProfile = (world: ProfileWorld, asked: OperatorRequest<unkn
   });
 
 /** Brings a withdrawn profile back, whether an operator or a register withdrew it; of a merged one, with the registrations that it had. */
-export const restoreProfile = (world: ProfileWorld, asked: OperatorRequest<unknown>) =>
-  changeProfile(world, { ...asked, change: "restored" }, async (store, before, now) => {
+export const restoreProfile = (world: ProfileWorld, request: OperatorRequest<unknown>) =>
+  changeProfile(world, { ...request, change: "restored" }, async (store, before, now) => {
     if (before.status !== "withdrawn") return conflict("This profile is not withdrawn.");
     const link = await linkThatTook(store, before.slug);
-    if (link !== null) return ok(await unlinked(store, before, link, { ...asked, now }));
+    if (link !== null) return ok(await unlinked(store, before, link, { ...request, now }));
     const { merged_into } = before;
     const stays =
       merged_into === null
@@ -148,8 +148,8 @@ async function unlinked(
   const undone = { by, reason, now };
   const { saves, statements, kept, fields } = await planUnlink(store, before, link, undone);
   const isListed = saves[0]?.after.status !== "withdrawn";
-  const others = publicFields(fields).filter((field) => field !== "registrations");
-  const back = `with its registrations, which ${kept} gave back${others.length > 0 ? ` with ${others.join(", ")}` : ""}`;
+  const otherFields = publicFields(fields).filter((field) => field !== "registrations");
+  const back = `with its registrations, which ${kept} gave back${otherFields.length > 0 ? ` with ${otherFields.join(", ")}` : ""}`;
   const message = isListed
     ? `Restored: it is in the lists again, ${back}.`
     : `No longer merged, ${back}; but its register no longer has it, so it stays withdrawn. Restore it once more to list it all the same.`;
@@ -168,23 +168,23 @@ async function unlinked(
  */
 export const mergeProfile = (
   world: ProfileWorld,
-  { into: other, ...asked }: OperatorRequest<{ into: string }>,
+  { into: targetSlug, ...request }: OperatorRequest<{ into: string }>,
 ) =>
-  changeProfile(world, { ...asked, change: "merged" }, async (store, before, now) => {
-    const into = await recordBySlug(store, other);
-    if (into === null) return fail({ kind: "nonprofit_not_found", slug: other });
+  changeProfile(world, { ...request, change: "merged" }, async (store, before, now) => {
+    const into = await recordBySlug(store, targetSlug);
+    if (into === null) return fail({ kind: "nonprofit_not_found", slug: targetSlug });
     const why = whyNotMerged(before, into);
     if (why !== null) return conflict(why);
-    const { operator, reason } = asked;
+    const { operator, reason } = request;
     const link = { source: "operator", set_by: operator, reason, now } as const;
-    const linked = await planLink(store, { gone: before, into }, link);
-    const { saves, statements, fields } = linked;
+    const linkPlan = await planLink(store, { gone: before, into }, link);
+    const { saves, statements, fields } = linkPlan;
     return ok({
       saves,
       writes: statements,
       fields,
-      message: `Merged: its page leads to ${other}, which got ${fields.length === 0 ? "nothing that it lacked" : fields.join(", ")}. Donations and submissions stay on record where they were made.`,
-      detail: { into: other, fields },
+      message: `Merged: its page leads to ${targetSlug}, which got ${fields.length === 0 ? "nothing that it lacked" : fields.join(", ")}. Donations and submissions stay on record where they were made.`,
+      detail: { into: targetSlug, fields },
     });
   });
 
@@ -194,15 +194,15 @@ export const mergeProfile = (
  */
 export const editProfile = (
   world: ProfileWorld,
-  { values, ...asked }: OperatorRequest<{ values: ProfileValues }>,
+  { values, ...request }: OperatorRequest<{ values: ProfileValues }>,
 ) =>
-  changeProfile(world, { ...asked, change: "edited" }, async (_, before, now) => {
+  changeProfile(world, { ...request, change: "edited" }, async (_, before, now) => {
     if (before.status === "withdrawn") {
       return conflict("This profile is withdrawn. Restore it before you edit it.");
     }
-    const read = readProfileValues(values, { thisYear: now.getUTCFullYear() });
-    if (!read.ok) return fail({ kind: "invalid_profile", errors: read.failure });
-    const plan = planFields(before, read.value, now);
+    const profileValues = readProfileValues(values, { thisYear: now.getUTCFullYear() });
+    if (!profileValues.ok) return fail({ kind: "invalid_profile", errors: profileValues.failure });
+    const plan = planFields(before, profileValues.value, now);
     if (plan === null) return conflict("The profile holds these values already.");
     const message = `Saved: ${publicFields(plan.fields).join(", ").replaceAll("_", " ")}.`;
     return ok({ ...plan, message });
@@ -211,15 +211,15 @@ export const editProfile = (
 /**
  * What becomes of a profile once an operator sets these values: the saves, the fields, the detail for the audit log, and
  * the writes to do before the saves, which reject what agents sent for these fields. Null when the profile holds the
- * values already. `suggested`: see edited.
+ * values already. `suggestions`: see edited.
  */
 export function planFields(
   before: NonprofitRecord,
   values: Partial<NonprofitRecord>,
   now: Date,
-  suggested: readonly SourcedValue[] = [],
+  suggestions: readonly SourcedValue[] = [],
 ) {
-  const { after, fields } = edited(before, values, now, suggested);
+  const { after, fields } = edited(before, values, now, suggestions);
   if (fields.length === 0) return null;
   const writes: Statement[] = [];
   for (const field of enrichableFields) {
@@ -251,7 +251,7 @@ export async function revokeVerification(
   world: Pick<OperatorWorld, "store" | "clock" | "waitForPublication">,
   { slug, operator, reason, take_back_values }: Revocation,
 ): Promise<Result<RevokeAnswer, ProfileFailure>> {
-  const done = await onProfile(world, slug, async (store, before, now) => {
+  const outcome = await onProfile(world, slug, async (store, before, now) => {
     const at = now.getTime();
     const stands = await standingVerification(store, before.id);
     if (before.verified === 0 && before.status !== "claimed" && stands === null) {
@@ -261,9 +261,9 @@ export async function revokeVerification(
     const stops = await stopHeldWrites(store, before.id, { reason, slug, by: operator, at });
     const save = { before, after };
     const { statements } = await planSaves(store, [save], { origin: "revocation", now });
-    const removed = { submission_id: null, wallet_before: before.usdc_wallet, wallet: null };
+    const removal = { submission_id: null, wallet_before: before.usdc_wallet, wallet: null };
     const entries = taken_back.includes("usdc_wallet")
-      ? [walletEntry("removed", removed, { slug, by: operator, at })]
+      ? [walletEntry("removed", removal, { slug, by: operator, at })]
       : [];
     const detail = { reason, taken_back, put_back };
     const entry = { operator, action: "verification.revoked", subject: slug, detail, at };
@@ -271,8 +271,8 @@ export async function revokeVerification(
     const writes = [...statements, noteRevoked(before.id, at), ...stops, ...entries, entry];
     return planned(ok({ slug, taken_back, put_back, stopped_hold }), ...writes);
   });
-  if (!done.ok) return done;
-  const { sequence, ...answer } = done.value;
+  if (!outcome.ok) return outcome;
+  const { sequence, ...answer } = outcome.value;
   return ok({ ...answer, live: await isLive(world, sequence) });
 }
 
@@ -305,8 +305,8 @@ function listedAgain(before: NonprofitRecord, takeBackValues: boolean) {
 
 /** Empties the programmes that the organisation listed; answers what it emptied. */
 function withoutPrograms(after: NonprofitRecord, takeBackValues: boolean): string[] {
-  const said = after.provenance["programs"];
-  if (!takeBackValues || said?.set_by !== "organisation") return [];
+  const provenance = after.provenance["programs"];
+  if (!takeBackValues || provenance?.set_by !== "organisation") return [];
   after.programs = [];
   delete after.provenance["programs"];
   return ["programs"];

@@ -63,10 +63,10 @@ type OperatorRequest<Body> = Body & { slug: string; operator: string };
 
 /** Recommends a nonprofit in the operator's words. The first of two operators at once wins. */
 export const addToPicks = (world: PickWorld, { operator, ...body }: OperatorRequest<PickBody>) =>
-  changing(world, { slug: body.slug, operator, change: "added", detail: body }, async (of) => {
+  changePick(world, { slug: body.slug, operator, change: "added", detail: body }, async (of) => {
     const text = checkPickText(body, { byAgent: false });
     if (!text.ok) return fail({ kind: "invalid_pick", errors: text.failure });
-    const pick = { ...text.value, ...of.made, causes: body.causes ?? null };
+    const pick = { ...text.value, ...of.base, causes: body.causes ?? null };
     const exists = (await pickOf(of.store, pick.nonprofit_id)) !== null;
     if (exists) return fail({ kind: "pick_exists", slug: body.slug });
     return ok(addPick(pick));
@@ -77,8 +77,8 @@ export const editPick = (
   world: PickWorld,
   { operator, slug, ...edit }: OperatorRequest<PickEdit>,
 ) =>
-  changing(world, { slug, operator, change: "edited", detail: edit }, async (of) => {
-    const before = await pickOf(of.store, of.made.nonprofit_id);
+  changePick(world, { slug, operator, change: "edited", detail: edit }, async (of) => {
+    const before = await pickOf(of.store, of.base.nonprofit_id);
     if (before === null) return fail({ kind: "pick_not_found", slug });
     const {
       recommended_for = before.recommended_for,
@@ -87,7 +87,7 @@ export const editPick = (
     } = edit;
     const text = checkPickText({ recommended_for, why_recommended }, { byAgent: false });
     if (!text.ok) return fail({ kind: "invalid_pick", errors: text.failure });
-    const pick = { ...text.value, ...of.made, causes };
+    const pick = { ...text.value, ...of.base, causes };
     return ok(setPick(pick));
   });
 
@@ -96,8 +96,8 @@ export const removePick = (
   world: PickWorld,
   { operator, slug, reason }: OperatorRequest<{ reason: string }>,
 ) =>
-  changing(world, { slug, operator, change: "removed", detail: { reason } }, async (of) => {
-    const { nonprofit_id, updated_at: at } = of.made;
+  changePick(world, { slug, operator, change: "removed", detail: { reason } }, async (of) => {
+    const { nonprofit_id, updated_at: at } = of.base;
     const exists = (await pickOf(of.store, nonprofit_id)) !== null;
     if (!exists) return fail({ kind: "pick_not_found", slug });
     const rejection = { reason, decided_by: `operator:${operator}`, at };
@@ -110,20 +110,20 @@ type Change = {
   change: PickChange["change"];
   detail: Record<string, unknown>;
 };
-type Of = {
+type PickContext = {
   store: Queryable;
   /** What the operator's own pick of this nonprofit has in any case. */
-  made: Pick<StoredPick, "nonprofit_id" | "origin" | "draft_id" | "added_by" | "updated_at">;
+  base: Pick<StoredPick, "nonprofit_id" | "origin" | "draft_id" | "added_by" | "updated_at">;
 };
 
 /** One change in one transaction, with a line in the audit log; after it this process reads what is recommended again. */
-async function changing(
+async function changePick(
   world: PickWorld,
   { slug, operator, change, detail }: Change,
-  writesOf: (of: Of) => Promise<Result<Statement[], PickFailure>>,
+  writesOf: (context: PickContext) => Promise<Result<Statement[], PickFailure>>,
 ): Promise<Result<PickChange, PickFailure>> {
   if (isInFile(slug)) return fail({ kind: "pick_in_file", slug });
-  const done = await onProfile<{ slug: string }, PickFailure>(
+  const outcome = await onProfile<{ slug: string }, PickFailure>(
     world,
     slug,
     async (store, { id: nonprofit_id, status }, now) => {
@@ -131,14 +131,14 @@ async function changing(
         return fail({ kind: "nonprofit_withdrawn", slug });
       }
       const at = now.getTime();
-      const made = { nonprofit_id, draft_id: null, added_by: operator, updated_at: at };
-      const writes = await writesOf({ store, made: { ...made, origin: "operator" } });
+      const base = { nonprofit_id, draft_id: null, added_by: operator, updated_at: at };
+      const writes = await writesOf({ store, base: { ...base, origin: "operator" } });
       if (!writes.ok) return writes;
       const entry = { operator, action: `pick.${change}`, subject: slug, detail, at };
       return planned(ok({ slug }), ...writes.value, entry);
     },
   );
-  if (!done.ok) return done;
+  if (!outcome.ok) return outcome;
   world.curated.lookAgain();
   return ok({ slug, change, message: messages[change] });
 }

@@ -22,19 +22,19 @@ const perTransaction = 50;
 const perRequest = 500;
 
 /**
- * Undoes all that one agent's agreement made live, or the submissions that are named: the fields are emptied, all submissions that agreed with it are
- * rejected with the reason, and credit is taken back; recommendations that rest on its vote go. The log of submissions and
- * changes stays, and so does prose that an operator accepted. Named submissions leave recommendations as they are. Safe to repeat, and to be gone on with after
- * `submissionsMax` of them, which is looked at every 50.
+ * Undoes what one agent helped to make live, or the named submissions: empties the fields, rejects all submissions that
+ * agreed, takes credit back, and removes recommendations that rest on the agent's vote; named submissions leave
+ * recommendations alone. The log and prose that an operator accepted stay. Safe to repeat, and to continue: it stops at
+ * `submissionsMax`, checked every 50 submissions.
  */
 export async function revertAgent(
   world: RevertWorld,
-  { submissionsMax = perRequest, ...asked }: RevertSelection & { submissionsMax?: number },
+  { submissionsMax = perRequest, ...selection }: RevertSelection & { submissionsMax?: number },
 ): Promise<Result<Reverted, never>> {
   const { store, clock } = world;
-  const { operator, reason } = asked;
-  const ids = asked.submissions;
-  const agent_id = asked.agent_id === undefined ? undefined : foldAgentId(asked.agent_id);
+  const { operator, reason } = selection;
+  const ids = selection.submissions;
+  const agent_id = selection.agent_id === undefined ? undefined : foldAgentId(selection.agent_id);
   const recommendations =
     agent_id === undefined || ids !== undefined
       ? 0
@@ -51,10 +51,10 @@ export async function revertAgent(
     const last = submissions.at(-1);
     if (last === undefined) return ok({ ...total, complete: true });
     after = last.id;
-    const emptied = await store.write(async (tx) => {
+    const emptiedCount = await store.write(async (tx) => {
       const now = clock();
       let count = 0;
-      // Each is planned after the writes of the one before: two may be of one field.
+      // One after the other: two submissions may be of one field.
       for (const { nonprofit_id, field } of submissions) {
         const revert = await planRevert(tx, { nonprofit_id, field, reason, now });
         await doAll(tx, revert.statements);
@@ -70,15 +70,15 @@ export async function revertAgent(
       return count;
     });
     total.submissions += submissions.length;
-    total.emptied += emptied;
+    total.emptied += emptiedCount;
   }
   return ok(total);
 }
 
 type RevertWorld = Pick<OperatorWorld, "store" | "clock" | "curated">;
-type Reverting = { agent_id: string; operator: string; reason: string };
-/** Without numbers all of the agent's; with both those of the agent among them. */
-type RevertSelection = Omit<Reverting, "agent_id"> & {
+type AgentReversal = { agent_id: string; operator: string; reason: string };
+/** Without numbers all of the agent's submissions; with both, those of the numbers that are the agent's. */
+type RevertSelection = Omit<AgentReversal, "agent_id"> & {
   agent_id?: string | undefined;
   submissions?: readonly number[] | undefined;
 };
@@ -90,43 +90,43 @@ type RevertSelection = Omit<Reverting, "agent_id"> & {
  */
 async function revertRecommendations(
   { store, clock, curated }: RevertWorld,
-  reverting: Reverting,
+  reversal: AgentReversal,
 ): Promise<number> {
-  let gone = 0;
+  let removedCount = 0;
   for (;;) {
-    const drafts = await agreedDraftsOf(store, reverting.agent_id, perTransaction);
+    const drafts = await agreedDraftsOf(store, reversal.agent_id, perTransaction);
     if (drafts.length === 0) break;
-    gone += await store.write(async (tx) => {
+    removedCount += await store.write(async (tx) => {
       let count = 0;
       for (const draft of drafts) {
-        const { goes, writes } = await planRejection(tx, draft, reverting, clock());
+        const { goes, writes } = await planRejection(tx, draft, reversal, clock());
         await writeAll(tx, writes);
         if (goes) count += 1;
       }
       return count;
     });
   }
-  if (gone > 0) curated.lookAgain();
-  return gone;
+  if (removedCount > 0) curated.lookAgain();
+  return removedCount;
 }
 
 /** How one draft that agreed is rejected, and whether the recommendation goes with it. */
 async function planRejection(
   store: Queryable,
   draft: QueuedDraft,
-  { operator, reason }: Reverting,
+  { operator, reason }: AgentReversal,
   now: Date,
 ): Promise<{ goes: boolean; writes: Write[] }> {
   const { id, nonprofit_id, normalised, slug } = draft;
   const at = now.getTime();
   // No operator refused the profile, only an agent: others may agree on it again.
   const rejection = { reason, decided_by: `revert:${operator}`, at };
-  const same = { nonprofit_id, normalised };
+  const draftKey = { nonprofit_id, normalised };
   const pick = await pickOf(store, nonprofit_id);
   const stands =
     pick?.origin !== "consensus" ||
     (pick.draft_id !== id && (await agentsAgreed(store, draft, { besides: id })) >= agentsNeeded);
-  if (stands) return { goes: false, writes: [rejectAgreed({ ...same, id }, rejection)] };
+  if (stands) return { goes: false, writes: [rejectAgreed({ ...draftKey, id }, rejection)] };
   const entry = {
     operator,
     action: "recommendation.reverted",
@@ -139,6 +139,6 @@ async function planRejection(
     },
     at,
   };
-  const rejected = rejectAgreed({ ...same, id: null }, rejection);
-  return { goes: true, writes: [...deletePick(nonprofit_id, at), rejected, entry] };
+  const rejectionWrite = rejectAgreed({ ...draftKey, id: null }, rejection);
+  return { goes: true, writes: [...deletePick(nonprofit_id, at), rejectionWrite, entry] };
 }

@@ -70,16 +70,16 @@ export function openCurated(store: Store, watch: Watch, phase: GovernancePhase):
   let curation: Curation | null = null;
   /** Picks and donors of which it was made. */
   let madeOf = "";
-  let picked: ReadonlySet<number> = new Set();
+  let pickedIds: ReadonlySet<number> = new Set();
   /** Profiles to read again. */
-  let changed = new Set<number>();
-  let loading: Promise<Curation> | null = null;
+  let changedIds = new Set<number>();
+  let pendingLoad: Promise<Curation> | null = null;
   let lookedAtMs = -Infinity;
   let committedSeen = -1;
   watch.listen((changes) => {
-    if (changes === null) changed = new Set(picked);
+    if (changes === null) changedIds = new Set(pickedIds);
     for (const { nonprofit_id: id } of changes ?? []) {
-      if (id !== null && picked.has(id)) changed.add(id);
+      if (id !== null && pickedIds.has(id)) changedIds.add(id);
     }
   });
 
@@ -88,25 +88,25 @@ export function openCurated(store: Store, watch: Watch, phase: GovernancePhase):
     lookedAtMs = performance.now();
     committedSeen = store.committed();
     const picks = withinLimit(await curatedPicks(store, { phase }));
-    picked = new Set(picks.map((pick) => pick.nonprofit_id));
-    const stale = [...picked].filter((id) => changed.has(id) || !records.has(id));
-    changed = new Set(); // From here on a change makes it read again.
+    pickedIds = new Set(picks.map((pick) => pick.nonprofit_id));
+    const stale = [...pickedIds].filter((id) => changedIds.has(id) || !records.has(id));
+    changedIds = new Set(); // From here on a change makes it read again.
     const freshRecords = await recordsById(store, stale);
-    const fresh = freshRecords.filter(({ status }) => status !== "withdrawn");
-    const donors = await donorCounts(store, [...picked]);
-    const away = [...new Set(records.keys()).difference(picked), ...stale];
+    const listedRecords = freshRecords.filter(({ status }) => status !== "withdrawn");
+    const donors = await donorCounts(store, [...pickedIds]);
+    const away = [...new Set(records.keys()).difference(pickedIds), ...stale];
     const before = madeOf;
     madeOf = JSON.stringify([picks, [...donors]]);
     if (curation !== null && away.length === 0 && madeOf === before) return curation;
     for (const id of away) records.delete(id);
-    for (const record of fresh) records.set(record.id, record);
+    for (const record of listedRecords) records.set(record.id, record);
     const candidates = picks.flatMap((pick) => {
       const record = records.get(pick.nonprofit_id);
       if (record === undefined) return [];
       const enriched_at = latestEnrichment(record);
       return [{ pick, record, donors: donors.get(record.id) ?? 0, enriched_at }];
     });
-    const isNew = new Set(fresh);
+    const isNew = new Set(listedRecords);
     index.update(
       candidates.filter(({ record, pick }) => isNew.has(record) || isReworded(pick)),
       away,
@@ -119,23 +119,23 @@ export function openCurated(store: Store, watch: Watch, phase: GovernancePhase):
     try {
       return await load();
     } catch (error) {
-      changed = new Set(picked);
+      changedIds = new Set(pickedIds);
       throw error;
     } finally {
-      loading = null;
+      pendingLoad = null;
     }
   };
   const isCurrent = () => {
     const freshMs = committedSeen === store.committed() ? lookAgainMs : lookAgainAfterWriteMs;
-    return performance.now() - lookedAtMs < freshMs && changed.size === 0;
+    return performance.now() - lookedAtMs < freshMs && changedIds.size === 0;
   };
   return {
     current: async () => {
       if (!watch.isFresh()) await watch.refresh();
       // A reading under way may have begun before the newest change: then one more is needed.
       for (let tries = 0; curation === null || (tries < triesMax && !isCurrent()); tries++) {
-        loading ??= loadAgain();
-        curation = await loading;
+        pendingLoad ??= loadAgain();
+        curation = await pendingLoad;
       }
       return curation;
     },

@@ -73,10 +73,10 @@ export const draftRequests = requestKind<StoredDraft>({
     }
     const at = now.getTime();
     const { nonprofit_id, id: draft_id } = draft;
-    const made = { origin: "draft" as const, draft_id, added_by: operator, updated_at: at };
+    const pickOrigin = { origin: "draft" as const, draft_id, added_by: operator, updated_at: at };
     return planned(
       ok({ message: `${slug} is recommended within seconds.` }),
-      ...setPick({ ...text.value, ...made, nonprofit_id }),
+      ...setPick({ ...text.value, ...pickOrigin, nonprofit_id }),
       // Drafts of other agents that name the same intents are closed with it.
       applyAgreeing(draft, { decided_by: `operator:${operator}`, at }),
     );
@@ -84,8 +84,8 @@ export const draftRequests = requestKind<StoredDraft>({
 
   reject: (_, { row: { id } }, { reason, operator, now }) => {
     const decided_by = `operator:${operator}`;
-    const closing = { status: "rejected", reason, decided_by, at: now.getTime() } as const;
-    return planned(ok({ message: "The draft is rejected." }), closeDraft(id, closing));
+    const closure = { status: "rejected", reason, decided_by, at: now.getTime() } as const;
+    return planned(ok({ message: "The draft is rejected." }), closeDraft(id, closure));
   },
 });
 
@@ -109,23 +109,23 @@ function edited(draft: StoredDraft, value: string | null): PickText | null {
   const { recommended_for, why_recommended } = draft;
   if (value === null) return { recommended_for, why_recommended };
   if (!value.trimStart().startsWith("{")) return { recommended_for, why_recommended: value };
-  const read = EditedDraft.safeParse(objectIn(value));
-  if (!read.success) return null;
+  const editResult = EditedDraft.safeParse(objectIn(value));
+  if (!editResult.success) return null;
   return {
-    recommended_for: read.data.recommended_for ?? recommended_for,
-    why_recommended: read.data.why_recommended ?? why_recommended,
+    recommended_for: editResult.data.recommended_for ?? recommended_for,
+    why_recommended: editResult.data.why_recommended ?? why_recommended,
   };
 }
 
 function checksOf(draft: StoredDraft, before: StoredPick | null): ReviewCheck[] {
   const text = checkPickText(draft, { byAgent: true });
   const claims = [...draft.recommended_for, draft.why_recommended].flatMap(sensitiveClaims);
-  const named = claims.map(({ claim, phrase }) => `"${phrase}" (${claim})`).join(", ");
+  const claimList = claims.map(({ claim, phrase }) => `"${phrase}" (${claim})`).join(", ");
   return [
     text.ok ? wordingPassed : failed("wording", text.failure[0]?.message ?? ""),
     claims.length === 0
       ? passed("sensitive", "Nothing on impact or effectiveness.")
-      : noted("sensitive", `Only a person decides about ${named}.`),
+      : noted("sensitive", `Only a person decides about ${claimList}.`),
     before === null
       ? passed("recommended", "Not recommended so far.")
       : noted("recommended", `Recommended already (${before.origin}).`),

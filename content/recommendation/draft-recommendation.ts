@@ -66,30 +66,30 @@ export async function draftRecommendation(
 ): Promise<Result<DraftAnswer, DraftRefusal>> {
   const { phase } = world;
   if (phase === 1) return fail({ kind: "drafts_not_open" });
-  const read = readDraft(call.body);
-  if (!read.ok) {
-    const kind = read.failure.every(({ claims }) => claims)
+  const draftResult = readDraft(call.body);
+  if (!draftResult.ok) {
+    const kind = draftResult.failure.every(({ claims }) => claims)
       ? "wording_claims_too_much"
       : "invalid_draft";
-    return fail({ kind, errors: read.failure });
+    return fail({ kind, errors: draftResult.failure });
   }
-  const request = read.value;
-  const admitted = await admit(world, call, { agent_id: request.agent_id, proposals: 1 });
-  if (!admitted.ok) return admitted;
-  const job = { ...admitted.value, request, phase };
-  const stored = await world.store.write(async (tx) => {
+  const request = draftResult.value;
+  const admission = await admit(world, call, { agent_id: request.agent_id, proposals: 1 });
+  if (!admission.ok) return admission;
+  const job = { ...admission.value, request, phase };
+  const outcome = await world.store.write(async (tx) => {
     const { plan, bytes } = await planStored(tx, job);
-    const done = await carryOut(tx, plan);
-    return done.ok ? ok({ ...done.value, bytes }) : done;
+    const result = await carryOut(tx, plan);
+    return result.ok ? ok({ ...result.value, bytes }) : result;
   });
-  if (!stored.ok) return stored;
-  call.countStored?.(stored.value.bytes);
-  if (stored.value.decision.kind === "promoted") world.onRecommended();
-  return ok(answerOf(stored.value, world, phase));
+  if (!outcome.ok) return outcome;
+  call.countStored?.(outcome.value.bytes);
+  if (outcome.value.decision.kind === "promoted") world.onRecommended();
+  return ok(answerOf(outcome.value, world, phase));
 }
 
 function answerOf(
-  { draft_id, slug, name, status, decision, confidence, sensitive_claims, refused }: StoredOutcome,
+  { draft_id, slug, name, status, decision, confidence, sensitive_claims, refusals }: StoredOutcome,
   { baseUrl, mode }: DraftWorld,
   phase: GovernancePhase,
 ): DraftAnswer {
@@ -108,7 +108,7 @@ function answerOf(
       decision.kind === "applied"
         ? "This draft was applied before: the profile is recommended."
         : draftNote(decision, mode),
-    prior_rejections: refused.map(({ recommended_for, reason, decided_at, ...agent }) => ({
+    prior_rejections: refusals.map(({ recommended_for, reason, decided_at, ...agent }) => ({
       agent: publicName(agent),
       recommended_for,
       reason: reason ?? "",
@@ -124,7 +124,7 @@ type StoredOutcome = DraftOutcome & {
   slug: string;
   name: string;
   sensitive_claims: string[];
-  refused: RefusedDraft[];
+  refusals: RefusedDraft[];
 };
 
 /** What a draft does: it is stored, and the profile promoted when agents agree. `bytes`: what it takes in the store. */
@@ -146,14 +146,14 @@ async function planStored(
       const record = await recordBySlug(store, slug);
       if (record === null) return fail({ kind: "nonprofit_not_found", slug });
       if (record.status === "withdrawn") return fail({ kind: "nonprofit_withdrawn", slug });
-      const made = planDraft(await draftCase(store, job, record.id));
-      if (!made.ok) return made;
-      const { outcome, draft } = made.value;
+      const draftPlan = planDraft(await draftCase(store, job, record.id));
+      if (!draftPlan.ok) return draftPlan;
+      const { outcome, draft } = draftPlan.value;
       const draft_id = typeof draft === "number" ? draft : await nextDraftId(store);
       if (typeof draft === "object") bytes += draftBytes(job.request);
-      const refused = await refusedDrafts(store, record.id);
-      const stored = { draft_id, slug, name: record.name, sensitive_claims, refused };
-      return planned(ok({ ...outcome, ...stored }), ...writesOf(job, made.value, draft_id));
+      const refusals = await refusedDrafts(store, record.id);
+      const details = { draft_id, slug, name: record.name, sensitive_claims, refusals };
+      return planned(ok({ ...outcome, ...details }), ...writesOf(job, draftPlan.value, draft_id));
     },
   );
   return { plan, bytes };
@@ -170,13 +170,13 @@ async function draftCase(
 ): Promise<DraftCase> {
   const { request, network } = job;
   const { agent_id, slug, normalised } = request;
-  const named = foldAgentId(request.agent_name);
+  const namedAgent = foldAgentId(request.agent_name);
   return {
     job,
     nonprofit_id,
-    namesAnother: named !== agent_id && (await agentKey(store, named)) !== null,
-    own: await ownDrafts(store, { nonprofit_id, agent_id }),
-    waiting: await waitingDrafts(store, { nonprofit_id, normalised }),
+    namesAnother: namedAgent !== agent_id && (await agentKey(store, namedAgent)) !== null,
+    ownDrafts: await ownDrafts(store, { nonprofit_id, agent_id }),
+    waitingDrafts: await waitingDrafts(store, { nonprofit_id, normalised }),
     otherAgents: await agentsBehindDraft(
       store,
       { nonprofit_id, normalised },
@@ -184,7 +184,7 @@ async function draftCase(
     ),
     ofNetwork: network === null ? 0 : await waitingFrom(store, { nonprofit_id, network }),
     live: await livePick(store, { nonprofit_id, slug }),
-    refused: await operatorRefused(store, { nonprofit_id, slug }),
+    isRefused: await operatorRefused(store, { nonprofit_id, slug }),
   };
 }
 
@@ -209,28 +209,30 @@ function writesOf(job: DraftJob, { closed, draft, promotion }: DraftPlan, id: nu
 
 function promotionWrites(
   { request, now }: DraftJob,
-  { winner, agreeing, draft_id }: NonNullable<DraftPlan["promotion"]> & { draft_id: number },
+  { winner, agreeingDrafts, draft_id }: NonNullable<DraftPlan["promotion"]> & { draft_id: number },
 ): Write[] {
   const at = now.getTime();
   const { nonprofit_id, recommended_for, why_recommended } = winner;
   const text = { recommended_for, why_recommended };
-  const made = { origin: "consensus", draft_id: winner.id, added_by: "consensus" } as const;
-  const agreed = { status: "applied", reason: null, decided_by: "consensus", at } as const;
+  const pickOrigin = { origin: "consensus", draft_id: winner.id, added_by: "consensus" } as const;
+  const closure = { status: "applied", reason: null, decided_by: "consensus", at } as const;
   const entry = {
     operator: "consensus",
     action: "recommendation.promoted",
     subject: request.slug,
     detail: {
-      drafts: [...new Set([...agreeing.map(({ id }) => id), draft_id])],
-      agents: [...new Set([...agreeing.map(({ agent_id }) => agent_id), request.agent_id])],
-      sources: [...new Set([...agreeing.map(({ source_url }) => source_url), request.source_url])],
+      drafts: [...new Set([...agreeingDrafts.map(({ id }) => id), draft_id])],
+      agents: [...new Set([...agreeingDrafts.map(({ agent_id }) => agent_id), request.agent_id])],
+      sources: [
+        ...new Set([...agreeingDrafts.map(({ source_url }) => source_url), request.source_url]),
+      ],
       ...text,
     },
     at,
   };
   return [
-    ...addPick({ nonprofit_id, ...text, causes: null, ...made, updated_at: at }),
-    ...agreeing.map(({ id }) => closeDraft(id, agreed)),
+    ...addPick({ nonprofit_id, ...text, causes: null, ...pickOrigin, updated_at: at }),
+    ...agreeingDrafts.map(({ id }) => closeDraft(id, closure)),
     entry,
   ];
 }

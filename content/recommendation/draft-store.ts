@@ -15,7 +15,7 @@ import {
   sql,
 } from "drizzle-orm";
 import { rejectionReasons } from "#content/enrichment/consensus.ts";
-import { decided, decideWaiting } from "#content/enrichment/submission-store.ts";
+import { decisionColumns, decideWaiting } from "#content/enrichment/submission-store.ts";
 import type { DraftStatus } from "#content/contract/recommendation.ts";
 import type { Expiry } from "#content/requests/kind.ts";
 import type { Queryable, WriteTransaction } from "#content/store/open.ts";
@@ -34,18 +34,23 @@ const ownMax = 20;
 
 const sameIntents = ({ nonprofit_id, normalised }: SameIntents) =>
   and(eq(drafts.nonprofit_id, nonprofit_id), eq(drafts.normalised, normalised));
-const agreed = and(eq(drafts.status, "applied"), eq(drafts.decided_by, "consensus"));
+const agreedCondition = and(eq(drafts.status, "applied"), eq(drafts.decided_by, "consensus"));
 const byOperator = like(drafts.decided_by, "operator:%");
 
-const listed = (store: Queryable, which: SQL | undefined, order: SQL, limit: number) =>
+const selectDrafts = (store: Queryable, which: SQL | undefined, order: SQL, limit: number) =>
   store.db.select().from(drafts).where(which).orderBy(order).limit(limit).execute();
 
 /**
  * The drafts of one nonprofit that wait and name the same donor intents, oldest first, at most 500: however many others
  * wait, they do not keep these from being found. Index: drafts_by_nonprofit.
  */
-export const waitingDrafts = (store: Queryable, same: SameIntents): Promise<StoredDraft[]> =>
-  listed(store, and(sameIntents(same), eq(drafts.status, "pending")), asc(drafts.id), waitingMax);
+export const waitingDrafts = (store: Queryable, intents: SameIntents): Promise<StoredDraft[]> =>
+  selectDrafts(
+    store,
+    and(sameIntents(intents), eq(drafts.status, "pending")),
+    asc(drafts.id),
+    waitingMax,
+  );
 
 /** How many drafts of a nonprofit wait that came from one network. Index: drafts_by_nonprofit. */
 export const waitingFrom = (
@@ -62,7 +67,7 @@ export const ownDrafts = (
   { nonprofit_id, agent_id }: Pick<StoredDraft, "nonprofit_id" | "agent_id">,
 ): Promise<StoredDraft[]> => {
   const isOwn = and(eq(drafts.nonprofit_id, nonprofit_id), eq(drafts.agent_id, agent_id));
-  return listed(store, and(isOwn, ne(drafts.status, "rejected")), desc(drafts.id), ownMax);
+  return selectDrafts(store, and(isOwn, ne(drafts.status, "rejected")), desc(drafts.id), ownMax);
 };
 
 /** Whether an operator rejected a draft of this nonprofit, or removed its recommendation. */
@@ -70,18 +75,18 @@ export async function operatorRefused(
   store: Queryable,
   { nonprofit_id, slug }: Pick<QueuedDraft, "nonprofit_id" | "slug">,
 ): Promise<boolean> {
-  const rejected = await store.db
+  const rejections = await store.db
     .select({ id: drafts.id })
     .from(drafts)
     .where(and(eq(drafts.nonprofit_id, nonprofit_id), eq(drafts.status, "rejected"), byOperator))
     .limit(1);
-  if (rejected.length > 0) return true;
-  const removed = await store.db
+  if (rejections.length > 0) return true;
+  const removals = await store.db
     .select({ id: auditLog.id })
     .from(auditLog)
     .where(and(eq(auditLog.subject, slug), eq(auditLog.action, "pick.removed")))
     .limit(1);
-  return removed.length > 0;
+  return removals.length > 0;
 }
 
 export type RefusedDraft = Awaited<ReturnType<typeof refusedDrafts>>[number];
@@ -91,7 +96,7 @@ const refusedMax = 5;
 /** What operators refused of one nonprofit, or took back, the newest first, at most 5. Index: drafts_by_nonprofit. */
 export async function refusedDrafts(store: Queryable, nonprofit_id: number) {
   const { agent_id, agent_name, recommended_for, reason, decided_at } = drafts;
-  const found = await store.db
+  const rows = await store.db
     .select({ agent_id, agent_name, recommended_for, reason, decided_at })
     .from(drafts)
     .where(
@@ -103,26 +108,27 @@ export async function refusedDrafts(store: Queryable, nonprofit_id: number) {
     )
     .orderBy(desc(decided_at), desc(drafts.id))
     .limit(refusedMax);
-  return found.map((one) => ({ ...one, decided_at: one.decided_at ?? 0 }));
+  return rows.map((row) => ({ ...row, decided_at: row.decided_at ?? 0 }));
 }
 
 /** How many distinct agents' drafts stand behind the same donor intents, besides one agent's: those that wait and those that agreed. */
 export const agentsBehindDraft = (
   store: Queryable,
-  same: SameIntents,
+  intents: SameIntents,
   { besides = "" } = {},
 ): Promise<number> =>
   agentsOf(
     store,
-    and(sameIntents(same), ne(drafts.status, "rejected"), ne(drafts.agent_id, besides)),
+    and(sameIntents(intents), ne(drafts.status, "rejected"), ne(drafts.agent_id, besides)),
   );
 
 /** How many distinct agents' drafts, besides one draft, made a recommendation by agreement. Index: drafts_by_nonprofit. */
 export const agentsAgreed = (
   store: Queryable,
-  same: SameIntents,
+  intents: SameIntents,
   { besides }: { besides: number },
-): Promise<number> => agentsOf(store, and(sameIntents(same), agreed, ne(drafts.id, besides)));
+): Promise<number> =>
+  agentsOf(store, and(sameIntents(intents), agreedCondition, ne(drafts.id, besides)));
 
 async function agentsOf(store: Queryable, which: SQL | undefined): Promise<number> {
   const [row] = await store.db
@@ -139,7 +145,7 @@ export async function draftById(store: Queryable, id: number): Promise<StoredDra
 
 const withNonprofit = { ...getTableColumns(drafts), slug: nonprofits.slug, name: nonprofits.name };
 
-const queued = (store: Queryable, which: SQL | undefined, limit: number) =>
+const selectQueue = (store: Queryable, which: SQL | undefined, limit: number) =>
   store.db
     .select(withNonprofit)
     .from(drafts)
@@ -155,11 +161,12 @@ const forReview = and(sql`${drafts.status} = 'pending'`, sql`${nonprofits.status
 export const draftQueue = (
   store: Queryable,
   { after, limit }: { after: number; limit: number },
-): Promise<QueuedDraft[]> => queued(store, and(forReview, gt(drafts.id, after)), limit).execute();
+): Promise<QueuedDraft[]> =>
+  selectQueue(store, and(forReview, gt(drafts.id, after)), limit).execute();
 
 /** How many wait for an operator; stops counting at `max`. Index: drafts_for_review. */
 export const waitingDraftCount = (store: Queryable, max: number): Promise<number> =>
-  store.db.$count(queued(store, forReview, max).as("waiting"));
+  store.db.$count(selectQueue(store, forReview, max).as("waiting"));
 
 /** Drafts of an agent that went live by agreement, by id. Reads the whole table: for an operator's command. */
 export const agreedDraftsOf = (
@@ -167,7 +174,7 @@ export const agreedDraftsOf = (
   agentId: string,
   limit: number,
 ): Promise<QueuedDraft[]> =>
-  queued(store, and(eq(drafts.agent_id, agentId), agreed), limit).execute();
+  selectQueue(store, and(eq(drafts.agent_id, agentId), agreedCondition), limit).execute();
 
 /** The number that the next draft gets; it holds until another is stored. */
 export const nextDraftId = (store: Queryable): Promise<number> => nextId(store, drafts);
@@ -209,11 +216,11 @@ export async function expireDrafts(
 
 /** Closes, with the draft that an operator approved, all that wait and name the same donor intents. */
 export function applyAgreeing(
-  same: SameIntents,
+  intents: SameIntents,
   { decided_by, at }: Pick<DraftClosing, "decided_by" | "at">,
 ): Statement {
   const decision = { status: "applied", reason: null, at } as const;
-  return decideWaiting(drafts, sameIntents(same), decision, { decided_by });
+  return decideWaiting(drafts, sameIntents(intents), decision, { decided_by });
 }
 
 /** Takes back, with the recommendation of a nonprofit, the agreement that made it. */
@@ -225,15 +232,18 @@ export const rejectApplied = (
 
 /** Takes back agreement on these donor intents: one draft's, or with a null id that of all. */
 export const rejectAgreed = (
-  { id, ...same }: SameIntents & { id: number | null },
+  { id, ...intents }: SameIntents & { id: number | null },
   decision: Omit<DraftClosing, "status">,
 ): Statement =>
-  takeBack(and(sameIntents(same), agreed, id === null ? undefined : eq(drafts.id, id)), decision);
+  takeBack(
+    and(sameIntents(intents), agreedCondition, id === null ? undefined : eq(drafts.id, id)),
+    decision,
+  );
 
 function takeBack(
   which: SQL | undefined,
   { decided_by, ...decision }: Omit<DraftClosing, "status">,
 ): Statement {
-  const rejected = { ...decided({ status: "rejected", ...decision }), decided_by };
-  return statement(builder.update(drafts).set(rejected).where(which));
+  const rejectedColumns = { ...decisionColumns({ status: "rejected", ...decision }), decided_by };
+  return statement(builder.update(drafts).set(rejectedColumns).where(which));
 }

@@ -82,16 +82,16 @@ export type DraftDecision =
   /** Names what other agents have agreed on already: one more agent says so. */
   | { kind: "corroborates" };
 
-type Deciding = {
+type DecisionCase = {
   phase: Exclude<GovernancePhase, 1>;
-  mine: Vote;
+  vote: Vote;
   sensitive: boolean;
   test_data: boolean;
   /** The waiting drafts of the same profile by other agents. */
-  waiting: readonly PendingVote[];
+  pendingVotes: readonly PendingVote[];
   live: LivePick | null;
   /** Whether an operator refused or removed a recommendation of this profile. */
-  refused: boolean;
+  isRefused: boolean;
   mode: ConsensusMode;
 };
 
@@ -101,12 +101,14 @@ type Deciding = {
  * nor does obvious test data.
  * Source: spec, "Versioning" 3; docs/decisions/29.
  */
-export function decideDraft(deciding: Deciding): DraftDecision {
-  const { mine, sensitive, test_data, waiting, live, mode } = deciding;
-  const { confidence, winner } = agreementOf(mine, waiting, mode);
-  const agreed = live?.by_consensus === true && live.normalised_value === mine.normalised_value;
-  if (agreed && !sensitive && !test_data && deciding.phase === 3) return { kind: "corroborates" };
-  const because = onlyForOperator(deciding);
+export function decideDraft(decisionCase: DecisionCase): DraftDecision {
+  const { vote, sensitive, test_data, pendingVotes, live, mode } = decisionCase;
+  const { confidence, winner } = agreementOf(vote, pendingVotes, mode);
+  const agreesWithLive =
+    live?.by_consensus === true && live.normalised_value === vote.normalised_value;
+  if (agreesWithLive && !sensitive && !test_data && decisionCase.phase === 3)
+    return { kind: "corroborates" };
+  const because = onlyForOperator(decisionCase);
   if (because !== null) return { kind: "operator", because, confidence };
   return winner === null
     ? { kind: "awaiting", confidence }
@@ -118,13 +120,13 @@ function onlyForOperator({
   sensitive,
   test_data,
   live,
-  refused,
-}: Deciding): OperatorOnly | null {
+  isRefused,
+}: DecisionCase): OperatorOnly | null {
   if (phase === 2) return "phase_2";
   if (sensitive) return "sensitive_claim";
   if (test_data) return "test_data";
   if (live !== null) return "recommended_already";
-  return refused ? "refused_before" : null;
+  return isRefused ? "refused_before" : null;
 }
 
 /** Says to the sender of a draft what it waits for. */
@@ -148,16 +150,16 @@ export type DraftCase = {
   /** Whether it calls itself by the id of another agent. */
   namesAnother: boolean;
   /** The agent's drafts for the profile that were not rejected, the newest first. */
-  own: readonly StoredDraft[];
+  ownDrafts: readonly StoredDraft[];
   /** All that wait and name the same donor intents, the oldest first. */
-  waiting: readonly StoredDraft[];
+  waitingDrafts: readonly StoredDraft[];
   /** How many other agents stand behind these donor intents. */
   otherAgents: number;
   /** How many drafts for the profile wait that came from the same network. */
   ofNetwork: number;
   live: LivePick | null;
   /** Whether an operator refused or removed a recommendation of the profile. */
-  refused: boolean;
+  isRefused: boolean;
 };
 
 /** What a draft does to the store, in this order, and what is answered of it. */
@@ -167,7 +169,7 @@ export type DraftPlan = {
   /** The draft that is stored, or the number of the one that answers it. */
   draft: Omit<Parameters<typeof insertDraft>[0], "id"> | number;
   /** The draft in whose words the profile is recommended now, and all others that agree. */
-  promotion: { winner: StoredDraft; agreeing: readonly StoredDraft[] } | null;
+  promotion: { winner: StoredDraft; agreeingDrafts: readonly StoredDraft[] } | null;
   outcome: DraftOutcome;
 };
 
@@ -184,58 +186,58 @@ type PlanFailure =
 
 /** What one draft does to the store; nothing of it is written before all is judged. Source: docs/decisions/29. */
 export function planDraft(draft: DraftCase): Result<DraftPlan, PlanFailure> {
-  const { job, own, waiting, otherAgents } = draft;
+  const { job, ownDrafts, waitingDrafts, otherAgents } = draft;
   const { request, network } = job;
-  const mine = own.find(({ status }) => status === "pending");
-  if (mine !== undefined && !isSame(mine, request) && isOfAnotherNetwork(mine, job)) {
+  const ownDraft = ownDrafts.find(({ status }) => status === "pending");
+  if (ownDraft !== undefined && !isSame(ownDraft, request) && isOfAnotherNetwork(ownDraft, job)) {
     return fail({ kind: "pending_from_another_network", path: "draft" });
   }
   const confidence = otherAgents + 1;
-  const before = own.find(
+  const before = ownDrafts.find(
     ({ status, normalised }) => status === "applied" && normalised === request.normalised,
   );
   if (before !== undefined) {
     const outcome = { status: "applied", decision: { kind: "applied" }, confidence } as const;
     return ok({ closed: null, draft: before.id, promotion: null, outcome });
   }
-  const others = waiting.filter(({ agent_id }) => agent_id !== request.agent_id);
+  const otherDrafts = waitingDrafts.filter(({ agent_id }) => agent_id !== request.agent_id);
   const decision = decideDraft({
     phase: job.phase,
     mode: job.mode,
-    mine: { agent_id: request.agent_id, network, normalised_value: request.normalised },
+    vote: { agent_id: request.agent_id, network, normalised_value: request.normalised },
     sensitive: request.sensitive_claims.length > 0,
     test_data: request.test_data,
-    waiting: others.map(voteOf),
+    pendingVotes: otherDrafts.map(voteOf),
     live: draft.live,
-    refused: draft.refused,
+    isRefused: draft.isRefused,
   });
-  const applied = decision.kind === "promoted" || decision.kind === "corroborates";
+  const isApplied = decision.kind === "promoted" || decision.kind === "corroborates";
   // However many others wait, agents can still agree: only a network's own drafts take its room.
-  const isNew = !applied && mine === undefined;
+  const isNew = !isApplied && ownDraft === undefined;
   if (isNew && draft.ofNetwork >= waitingOfNetworkMax) return fail({ kind: "draft_queue_full" });
-  const status = applied ? "applied" : "pending";
-  const promotion = decision.kind === "promoted" ? promotionOf(others, decision.winner) : null;
+  const status = isApplied ? "applied" : "pending";
+  const promotion = decision.kind === "promoted" ? promotionOf(otherDrafts, decision.winner) : null;
   const outcome = { status, decision, confidence } as const;
-  return ok({ ...storingOf(draft, mine, status), promotion, outcome });
+  return ok({ ...storingOf(draft, ownDraft, status), promotion, outcome });
 }
 
 /** An agent has one waiting draft per nonprofit: the same again is the one it has, another one replaces it. */
 function storingOf(
   { job, nonprofit_id, namesAnother }: DraftCase,
-  mine: StoredDraft | undefined,
+  ownDraft: StoredDraft | undefined,
   status: DraftOutcome["status"],
 ): Pick<DraftPlan, "closed" | "draft"> {
   const { request, network, phase, now } = job;
   const at = now.getTime();
-  const agreed = { status: "applied", reason: null, decided_by: "consensus", at } as const;
-  if (mine !== undefined && isSame(mine, request)) {
-    const closed = status === "applied" ? { id: mine.id, closing: agreed } : null;
-    return { closed, draft: mine.id };
+  const agreement = { status: "applied", reason: null, decided_by: "consensus", at } as const;
+  if (ownDraft !== undefined && isSame(ownDraft, request)) {
+    const closed = status === "applied" ? { id: ownDraft.id, closing: agreement } : null;
+    return { closed, draft: ownDraft.id };
   }
   const reason = rejectionReasons.replaced;
-  const replaced = { status: "rejected", reason, decided_by: "agent", at } as const;
+  const replacement = { status: "rejected", reason, decided_by: "agent", at } as const;
   return {
-    closed: mine === undefined ? null : { id: mine.id, closing: replaced },
+    closed: ownDraft === undefined ? null : { id: ownDraft.id, closing: replacement },
     draft: {
       ...request,
       // Another's id as a name would pass for its owner: the agent goes by its own.
@@ -252,17 +254,17 @@ function storingOf(
 }
 
 /** The earliest agreeing draft becomes the recommendation, in its agent's words. */
-function promotionOf(others: readonly StoredDraft[], winnerId: number): DraftPlan["promotion"] {
-  const agreeing = others.filter(countsTowardAgreement);
-  const winner = agreeing.find(({ id }) => id === winnerId);
+function promotionOf(drafts: readonly StoredDraft[], winnerId: number): DraftPlan["promotion"] {
+  const agreeingDrafts = drafts.filter(countsTowardAgreement);
+  const winner = agreeingDrafts.find(({ id }) => id === winnerId);
   if (winner === undefined) throw new Error(`draft ${winnerId} is not among the agreeing`);
-  return { winner, agreeing };
+  return { winner, agreeingDrafts };
 }
 
-const isSame = (mine: StoredDraft, request: DraftRequest): boolean =>
-  mine.normalised === request.normalised &&
-  mine.why_recommended === request.why_recommended &&
-  mine.source_url === request.source_url;
+const isSame = (draft: StoredDraft, request: DraftRequest): boolean =>
+  draft.normalised === request.normalised &&
+  draft.why_recommended === request.why_recommended &&
+  draft.source_url === request.source_url;
 
 const voteOf = (draft: StoredDraft) => ({
   id: draft.id,

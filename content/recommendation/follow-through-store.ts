@@ -60,7 +60,7 @@ export async function saveFollowThroughs(
       atMs + withinMs,
     ]);
     // SQL, because one statement matches a hundred follow-ups while requests wait.
-    const { rows } = await store.raw.execute({ sql: matching, args: [JSON.stringify(lookups)] });
+    const { rows } = await store.raw.execute({ sql: matchSql, args: [JSON.stringify(lookups)] });
     for (const row of rows) {
       const followUp = batch[Number(row["place"])];
       if (followUp === undefined) continue;
@@ -88,19 +88,19 @@ export async function saveFollowThroughs(
 type FollowThrough = typeof recommendationFollowThroughs.$inferInsert;
 
 /** Those for which their call has room. Index: one_follow_through. */
-async function withRoom(tx: WriteTransaction, found: readonly FollowThrough[]) {
+async function withRoom(tx: WriteTransaction, followThroughs: readonly FollowThrough[]) {
   const { recommendation_id: id } = recommendationFollowThroughs;
-  const calls = JSON.stringify(found.map(({ recommendation_id }) => recommendation_id));
+  const calls = JSON.stringify(followThroughs.map(({ recommendation_id }) => recommendation_id));
   const before = await tx.db
     .select({ id, stored: count() })
     .from(recommendationFollowThroughs)
     .where(sql`${id} IN (SELECT value FROM json_each(${calls}))`)
     .groupBy(id);
   const storedOf = new Map(before.map(({ id: call, stored }) => [call, stored]));
-  return found.filter(({ recommendation_id: call }) => {
-    const stored = storedOf.get(call) ?? 0;
-    storedOf.set(call, stored + 1);
-    return stored < followThroughsMax;
+  return followThroughs.filter(({ recommendation_id: call }) => {
+    const storedCount = storedOf.get(call) ?? 0;
+    storedOf.set(call, storedCount + 1);
+    return storedCount < followThroughsMax;
   });
 }
 
@@ -116,7 +116,7 @@ const callOf = (client: string) => `
   ORDER BY named DESC, called_at DESC, id DESC
   LIMIT 1`;
 
-const matching = `
+const matchSql = `
   WITH step AS (
     SELECT key AS place, value ->> 0 AS today, value ->> 1 AS before, value ->> 2 AS slug,
       value ->> 3 AS since, value ->> 4 AS until

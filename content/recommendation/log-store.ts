@@ -59,21 +59,21 @@ export function logRecommendations(
   { keptDays = 90 }: { keptDays?: number } = {},
 ) {
   const followUps = gatherFollowUps(store);
-  const counted = countCalls();
+  const callCounts = countCalls();
   let calls: LoggedRecommendation[] = [];
   let timer: Timer | null = null;
   let minuteTimer: Timer | null = null;
 
-  const writeSome = async (taken: LoggedRecommendation[]) => {
-    const newestMs = taken.at(-1)?.called_at.getTime() ?? 0;
+  const writeSome = async (batch: LoggedRecommendation[]) => {
+    const newestMs = batch.at(-1)?.called_at.getTime() ?? 0;
     try {
       await store.write(async (tx) => {
-        await insertMany(tx, recommendationLog, taken.map(rowOf));
-        await sweep(tx, newestMs - keptDays * dayMs, Math.max(sweptMin, 2 * taken.length));
+        await insertMany(tx, recommendationLog, batch.map(rowOf));
+        await sweep(tx, newestMs - keptDays * dayMs, Math.max(sweptMin, 2 * batch.length));
       });
     } catch (error) {
       // With the store out of reach for long, the oldest are let go.
-      calls = [...taken, ...calls].slice(-waitingCallsMax);
+      calls = [...batch, ...calls].slice(-waitingCallsMax);
       throw error;
     }
   };
@@ -94,7 +94,7 @@ export function logRecommendations(
   const flush = () => {
     if (minuteTimer !== null) clearTimeout(minuteTimer);
     minuteTimer = null;
-    calls.push(...counted.take());
+    calls.push(...callCounts.take());
     return write();
   };
   const scheduleFlush = () => {
@@ -113,7 +113,7 @@ export function logRecommendations(
      */
     add: (call: LoggedRecommendation, network: string | null = null): void => {
       const atMs = call.called_at.getTime();
-      if (counted.add(call, network)) return scheduleCounts(atMs);
+      if (callCounts.add(call, network)) return scheduleCounts(atMs);
       followUps.called(call.client, atMs);
       if (calls.length < waitingCallsMax) calls.push(call);
       scheduleFlush();
@@ -140,34 +140,37 @@ const countsMax = 50;
 /** Tells which calls of a minute are stored each, and counts the others. */
 function countCalls() {
   let minute = Number.NaN;
-  let stored = 0;
+  let storedCount = 0;
   const byNetwork = new Map<string | null, number>();
   const counts = new Map<string, LoggedRecommendation & { weight: number }>();
   const hasRoom = (network: string | null, atMs: number): boolean => {
     const now = Math.floor(atMs / minuteMs);
     if (minute !== now) {
       minute = now;
-      stored = 0;
+      storedCount = 0;
       byNetwork.clear();
     }
     const before = byNetwork.get(network) ?? 0;
-    if (stored >= storedMax.ofAll || before >= storedMax.ofNetwork) return false;
-    stored += 1;
+    if (storedCount >= storedMax.ofAll || before >= storedMax.ofNetwork) return false;
+    storedCount += 1;
     byNetwork.set(network, before + 1);
     return true;
   };
   const countOf = (call: LoggedRecommendation) => {
     const keyOf = ({ query, top_slug, result_count }: LoggedRecommendation) =>
       JSON.stringify([minute, call.phase, query, top_slug, result_count]);
-    const whole = withoutWords(call);
-    const counted = counts.get(keyOf(whole));
-    if (counted !== undefined) return counted;
-    const query = { ...whole.query, country: null };
-    const count = counts.size < countsMax ? whole : { ...whole, query, top_slug: null, slugs: [] };
+    const wordlessCall = withoutWords(call);
+    const knownEntry = counts.get(keyOf(wordlessCall));
+    if (knownEntry !== undefined) return knownEntry;
+    const query = { ...wordlessCall.query, country: null };
+    const count =
+      counts.size < countsMax
+        ? wordlessCall
+        : { ...wordlessCall, query, top_slug: null, slugs: [] };
     const key = keyOf(count);
-    const same = counts.get(key) ?? { ...count, weight: 0 };
-    counts.set(key, same);
-    return same;
+    const countEntry = counts.get(key) ?? { ...count, weight: 0 };
+    counts.set(key, countEntry);
+    return countEntry;
   };
   return {
     /** Whether a call is counted here, because its minute has no room for it. */
@@ -178,9 +181,9 @@ function countCalls() {
     },
     /** Takes the counts out, each as a call that stands for as many. */
     take: (): LoggedRecommendation[] => {
-      const taken = [...counts.values()];
+      const batch = [...counts.values()];
       counts.clear();
-      return taken;
+      return batch;
     },
   };
 }
@@ -188,12 +191,17 @@ function countCalls() {
 /** What is counted of a call: known causes and countries, and the first result. No client has an empty hash. */
 function withoutWords(call: LoggedRecommendation): LoggedRecommendation {
   const { query, top_slug } = call;
-  const wanted = query.cause?.trim().toLowerCase();
-  const cause = causeIds.find((id) => id === wanted) ?? otherCause;
+  const causeName = query.cause?.trim().toLowerCase();
+  const cause = causeIds.find((id) => id === causeName) ?? otherCause;
   const country = query.country === null ? null : (countryCode(query.country) ?? otherCause);
   return {
     ...call,
-    query: { cause: wanted === undefined ? null : cause, country, q: null, intent: query.intent },
+    query: {
+      cause: causeName === undefined ? null : cause,
+      country,
+      q: null,
+      intent: query.intent,
+    },
     result_count: top_slug === null ? 0 : 1,
     slugs: top_slug === null ? [] : [top_slug],
     ranking_signals: [],
@@ -244,8 +252,8 @@ function gatherFollowUps(store: Store) {
   const calledAt = countedCache<number>(clientsMax);
   let newestMs = -Infinity;
   const within = (calledAtMs: number, atMs: number) => atMs - calledAtMs <= followThroughWindowMs;
-  let waiting: { followUp: FollowUp; looks: number }[] = [];
-  let noted = new Set<string>();
+  let waitingFollowUps: { followUp: FollowUp; looks: number }[] = [];
+  let notedKeys = new Set<string>();
   let unsure = 0;
   return {
     /** Remembers that a client was given a recommendation. */
@@ -259,34 +267,36 @@ function gatherFollowUps(store: Store) {
     take: (followUp: FollowUp, elsewhere: boolean) => {
       const { clients, atMs } = followUp;
       const key = `${clients[0]} ${followUp.action} ${followUp.slug} ${followUp.intent_id ?? ""}`;
-      if (noted.has(key)) return false;
+      if (notedKeys.has(key)) return false;
       const isKnown = clients.some((client) => within(calledAt.peek(client) ?? -Infinity, atMs));
       const isWanted = isKnown || (elsewhere && unsure < unsureMax);
-      if (!isWanted || waiting.length >= waitingFollowUpsMax) return false;
+      if (!isWanted || waitingFollowUps.length >= waitingFollowUpsMax) return false;
       if (!isKnown) unsure += 1;
-      noted.add(key);
-      waiting.push({ followUp, looks: isKnown ? 1 : looksMax });
+      notedKeys.add(key);
+      waitingFollowUps.push({ followUp, looks: isKnown ? 1 : looksMax });
       return true;
     },
     /** Stores what follows a logged recommendation. Answers whether something waits for another look. */
     write: async () => {
-      const taken = waiting;
-      waiting = [];
-      noted = new Set();
+      const batch = waitingFollowUps;
+      waitingFollowUps = [];
+      notedKeys = new Set();
       unsure = 0;
-      if (taken.length === 0) return false;
+      if (batch.length === 0) return false;
       try {
         const { missed } = await saveFollowThroughs(
           store,
-          taken.map(({ followUp }) => followUp),
+          batch.map(({ followUp }) => followUp),
         );
-        const again = taken.filter(({ followUp, looks }) => looks > 1 && missed.has(followUp));
-        waiting.push(...again.map(({ followUp, looks }) => ({ followUp, looks: looks - 1 })));
+        const again = batch.filter(({ followUp, looks }) => looks > 1 && missed.has(followUp));
+        waitingFollowUps.push(
+          ...again.map(({ followUp, looks }) => ({ followUp, looks: looks - 1 })),
+        );
       } catch (error) {
-        waiting = [...taken, ...waiting].slice(-waitingFollowUpsMax);
+        waitingFollowUps = [...batch, ...waitingFollowUps].slice(-waitingFollowUpsMax);
         throw error;
       }
-      return waiting.length > 0;
+      return waitingFollowUps.length > 0;
     },
   };
 }

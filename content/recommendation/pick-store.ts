@@ -75,15 +75,15 @@ const tellPages = (at: number): Statement[] => changeDirectory("picks", new Date
 /** Recommends a nonprofit, or replaces what is said of it; what is not given stays as it is. */
 export const setPick = ({
   nonprofit_id,
-  ...said
+  ...fields
 }: typeof picksTable.$inferInsert & Pick<NewPick, "nonprofit_id" | "updated_at">): Statement[] => [
   statement(
     builder
       .insert(picksTable)
-      .values({ nonprofit_id, ...said })
-      .onConflictDoUpdate({ target: picksTable.nonprofit_id, set: said }),
+      .values({ nonprofit_id, ...fields })
+      .onConflictDoUpdate({ target: picksTable.nonprofit_id, set: fields }),
   ),
-  ...tellPages(said.updated_at),
+  ...tellPages(fields.updated_at),
 ];
 
 /** Takes the recommendation of a nonprofit away, at a time in milliseconds since 1970. */
@@ -110,7 +110,7 @@ export async function curatedPicks(
   store: Queryable,
   { phase, file = operatorsFile }: { phase: GovernancePhase; file?: unknown },
 ): Promise<CuratedPick[]> {
-  const picked = checkedStarterSet(file).picks;
+  const filePicks = checkedStarterSet(file).picks;
   const { nonprofit_id: id, recommended_for, why_recommended, causes, origin } = picksTable;
   const stored = await store.db
     .select({ nonprofit_id: id, recommended_for, why_recommended, causes, origin })
@@ -120,12 +120,12 @@ export async function curatedPicks(
       and(ne(nonprofits.status, "withdrawn"), phase === 3 ? undefined : ne(origin, "consensus")),
     );
   const picks = new Map<number, CuratedPick>(stored.map((pick) => [pick.nonprofit_id, pick]));
-  const slugs = picked.map(({ slug }) => slug);
+  const slugs = filePicks.map(({ slug }) => slug);
   const ids = await idsBySlug(store, slugs, { withdrawn: false });
-  for (const { slug, causes: only = null, ...said } of picked) {
+  for (const { slug, causes: only = null, ...pick } of filePicks) {
     const nonprofit_id = ids.get(slug);
     if (nonprofit_id === undefined) continue;
-    picks.set(nonprofit_id, { nonprofit_id, ...said, causes: only, origin: "operator" });
+    picks.set(nonprofit_id, { nonprofit_id, ...pick, causes: only, origin: "operator" });
   }
   return [...picks.values()].sort((a, b) => a.nonprofit_id - b.nonprofit_id);
 }
@@ -213,8 +213,8 @@ export function openCuratedIndex() {
       name, tagline, mission, description, facets, pick,
       tokenize = "porter unicode61 remove_diacritics 2"
     )`);
-  const removing = memory.query<null, [number]>("DELETE FROM curated WHERE rowid = ?");
-  const adding = memory.query<null, (number | string | null)[]>(
+  const removeQuery = memory.query<null, [number]>("DELETE FROM curated WHERE rowid = ?");
+  const addQuery = memory.query<null, (number | string | null)[]>(
     "INSERT INTO curated (rowid, name, tagline, mission, description, facets, pick) VALUES (?, ?, ?, ?, ?, ?, ?)",
   );
   const finding = memory.query<{ id: number; strength: number }, [string]>(
@@ -222,29 +222,31 @@ export function openCuratedIndex() {
      FROM curated
      WHERE curated MATCH ?`,
   );
-  const cached = weighedCache<IntentMatches>(cachedBytesMax, ({ size }) => matchBytes * size, {
+  const matchCache = weighedCache<IntentMatches>(cachedBytesMax, ({ size }) => matchBytes * size, {
     memoMethod: (match) => new Map(finding.all(match).map(({ id, strength }) => [id, strength])),
   });
-  const each = (matches: readonly FtsMatch[]) => matches.map((match) => cached.memo(match));
+  const matchesOf = (matches: readonly FtsMatch[]) =>
+    matches.map((match) => matchCache.memo(match));
   const places = new Map<number, Location>();
   const words: WordsIndex = {
     foremost: async (matches) =>
-      each(matches).map((found) => places.get([...found.keys()][0] ?? 0) ?? null),
-    counts: async (matches) => each(matches).map(({ size }) => size),
+      matchesOf(matches).map((found) => places.get([...found.keys()][0] ?? 0) ?? null),
+    counts: async (matches) => matchesOf(matches).map(({ size }) => size),
     completions: async () => [],
   };
   return {
     /** Puts profiles in, replacing those of the same ids, and takes others out. */
     update: (
       entries: readonly { record: NonprofitRecord; pick: CuratedPick }[],
-      gone: readonly number[],
+      removedIds: readonly number[],
     ) => {
-      cached.clear();
+      matchCache.clear();
       memory.transaction(() => {
-        for (const id of [...gone, ...entries.map(({ record }) => record.id)]) removing.run(id);
+        for (const id of [...removedIds, ...entries.map(({ record }) => record.id)])
+          removeQuery.run(id);
         for (const { record: r, pick } of entries) {
           const texts = [r.name, r.tagline, r.mission, r.description, indexWords(r)];
-          adding.run(r.id, ...texts, textOf(pick));
+          addQuery.run(r.id, ...texts, textOf(pick));
           places.set(r.id, r);
         }
       })();
@@ -258,7 +260,7 @@ export function openCuratedIndex() {
       ),
     /** Ids of the profiles that have all of these, or any of them. */
     matching: (matches: readonly FtsMatch[], which: "all" | "any"): ReadonlySet<number> => {
-      const [first, ...others] = each(matches);
+      const [first, ...others] = matchesOf(matches);
       return others.reduce(
         (ids, other) => (which === "all" ? ids.intersection(other) : ids.union(other)),
         new Set(first?.keys()),
@@ -267,7 +269,7 @@ export function openCuratedIndex() {
     /** bm25 of the profiles that have any of these; more is better, always above 0. */
     strengths: (matches: readonly FtsMatch[]): ReadonlyMap<number, number> => {
       const sums = new Map<number, number>();
-      for (const found of each(matches)) {
+      for (const found of matchesOf(matches)) {
         for (const [id, strength] of found) sums.set(id, (sums.get(id) ?? 0) + strength);
       }
       return sums;

@@ -30,14 +30,18 @@ export function checkPickText(
   const phrases = new Map<string, string>();
   for (const [at, given] of raw.recommended_for.entries()) {
     const path = `recommended_for[${at}]`;
-    const phrase = check(path, cleaned(given), intentLengthMax);
-    const compared = normaliseIntent(phrase);
-    if (compared !== "" && !phrases.has(compared)) phrases.set(compared, phrase);
-    if (compared === "" && phrase !== "") {
+    const phrase = check(path, cleanPhrase(given), intentLengthMax);
+    const normalPhrase = normaliseIntent(phrase);
+    if (normalPhrase !== "" && !phrases.has(normalPhrase)) phrases.set(normalPhrase, phrase);
+    if (normalPhrase === "" && phrase !== "") {
       faults.push({ path, message: "A donor intent needs letters or digits.", claims: false });
     }
   }
-  const why_recommended = check("why_recommended", cleaned(raw.why_recommended), reasonLengthMax);
+  const why_recommended = check(
+    "why_recommended",
+    cleanPhrase(raw.why_recommended),
+    reasonLengthMax,
+  );
   if (raw.recommended_for.length === 0 || raw.recommended_for.length > intentsMax) {
     const message = `recommended_for holds 1 to ${intentsMax} donor intents.`;
     faults.push({ path: "recommended_for", message, claims: false });
@@ -47,7 +51,7 @@ export function checkPickText(
     : ok({ recommended_for: [...phrases.values()], why_recommended });
 }
 
-const cleaned = (text: string): string => text.normalize("NFC").replaceAll(/\s+/gu, " ").trim();
+const cleanPhrase = (text: string): string => text.normalize("NFC").replaceAll(/\s+/gu, " ").trim();
 
 function faultsOf(
   path: string,
@@ -88,4 +92,6 @@ export function normaliseIntent(phrase: string): string {
 
 /** The form in which arrays of donor intents are compared: order and repetition do not matter. A JSON array. */
 export const normaliseIntents = (phrases: readonly string[]): string =>
-  JSON.stringify([...new Set(phrases.map(normaliseIntent))].filter((one) => one !== "").sort());
+  JSON.stringify(
+    [...new Set(phrases.map(normaliseIntent))].filter((phrase) => phrase !== "").sort(),
+  );

@@ -36,8 +36,8 @@ export const editorialSteps = [
 /** The points for editorial curation at this share of consensus and this instant: 50 at most, never below 0. */
 export function editorialPoints(consensus_share: number, now: Date): number {
   if (now >= editorialSunset) return 0;
-  const reached = editorialSteps.findLast((step) => consensus_share >= step.consensus_share_from);
-  return (reached ?? editorialSteps[0]).points;
+  const lastStep = editorialSteps.findLast((step) => consensus_share >= step.consensus_share_from);
+  return (lastStep ?? editorialSteps[0]).points;
 }
 
 const stepsInWords = editorialSteps

@@ -41,16 +41,16 @@ export async function recommend(
   const matches = await candidatesFor(curation, query);
   if (matches.candidates.length === 0) return nothingCurated(query, matches, phase, place.baseUrl);
   const best = rank(curation, matches, query, now);
-  const contributed = new Set(best.flatMap(({ explain }) => explain.map(({ signal }) => signal)));
+  const signalNames = new Set(best.flatMap(({ explain }) => explain.map(({ signal }) => signal)));
   return {
     query,
-    ranking_signals: signals.flatMap(({ name }) => (contributed.has(name) ? [name] : [])),
+    ranking_signals: signals.flatMap(({ name }) => (signalNames.has(name) ? [name] : [])),
     editorial_disclosure: recommendationDisclosure(phase, {
       consensus_share: curation.consensus_share,
       now,
     }),
     count: best.length,
-    recommendations: best.map((one, at) => recommendationOf(one, at + 1, query, place)),
+    recommendations: best.map((candidate, at) => recommendationOf(candidate, at + 1, query, place)),
     fallback: null,
     no_recommendations_reason: null,
     note: null,
@@ -144,11 +144,13 @@ export async function candidatesFor(curation: Curation, query: RecommendQuery): 
     return { candidates: [], words: [], elsewhere: null };
   const reading = q === null ? null : await index.read(q);
   const words = reading === null ? [] : specificWords(reading);
-  const read = reading?.place ?? null;
-  const there = read && index.matching([read.match], "all");
-  const among = passing(curation, query).filter(({ record }) => there?.has(record.id) !== false);
+  const readPlace = reading?.place ?? null;
+  const there = readPlace && index.matching([readPlace.match], "all");
+  const among = passingCandidates(curation, query).filter(
+    ({ record }) => there?.has(record.id) !== false,
+  );
   const candidates = withWords(index, among, words, limit);
-  const placedQuery = { ...query, place: read?.name ?? placeOf(query) };
+  const placedQuery = { ...query, place: readPlace?.name ?? placeOf(query) };
   const elsewhere = candidates.length > 0 ? null : elsewhereOf(curation, placedQuery, words);
   return { candidates, words, elsewhere };
 }
@@ -165,7 +167,12 @@ function elsewhereOf(
   words: readonly FtsMatch[],
 ): Matches["elsewhere"] {
   if (place === null) return null;
-  const anywhere = passing(curation, { ...query, country: null, region: null, city: null });
+  const anywhere = passingCandidates(curation, {
+    ...query,
+    country: null,
+    region: null,
+    city: null,
+  });
   const matches = withWords(curation.index, anywhere, words, query.limit);
   const countries = new Set(
     matches.flatMap(({ record }) => countryName(record.country_code) ?? []),
@@ -174,7 +181,7 @@ function elsewhereOf(
 }
 
 /** A pick may be made for some of its causes only. */
-const passing = ({ candidates }: Curation, filters: Filters): Candidate[] =>
+const passingCandidates = ({ candidates }: Curation, filters: Filters): Candidate[] =>
   candidates.filter(({ pick, record }) =>
     passes({ ...filteredOf(record), causes: pick.causes ?? record.causes }, filters),
   );
@@ -186,12 +193,12 @@ function withWords(
   limit: number,
 ): readonly Candidate[] {
   if (words.length === 0 || candidates.length === 0) return candidates;
-  const having = (which: "all" | "any") => {
+  const candidatesWith = (which: "all" | "any") => {
     const ids = index.matching(words, which);
     return candidates.filter(({ record }) => ids.has(record.id));
   };
-  const withAll = having("all");
-  return withAll.length >= limit || words.length === 1 ? withAll : having("any");
+  const withAll = candidatesWith("all");
+  return withAll.length >= limit || words.length === 1 ? withAll : candidatesWith("any");
 }
 
 const unspecific = new Set(unspecificWords);
@@ -200,7 +207,7 @@ const unspecific = new Set(unspecificWords);
 const specificWords = (reading: Reading): FtsMatch[] => [
   ...new Set(
     besidePlace(reading)
-      .filter(({ typed: { forms } }) => !unspecific.has(fold(forms[0] ?? "")))
+      .filter(({ searchWord: { forms } }) => !unspecific.has(fold(forms[0] ?? "")))
       .map(({ match }) => match),
   ),
 ];
@@ -214,16 +221,16 @@ export function rank(
 ): RankedCandidate[] {
   const strengths = strengthsOf(curation, cause, words);
   const strengthOf = ({ record }: Candidate) => strengths.get(record.id) ?? 0;
-  const best = candidates.reduce((most, one) => Math.max(most, strengthOf(one)), 0);
-  const shareOf = (one: Candidate) => (best === 0 ? 0 : strengthOf(one) / best);
+  const best = candidates.reduce((most, candidate) => Math.max(most, strengthOf(candidate)), 0);
+  const shareOf = (candidate: Candidate) => (best === 0 ? 0 : strengthOf(candidate) / best);
   const base = baseScores(curation, now);
   // Points are worked out for all, and spelled out for the foremost only.
   const foremost: ScoredCandidate[] = [];
   for (const candidate of candidates) {
-    const matched = best === 0 ? 0 : matchHundredths(shareOf(candidate), intent);
+    const matchPoints = best === 0 ? 0 : matchHundredths(shareOf(candidate), intent);
     insert(
       foremost,
-      { candidate, hundredths: (base.get(candidate)?.[intent] ?? 0) + matched },
+      { candidate, hundredths: (base.get(candidate)?.[intent] ?? 0) + matchPoints },
       limit,
     );
   }
@@ -236,11 +243,11 @@ export function rank(
 type ScoredCandidate = { candidate: Candidate; hundredths: number };
 
 /** Puts one into its place among the foremost, of which `limit` are kept: far fewer than there are candidates. */
-function insert(foremost: ScoredCandidate[], one: ScoredCandidate, limit: number): void {
+function insert(foremost: ScoredCandidate[], candidate: ScoredCandidate, limit: number): void {
   const last = foremost.at(-1);
-  if (foremost.length === limit && last !== undefined && !isBefore(one, last)) return;
-  const place = foremost.findIndex((other) => isBefore(one, other));
-  foremost.splice(place === -1 ? foremost.length : place, 0, one);
+  if (foremost.length === limit && last !== undefined && !isBefore(candidate, last)) return;
+  const place = foremost.findIndex((other) => isBefore(candidate, other));
+  foremost.splice(place === -1 ? foremost.length : place, 0, candidate);
   if (foremost.length > limit) foremost.pop();
 }
 
@@ -255,8 +262,11 @@ function strengthsOf(
   words: readonly FtsMatch[],
 ): ReadonlyMap<number, number> {
   const id = causeIds.find((causeId) => causeId === wantedBy("cause", cause ?? ""));
-  const named = id === undefined ? [] : searchWords(causeName(id));
-  const matches = [...words, ...named.map((word) => wordMatch({ ...word, prefix: false }, []))];
+  const causeWords = id === undefined ? [] : searchWords(causeName(id));
+  const matches = [
+    ...words,
+    ...causeWords.map((word) => wordMatch({ ...word, prefix: false }, [])),
+  ];
   return matches.length === 0 ? new Map() : index.strengths(matches);
 }
 

@@ -29,7 +29,7 @@ export const featureNames = {
 export type Features = Partial<Record<keyof typeof featureNames, number>>;
 
 /** How well a nonprofit fits, 0 to 100. */
-export type Match<One> = { found: One; score: number; features: Features; match: boolean };
+export type Match<Item> = { candidate: Item; score: number; features: Features; match: boolean };
 
 /** From this score on, and so far ahead of the next, the first is taken for the one. Source: docs/decisions/22. */
 export const matchFrom = 80;
@@ -41,14 +41,14 @@ const factor: Record<Place, number> = { country: 0.7, region: 0.9, city: 0.75 };
 const keptOfDistinct = 0.8;
 
 /** The candidates by score, among equals as they came; at most one of them is a match. */
-export function ranked<One extends Candidate>(
+export function ranked<Item extends Candidate>(
   wanted: MatchQuery,
-  candidates: readonly One[],
-): Match<One>[] {
+  candidates: readonly Item[],
+): Match<Item>[] {
   const similarity = similarTo(wanted.name);
   const wantedWords = tellingText(wanted.name);
-  const scored = candidates
-    .map((candidate): Match<One> => {
+  const matches = candidates
+    .map((candidate): Match<Item> => {
       const name_similarity = similarity(candidate.name);
       const same_name = isSameName(wantedWords, tellingText(candidate.name)) ? 1 : 0;
       const same_words = same_name === 1 || !areDistinctNames(wanted.name, candidate.name) ? 1 : 0;
@@ -61,32 +61,32 @@ export function ranked<One extends Candidate>(
         features[`same_${place}`] = agrees ? 1 : 0;
         if (!agrees) score *= factor[place];
       }
-      return { found: candidate, score: Math.round(score * 10) / 10, features, match: false };
+      return { candidate, score: Math.round(score * 10) / 10, features, match: false };
     })
     .toSorted((a, b) => b.score - a.score);
-  const [first, second] = scored;
+  const [first, second] = matches;
   if (first !== undefined) {
     const ahead = first.score - (second?.score ?? 0);
     first.match = first.score >= matchFrom && ahead >= matchAhead;
   }
-  return scored;
+  return matches;
 }
 
 /** The one of which the register number or id was given. */
-export const certain = <One>(found: One): Match<One> => ({
-  found,
+export const certain = <Item>(candidate: Item): Match<Item> => ({
+  candidate,
   score: 100,
   features: { same_number: 1 },
   match: true,
 });
 
 /** Null where either side does not say. */
-function isIn(place: Place, wanted: readonly string[] = [], there: Candidate): boolean | null {
+function isIn(place: Place, values: readonly string[] = [], there: Candidate): boolean | null {
   const readAs = place === "country" ? countryCode : fold;
   const candidatePlace = place === "country" ? there.country_code : there[place];
-  const read = wanted.flatMap((text) => readAs(text) ?? []);
-  if (candidatePlace === null || read.length === 0) return null;
-  return read.includes(place === "country" ? candidatePlace : fold(candidatePlace));
+  const readValues = values.flatMap((text) => readAs(text) ?? []);
+  if (candidatePlace === null || readValues.length === 0) return null;
+  return readValues.includes(place === "country" ? candidatePlace : fold(candidatePlace));
 }
 
 /** A shorter word stands as it is: with a letter changed it is another word. */
@@ -104,10 +104,17 @@ const formOf = new Map(
  * the other ("Ninth", "Kimberley Chapter"), or the legal forms are others ("Trust", "Fund"). One slip of the hand, a word in
  * two parts and a legal form that is left out tell nothing. What stands in brackets counts where both names have some.
  */
-function areDistinctNames(one: string, other: string): boolean {
-  const withBrackets = one.includes("(") && other.includes("(");
-  const [own, others] = [wordsIn(one, withBrackets), wordsIn(other, withBrackets)];
-  return hasWordBeyond(own, others) || hasWordBeyond(others, own) || areFormsOther(own, others);
+function areDistinctNames(firstName: string, secondName: string): boolean {
+  const withBrackets = firstName.includes("(") && secondName.includes("(");
+  const [firstWords, secondWords] = [
+    wordsIn(firstName, withBrackets),
+    wordsIn(secondName, withBrackets),
+  ];
+  return (
+    hasWordBeyond(firstWords, secondWords) ||
+    hasWordBeyond(secondWords, firstWords) ||
+    areFormsOther(firstWords, secondWords)
+  );
 }
 
 /** Initials are one word, with spaces between them or without. */
@@ -117,23 +124,23 @@ const wordsIn = (name: string, withBrackets: boolean): string[] =>
     .replaceAll(/(?<![^ ])(\p{L}) (?=\p{L}(?![^ ]))/gu, "$1")
     .split(" ");
 
-function hasWordBeyond(own: readonly string[], others: readonly string[]): boolean {
-  const rivals = new Set(others);
-  const letters = others.join("");
+function hasWordBeyond(own: readonly string[], otherWords: readonly string[]): boolean {
+  const rivals = new Set(otherWords);
+  const letters = otherWords.join("");
   return own.some((word) => {
     if (rivals.has(word) || isSilent(word)) return false;
     if (number.test(word)) return true;
     if (word.length < slipsFrom)
-      return !others.some((each) => each.startsWith(word) || each.endsWith(word));
+      return !otherWords.some((rival) => rival.startsWith(word) || rival.endsWith(word));
     return (
       !letters.includes(word) &&
-      !others.some((each) => each.length >= slipsFrom && editDistance(word, each, 1) <= 1)
+      !otherWords.some((rival) => rival.length >= slipsFrom && editDistance(word, rival, 1) <= 1)
     );
   });
 }
 
-function areFormsOther(own: readonly string[], others: readonly string[]): boolean {
-  const [mine, theirs] = [formsIn(own), formsIn(others)];
+function areFormsOther(own: readonly string[], otherWords: readonly string[]): boolean {
+  const [mine, theirs] = [formsIn(own), formsIn(otherWords)];
   return !mine.isSubsetOf(theirs) && !theirs.isSubsetOf(mine);
 }
 
@@ -191,8 +198,8 @@ function lookup(conditions: readonly Condition[], limit: number): Lookup {
     name,
     ids: [...textsFor("id"), ...(slugLike.test(name) ? [name] : [])],
     orgIds: textsFor("org_id").flatMap((text) => {
-      const read = readOrgId(text, country);
-      return read.ok ? [read.value.org_id] : [];
+      const orgId = readOrgId(text, country);
+      return orgId.ok ? [orgId.value.org_id] : [];
     }),
     sites: name === "" ? textsFor("website") : [],
     places: Object.fromEntries(places.map((place) => [place, textsFor(place)])),

@@ -42,15 +42,15 @@ export async function stageGone(
   { name, parts }: Register,
 ): Promise<Result<Coverage[], UnknownParts>> {
   if (parts === undefined || scope === "none") return ok([]);
-  const stored = await scopesOf(store, name);
-  const isPart = (one: string) => parts.fits.test(one);
-  const meant = partsMeant(scope, staging.scopes, stored.filter(isPart));
-  if (!meant.ok) return meant;
-  const wanted = meant.value;
-  const covered = new Map<string, Coverage>();
+  const storedScopes = await scopesOf(store, name);
+  const isPart = (scopeName: string) => parts.fits.test(scopeName);
+  const partsResult = partsMeant(scope, staging.scopes, storedScopes.filter(isPart));
+  if (!partsResult.ok) return partsResult;
+  const wantedParts = partsResult.value;
+  const coverage = new Map<string, Coverage>();
   const coveredPart = (part: string) =>
-    covered.getOrInsertComputed(part, () => ({ part, nonprofits: none(), records: none() }));
-  for (const part of wanted) coveredPart(part);
+    coverage.getOrInsertComputed(part, () => ({ part, nonprofits: none(), records: none() }));
+  for (const part of wantedParts) coveredPart(part);
   const putGone = (draft: RegisterDraft, part: string) => {
     const as_of = dayOfPart(report, part);
     const payload = JSON.stringify(draft);
@@ -59,28 +59,32 @@ export async function stageGone(
 
   const absent: { org_id: string; part: string }[] = [];
   // Earlier versions noted the name of the file: what such a profile's place says counts instead.
-  const scopes = stored.filter((one) => wanted.has(one) || !isPart(one));
-  const partOf = (one: ListedProfile) =>
-    (isPart(one.scope) ? one.scope : parts.ofProfile(one)) ?? "unknown";
-  const listed = scopes.map((one) =>
-    paged(0, (id) => listedInScope(store, name, one, id, pageSize), idOf),
+  const scopes = storedScopes.filter(
+    (scopeName) => wantedParts.has(scopeName) || !isPart(scopeName),
   );
-  for await (const one of inTurn(listed)) {
-    const part = partOf(one);
-    if (scope !== "all" && !wanted.has(part)) continue;
-    if (isGone(coveredPart(part).nonprofits, staging, one.org_ids))
-      absent.push(...one.org_ids.map((org_id) => ({ org_id, part })));
+  const partOf = (profile: ListedProfile) =>
+    (isPart(profile.scope) ? profile.scope : parts.ofProfile(profile)) ?? "unknown";
+  const listings = scopes.map((scopeName) =>
+    paged(0, (id) => listedInScope(store, name, scopeName, id, pageSize), idOf),
+  );
+  for await (const profile of inTurn(listings)) {
+    const part = partOf(profile);
+    if (scope !== "all" && !wantedParts.has(part)) continue;
+    if (isGone(coveredPart(part).nonprofits, staging, profile.org_ids))
+      absent.push(...profile.org_ids.map((org_id) => ({ org_id, part })));
   }
-  const had = [...covered.keys()];
+  const had = [...coverage.keys()];
   const records = paged("", (id) => recordsInScopes(store, name, had, id, pageSize), orgIdOf);
   for await (const { org_id, scope: part } of records) {
     if (isGone(coveredPart(part).records, staging, [org_id]))
       putGone(goneDraft({ org_id, ...(await storedRecord(store, name, org_id)) }), part);
   }
   // Of those that an earlier version imported no record is kept.
-  for (const { org_id, part } of absent.filter((one) => !staging.has([one.org_id])))
+  for (const { org_id, part } of absent.filter((row) => !staging.has([row.org_id])))
     putGone(goneDraft({ org_id }), part);
-  return ok([...covered.values()].toSorted((one, other) => (one.part < other.part ? -1 : 1)));
+  return ok(
+    [...coverage.values()].toSorted((first, second) => (first.part < second.part ? -1 : 1)),
+  );
 }
 
 /**
@@ -88,10 +92,10 @@ export async function stageGone(
  * that stand beside profiles.
  */
 export function partLosingTooMuch(
-  covered: readonly Coverage[],
+  coverage: readonly Coverage[],
   register: Pick<Register, "lists"> | null,
 ): { part: string; had: number; gone: number } | null {
-  const losses = covered.map(({ part, nonprofits, records }) => ({
+  const losses = coverage.map(({ part, nonprofits, records }) => ({
     part,
     ...(register?.lists === true ? nonprofits : records),
   }));
@@ -106,10 +110,10 @@ const orgIdOf = ({ org_id }: { org_id: string }) => org_id;
 
 /** Whether no row names it; it is counted. */
 function isGone(count: { had: number; gone: number }, staging: Staging, orgIds: readonly string[]) {
-  const gone = !staging.has(orgIds);
+  const isAbsent = !staging.has(orgIds);
   count.had += 1;
-  count.gone += gone ? 1 : 0;
-  return gone;
+  count.gone += isAbsent ? 1 : 0;
+  return isAbsent;
 }
 
 const pageSize = 1_000;
@@ -127,11 +131,11 @@ async function* paged<Row, Key>(
   keyOf: (row: Row) => Key,
 ): AsyncGenerator<Row> {
   let page = await pageAfter(first);
-  let read = 1;
+  let pagesRead = 1;
   for (let last = page.at(-1); last !== undefined; last = page.at(-1)) {
     yield* page;
     page = await pageAfter(keyOf(last));
-    if (read++ % pagesUntilCollected === 0) Bun.gc(true);
+    if (pagesRead++ % pagesUntilCollected === 0) Bun.gc(true);
   }
 }
 
@@ -139,12 +143,12 @@ async function* paged<Row, Key>(
 function partsMeant(
   scope: string | null,
   ofRows: ReadonlySet<string>,
-  stored: readonly string[],
+  storedParts: readonly string[],
 ): Result<ReadonlySet<string>, UnknownParts> {
-  const scopesOfRun = new Set([...ofRows, ...stored]);
-  const wanted = scope === "all" ? scopesOfRun : new Set(scope?.split(",") ?? ofRows);
-  const unknown = [...wanted].filter((part) => !scopesOfRun.has(part));
-  if (unknown.length === 0) return ok(wanted);
+  const scopesOfRun = new Set([...ofRows, ...storedParts]);
+  const wantedParts = scope === "all" ? scopesOfRun : new Set(scope?.split(",") ?? ofRows);
+  const unknown = [...wantedParts].filter((part) => !scopesOfRun.has(part));
+  if (unknown.length === 0) return ok(wantedParts);
   return fail({ kind: "unknown_parts", unknown, known: [...scopesOfRun].toSorted() });
 }
 

@@ -19,7 +19,9 @@ import {
 } from "#content/nonprofit/register-facts.ts";
 import { confirmedAt, type ScopesRead } from "./standing.ts";
 
-/** Raise it with a change by which rows that were taken in before would be taken in otherwise: they are looked at again then. */
+/**
+ * Raise this when rows would be merged differently from before: rows that were read already are then looked at again.
+ */
 export const mergeRules = 1;
 
 /**
@@ -41,19 +43,19 @@ export function mergedWithRegister(
   const fields = (Object.keys(values) as NonprofitField[]).filter((field) =>
     isToBeSet(before, field, values[field], { org_id: draft.org_id, ...sourceOf(field) }),
   );
-  const mine = isMine(before, draft, terms);
-  const moved = mine && isMoved(before, draft.org_id, terms);
-  const restored = mine && before.status === "withdrawn" && !statusIsHeld(before);
-  const said = withRecord(before, draft, terms);
-  if (fields.length === 0 && !moved && !restored) return said;
-  const after: NonprofitRecord = { ...said, provenance: { ...before.provenance } };
+  const isOwnRecord = isMine(before, draft, terms);
+  const hasMoved = isOwnRecord && isMoved(before, draft.org_id, terms);
+  const isRestored = isOwnRecord && before.status === "withdrawn" && !statusIsHeld(before);
+  const base = withRecord(before, draft, terms);
+  if (fields.length === 0 && !hasMoved && !isRestored) return base;
+  const after: NonprofitRecord = { ...base, provenance: { ...before.provenance } };
   for (const field of fields) {
     Object.assign(after, { [field]: values[field] });
     if (isEmptyValue(values[field])) delete after.provenance[field];
     else after.provenance[field] = sourceOf(field);
   }
-  if (moved) Object.assign(after, placeOf(terms));
-  if (restored) after.status = listedStatus(before);
+  if (hasMoved) Object.assign(after, placeOf(terms));
+  if (isRestored) after.status = listedStatus(before);
   return after;
 }
 
@@ -64,17 +66,17 @@ function sourcesOf(
   nowMs: number,
 ) {
   const at = filed_for === undefined ? nowMs : Math.min(nowMs, Date.parse(filed_for));
-  const said = sourceFrom("register", at, { source, source_url });
+  const registerSource = sourceFrom("register", at, { source, source_url });
   return (field: NonprofitField): StoredProvenance => {
     const rule = rules[field];
-    return rule === undefined ? said : { ...said, rule };
+    return rule === undefined ? registerSource : { ...registerSource, rule };
   };
 }
 
 /** The register that lists a nonprofit, and its part. */
 const placeOf = ({ register, scope }: RegisterTerms) => ({ register, register_scope: scope });
 
-/** Whether the nonprofit is one of those that this register lists: a whole one takes over those of a selection of it. */
+/** Whether this register is the one that lists the nonprofit; a whole register takes over from a selection of it. */
 const isMine = (before: NonprofitRecord, { org_id }: RegisterDraft, terms: RegisterTerms) =>
   terms.lists &&
   (before.register === terms.register ||
@@ -95,22 +97,27 @@ export function newFromRegister(
 /** What the newest files of a register say of an organisation that is in no row: of one without a record, only that. */
 export function goneDraft({
   org_id,
-  ...said
+  ...row
 }: Pick<RegisterRecord, "org_id"> & Partial<RegisterRecord>): RegisterDraft {
-  const { name, facts } = said;
+  const { name, facts } = row;
   const isKnown = name !== undefined && facts !== undefined;
   const record = isKnown ? { org_id, name, facts, state: "gone" as const } : null;
   return { org_id, fields: null, source_url: null, record };
 }
 
-/** Whether one of several registrations is not known to be over: by this register's word, or by all that spoke of it. */
+/**
+ * Whether one of several registrations is still valid: by this register's word, else by all registers that mention it.
+ */
 function isInForce({ registrations, register_records }: NonprofitRecord, register: string) {
   const listing = register_records.filter(({ state }) => state !== "filed");
   const has = ({ state }: RegisterRecord) => state === "registered" || state === "reinstated";
   const isOver = (org_id: string) => {
-    const said = listing.filter((one) => one.org_id === org_id);
-    const own = said.filter((one) => one.register === register);
-    return said.length > 0 && !(own.length > 0 ? own : said).some(has);
+    const recordsOfNumber = listing.filter((record) => record.org_id === org_id);
+    const ownRecords = recordsOfNumber.filter((record) => record.register === register);
+    return (
+      recordsOfNumber.length > 0 &&
+      !(ownRecords.length > 0 ? ownRecords : recordsOfNumber).some(has)
+    );
   };
   const orgIds = registrations.flatMap(({ org_id }) => org_id ?? []);
   return orgIds.length > 1 && !orgIds.every(isOver);
@@ -122,7 +129,7 @@ const withdrawn = (before: NonprofitRecord, register: string): NonprofitRecord =
     ? before
     : { ...before, status: "withdrawn" };
 
-/** What the register says of an organisation that it gives no profile: one that it gave before is withdrawn. */
+/** An organisation that the register gives no profile: a profile that it gave before is withdrawn. */
 function unlisted(
   before: NonprofitRecord,
   draft: RegisterDraft,
@@ -130,8 +137,8 @@ function unlisted(
 ): NonprofitRecord {
   const after = withRecord(before, draft, terms);
   if (!isMine(before, draft, terms)) return after;
-  const own = before.register === terms.register ? after : { ...after, ...placeOf(terms) };
-  return withdrawn(own, terms.register);
+  const placedRecord = before.register === terms.register ? after : { ...after, ...placeOf(terms) };
+  return withdrawn(placedRecord, terms.register);
 }
 
 /** The nonprofit with what this row says of it; `before` itself when that is the same. */
@@ -149,24 +156,25 @@ function withRecord(
   const after = recordAfter(earlier, recordOf(record, terms));
   const records =
     after === earlier ? register_records : withRegisterRecord(register_records, after);
-  const dated = confirmedAgain(records, after, terms);
-  return dated === register_records ? before : { ...before, register_records: dated };
+  const datedRecords = confirmedAgain(records, after, terms);
+  return datedRecords === register_records ? before : { ...before, register_records: datedRecords };
 }
 
 /**
- * The records, where a file from after the revocation of the organisation of `read` lists it again: that is news, and the
+ * The records, where a file from after the revocation of the organisation of `newRecord` lists it again: that is news, and the
  * row has its date, although it says the same as before. The same records where there is none such.
  */
 function confirmedAgain(
   records: RegisterRecord[],
-  read: RegisterRecord,
+  newRecord: RegisterRecord,
   { as_of, scopes = new Map() }: RegisterTerms,
 ): RegisterRecord[] {
   const revocation = records.find(
-    (record) => record.org_id === read.org_id && record.state === "revoked",
+    (record) => record.org_id === newRecord.org_id && record.state === "revoked",
   );
   if (revocation === undefined || listedAfter(revocation, records) !== null) return records;
-  const dateOf = (one: RegisterRecord) => (one === read ? as_of : confirmedAt(one, scopes));
+  const dateOf = (record: RegisterRecord) =>
+    record === newRecord ? as_of : confirmedAt(record, scopes);
   const again = listedAfter(revocation, records, dateOf);
   return again === null ? records : withRegisterRecord(records, { ...again, as_of: dateOf(again) });
 }
@@ -188,26 +196,29 @@ export function recordAfter(
 ): RegisterRecord {
   if (before === undefined) return row;
   const finances = withPeriods(before.finances, row.finances);
-  const [own, newest] = [row.finances, finances].map((periods) => periods[0]?.period_end ?? "");
-  const isOlder = row.state === "filed" && own !== "" && own !== newest;
-  const { [waitingKey]: waiting } = row.facts;
-  const facts = waiting === undefined ? before.facts : { ...before.facts, [waitingKey]: waiting };
+  const [ownEnd, newestEnd] = [row.finances, finances].map(
+    (periods) => periods[0]?.period_end ?? "",
+  );
+  const isOlder = row.state === "filed" && ownEnd !== "" && ownEnd !== newestEnd;
+  const { [waitingKey]: waitingFacts } = row.facts;
+  const facts =
+    waitingFacts === undefined ? before.facts : { ...before.facts, [waitingKey]: waitingFacts };
   const now = isOlder ? { ...before, facts, finances } : { ...row, finances };
   const { as_of } = before;
   if (isDeepStrictEqual(before, { ...now, as_of })) return before;
-  const same = isDeepStrictEqual({ ...before, scope: now.scope }, { ...now, as_of });
-  return same ? { ...now, as_of } : now;
+  const isSame = isDeepStrictEqual({ ...before, scope: now.scope }, { ...now, as_of });
+  return isSame ? { ...now, as_of } : now;
 }
 
 /**
- * Periods with more, newest first, each once: an own return counts before a column of the next year's, then the one made
- * last.
+ * Adds periods, newest first, each once. A return for the year itself wins over a column of the next year's return; of
+ * equals the later one wins.
  */
 export function withPeriods(
-  stored: readonly StoredPeriod[],
+  storedPeriods: readonly StoredPeriod[],
   more: readonly StoredPeriod[],
 ): StoredPeriod[] {
-  const byEnd = new Map(stored.map((period) => [period.period_end, period]));
+  const byEnd = new Map(storedPeriods.map((period) => [period.period_end, period]));
   for (const period of more) {
     const earlier = byEnd.get(period.period_end);
     if (earlier === undefined || rankOf(period) >= rankOf(earlier)) {
@@ -220,16 +231,21 @@ export function withPeriods(
 const rankOf = ({ prior_year, filed_at }: StoredPeriod): string =>
   `${prior_year === true ? 0 : 1} ${filed_at ?? ""}`;
 
-/** Whether a return for the same period, made later, is among these records: this one says nothing then. */
+/** Whether these records have a later return for the same period, so that this one is ignored. */
 export const isBeatenBy = (
   records: readonly RegisterRecord[],
   { org_id, record, filed_for }: RegisterDraft,
 ): boolean =>
   records
-    .flatMap((one) => (one.org_id === org_id && one.state === "filed" ? one.finances : []))
+    .flatMap((registerRecord) =>
+      registerRecord.org_id === org_id && registerRecord.state === "filed"
+        ? registerRecord.finances
+        : [],
+    )
     .some(
-      (one) =>
-        one.period_end === filed_for && rankOf(one) > `1 ${record?.finances?.[0]?.filed_at ?? ""}`,
+      (period) =>
+        period.period_end === filed_for &&
+        rankOf(period) > `1 ${record?.finances?.[0]?.filed_at ?? ""}`,
     );
 
 /**
@@ -237,21 +253,24 @@ export const isBeatenBy = (
  * content/nonprofit/save.ts takes it from there. Of several values of a field the one for the latest year counts.
  */
 export function factsWithWaiting(
-  stored: RegisterRecord | undefined,
+  storedRecord: RegisterRecord | undefined,
   draft: RegisterDraft,
   { register }: RegisterTerms,
   nowMs: number,
 ): RegisterRecord["facts"] {
   const sourceOf = sourcesOf(draft, register, nowMs);
-  const waiting: Waiting = JSON.parse(String(stored?.facts[waitingKey] ?? "{}"));
+  const waitingByField: Waiting = JSON.parse(String(storedRecord?.facts[waitingKey] ?? "{}"));
   for (const [field, value] of Object.entries(draft.fields ?? {})) {
     const from = sourceOf(field as NonprofitField);
-    const waitingValue = waiting[field];
+    const waitingValue = waitingByField[field];
     if (waitingValue === undefined || isNotBefore(waitingValue.from, from))
-      waiting[field] = { value, from };
+      waitingByField[field] = { value, from };
   }
-  const isAny = Object.keys(waiting).length > 0;
-  return { ...draft.record?.facts, ...(isAny ? { [waitingKey]: JSON.stringify(waiting) } : {}) };
+  const isAny = Object.keys(waitingByField).length > 0;
+  return {
+    ...draft.record?.facts,
+    ...(isAny ? { [waitingKey]: JSON.stringify(waitingByField) } : {}),
+  };
 }
 
 /** An operator who withdraws or keeps a nonprofit leaves provenance of its status: the register has no say then. */
@@ -265,13 +284,13 @@ function isToBeSet(
   { org_id, ...from }: StoredProvenance & { org_id: string },
 ): boolean {
   const origin = before.provenance[field];
-  const held = before[field];
+  const current = before[field];
   if (placeFields.has(field) && isLinked(before, org_id)) return false;
-  if (origin === undefined) return isEmptyValue(held) && !isEmptyValue(value);
-  // A later form that says the same makes a value younger.
+  if (origin === undefined) return isEmptyValue(current) && !isEmptyValue(value);
+  // A later filing that repeats a value renews its date.
   const isLater = isFiling(from.source) && from.applied_at > origin.applied_at;
-  if (held === value && !isLater) return false;
-  const isNews = isLater || origin.rule !== from.rule || !isDeepStrictEqual(held, value);
+  if (current === value && !isLater) return false;
+  const isNews = isLater || origin.rule !== from.rule || !isDeepStrictEqual(current, value);
   return (
     origin.set_by === "register" && isNews && mayReplace(before, field, value, { org_id, ...from })
   );
@@ -299,7 +318,7 @@ const isNotBefore = (origin: StoredProvenance, { source, applied_at }: StoredPro
 
 const placeFields: ReadonlySet<string> = new Set(["country_code", "region", "city"]);
 
-/** Whether the register has it in another part than before; of several registrations, the first one's part counts. */
+/** Whether the register now lists it in another part; with several registrations, the first one's part counts. */
 const isMoved = (before: NonprofitRecord, orgId: string, terms: RegisterTerms): boolean =>
   (before.register_scope !== terms.scope || before.register !== terms.register) &&
   !isLinked(before, orgId);
@@ -310,12 +329,12 @@ const isLinked = ({ registrations }: NonprofitRecord, orgId: string): boolean =>
 
 /** Whether this row set a value: a linked one set those whose source names its number, the first one all others. */
 function isOfRow(before: NonprofitRecord, { source_url }: StoredProvenance, orgId: string) {
-  const linked = before.registrations.flatMap(({ org_id, linked_by }) =>
+  const linkedIds = before.registrations.flatMap(({ org_id, linked_by }) =>
     linked_by === undefined ? [] : (org_id ?? []),
   );
-  const numberOf = (one: string) => one.split("-").slice(2).join("-");
-  const row = linked.find((one) => source_url?.includes(numberOf(one)) ?? false);
-  return row === undefined ? !linked.includes(orgId) : row === orgId;
+  const numberOf = (id: string) => id.split("-").slice(2).join("-");
+  const row = linkedIds.find((id) => source_url?.includes(numberOf(id)) ?? false);
+  return row === undefined ? !linkedIds.includes(orgId) : row === orgId;
 }
 
 /** What a row says, with all registrations that the nonprofit has beside the row's own. */

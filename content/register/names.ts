@@ -8,7 +8,7 @@ const smallAfterSpanish = new Set(words.smallAfterSpanish);
 const macNames = new Set(words.macNames);
 const neverAcronyms = new Set(words.notAcronyms);
 const firstNames = new Set(words.firstNames);
-const fixed = new Map(Object.entries(words.fixed));
+const fixedForms = new Map(Object.entries(words.fixed));
 
 const roman = /^(?:X{0,3})(?:IX|IV|V?I{0,3})$/;
 const ordinal = /^\d+(?:ST|ND|RD|TH|S)$/;
@@ -49,26 +49,30 @@ const ofFamilies = /\b(?:FAMILY|FAM|TR|TRUST|FOUNDATION|FUND|CHARITABLE|MEMORIAL
  * initials stay as they are.
  */
 export function otherName(line: string, name: string): string | null {
-  const written = line.replace(/^(?:DBA|AKA) |^[\d-]+ +(?=\S*[A-Z])/i, "");
-  const other = written.toUpperCase();
-  const [parts, own] = [wordsIn(other), wordsIn(name.toUpperCase())];
+  const text = line.replace(/^(?:DBA|AKA) |^[\d-]+ +(?=\S*[A-Z])/i, "");
+  const upperText = text.toUpperCase();
+  const [parts, nameWords] = [wordsIn(upperText), wordsIn(name.toUpperCase())];
   const letters = parts.join("");
-  if (ofPeople.test(other) || !/[A-Z]{2}/.test(other) || own.join("").includes(letters))
+  if (
+    ofPeople.test(upperText) ||
+    !/[A-Z]{2}/.test(upperText) ||
+    nameWords.join("").includes(letters)
+  )
     return null;
   const initials = initialsOf(name).toUpperCase();
   const isShort = parts.length === 1 && letters.length <= initials.length + 2;
   if (isShort && initials.length > 1 && letters.startsWith(initials)) return letters;
   const isOfOrganisation =
     parts.some((part) => organisations.has(part)) ||
-    (!ofFamilies.test(name.toUpperCase()) && sharesWords(parts, own));
-  return isOfOrganisation ? readableName(written) : null;
+    (!ofFamilies.test(name.toUpperCase()) && sharesWords(parts, nameWords));
+  return isOfOrganisation ? readableName(text) : null;
 }
 
 /** Whether two words of four letters or more are in both, or one of three; an initial or a first name is a person's. */
-function sharesWords(parts: readonly string[], own: readonly string[]): boolean {
+function sharesWords(parts: readonly string[], nameWords: readonly string[]): boolean {
   if (parts.some((part) => part.length === 1 || firstNames.has(part))) return false;
-  const shared = parts.filter((part) => part.length > 3 && own.includes(part)).length;
-  return shared > 1 || (shared === 1 && parts.length > 2);
+  const sharedCount = parts.filter((part) => part.length > 3 && nameWords.includes(part)).length;
+  return sharedCount > 1 || (sharedCount === 1 && parts.length > 2);
 }
 
 const wordsIn = (text: string): string[] => text.split(/[^A-Z\d]+/).filter((word) => word !== "");
@@ -89,39 +93,40 @@ type Around = {
   last: boolean;
   place: boolean;
   /** The word opens a compound: "IN-LINE". */
-  joined: boolean;
+  isJoined: boolean;
 };
 
 function casedWords(text: string, place: boolean): string {
   // Parts between spaces, hyphens, slashes and the like; the marks themselves are kept.
   const parts = text.split(/([\s\-–—/&+,;:()[\]"“”|.]+)/u);
-  const spoken = parts.filter((_, at) => at % 2 === 0);
-  const last = lastSpoken(spoken);
-  let seen = "";
+  const wordsOnly = parts.filter((_, at) => at % 2 === 0);
+  const last = lastSpoken(wordsOnly);
+  let previous = "";
   return parts
     .map((part, at) => {
       if (at % 2 === 1 || part === "") return part;
       const word = part.toUpperCase();
       const index = at / 2;
-      const opening = index === 0 || seen === "" || /[(["“:]\s*$/u.test(parts[at - 1] ?? "");
-      const cased = casedWord(word, {
-        before: seen,
-        after: (spoken[index + 1] ?? "").toUpperCase(),
+      const opening = index === 0 || previous === "" || /[(["“:]\s*$/u.test(parts[at - 1] ?? "");
+      const casedForm = casedWord(word, {
+        before: previous,
+        after: (wordsOnly[index + 1] ?? "").toUpperCase(),
         first: opening,
         last: index >= last,
         place,
-        joined: parts[at + 1] === "-" && parts[at - 1] !== "-",
+        isJoined: parts[at + 1] === "-" && parts[at - 1] !== "-",
       });
-      seen = word;
-      return cased;
+      previous = word;
+      return casedForm;
     })
     .join("");
 }
 
 /** Where the last word stands that is not "Inc" or the like: a state there is written as a code. */
-function lastSpoken(spoken: readonly string[]): number {
-  let at = spoken.length - 1;
-  while (at > 0 && (spoken[at] === "" || legalForm.test((spoken[at] ?? "").toUpperCase()))) at--;
+function lastSpoken(wordsOnly: readonly string[]): number {
+  let at = wordsOnly.length - 1;
+  while (at > 0 && (wordsOnly[at] === "" || legalForm.test((wordsOnly[at] ?? "").toUpperCase())))
+    at--;
   return at;
 }
 
@@ -136,8 +141,8 @@ function casedWord(word: string, around: Around): string {
   return capitalised(word);
 }
 
-function isSmall(word: string, { before, after, last, joined }: Around): boolean {
-  if (joined) return false;
+function isSmall(word: string, { before, after, last, isJoined }: Around): boolean {
+  if (isJoined) return false;
   const lower = word.toLowerCase();
   if (smallAfterSpanish.has(lower)) return spanish.test(before) && !spanishTown.test(after);
   if (!small.has(lower) || (last && after === "" && lower !== "the")) return false;
@@ -156,7 +161,7 @@ function knownForm(word: string, { before, last, place }: Around): string | null
   if (endsName && word === "MT") return "MT";
   if (endsName && lastOnly.has(word))
     return words.neverStates.includes(word) ? capitalised(word) : word;
-  return fixed.get(word) ?? (acronyms.has(word) ? word : null);
+  return fixedForms.get(word) ?? (acronyms.has(word) ? word : null);
 }
 
 const isRoman = (word: string, { first }: Around): boolean =>
@@ -170,11 +175,11 @@ function isAcronym(word: string): boolean {
 /** O'Brien, Children's, Hawai'i, D'Arcy: only a single letter before the mark makes a name after it. */
 function withApostrophe(word: string, around: Around): string {
   const [before = "", mark = "'", after = ""] = word.split(/(['’])/u, 3);
-  const rest = word.slice(before.length + mark.length);
-  if (/^[ODLM]$/.test(before) && after.length > 1) return before + mark + capitalised(rest);
-  if (before === "") return mark + (rest.length < 3 ? rest.toLowerCase() : capitalised(rest));
+  const tail = word.slice(before.length + mark.length);
+  if (/^[ODLM]$/.test(before) && after.length > 1) return before + mark + capitalised(tail);
+  if (before === "") return mark + (tail.length < 3 ? tail.toLowerCase() : capitalised(tail));
   const head = casedWord(before, { ...around, first: true, last: false });
-  return head + mark + rest.toLowerCase();
+  return head + mark + tail.toLowerCase();
 }
 
 function capitalised(word: string): string {

@@ -134,8 +134,10 @@ const missingWords: ReadonlyMap<string, string> = new Map(Object.entries(words.m
 
 export function standingInWords({ value, by }: Judgement<Standing>, scheme: string): string {
   const sentence = by?.state === "gone" ? words.gone : words.standings[value];
-  const missing = missingWords.get(scheme);
-  return value === "not listed" && missing !== undefined ? `${sentence} ${missing}` : sentence;
+  const missingText = missingWords.get(scheme);
+  return value === "not listed" && missingText !== undefined
+    ? `${sentence} ${missingText}`
+    : sentence;
 }
 
 /** Who says something, and as of when: of a missing row the first register that was read, as of its newest file. */
@@ -161,9 +163,9 @@ export function sourceOf(
  */
 function readAt({ id, record_urls }: Register, scheme: string, scopes: ScopesRead): string | null {
   let newest: string | null = null;
-  for (const [part, read] of scopes.get(id) ?? []) {
+  for (const [part, readOn] of scopes.get(id) ?? []) {
     const isOther = part !== scheme && part in record_urls;
-    if (!isOther && (newest === null || read > newest)) newest = read;
+    if (!isOther && (newest === null || readOn > newest)) newest = readOn;
   }
   return newest;
 }
@@ -175,13 +177,13 @@ function statementOf(
   scopes: ScopesRead,
 ): RegisterStatement {
   const { id, licence, attribution } = register;
-  const read = readAt(register, schemeOf(orgId), scopes);
+  const readOn = readAt(register, schemeOf(orgId), scopes);
   return {
     register: id,
     register_name: registerName(register, orgId),
-    state: record?.state ?? (read === null ? "not read" : "not listed"),
+    state: record?.state ?? (readOn === null ? "not read" : "not listed"),
     name: record?.name ?? null,
-    as_of: record === undefined ? read : confirmedAt(record, scopes),
+    as_of: record === undefined ? readOn : confirmedAt(record, scopes),
     record_url: recordUrl(id, orgId),
     licence,
     attribution,

@@ -18,11 +18,11 @@ export type RequestKind<World = unknown> = ReturnType<
 /** One page of a queue: at most `limit` items after the position `after`, or from the start. */
 export type QueuePage = { after: string | null; limit: number; now: Date };
 
-/** A thing that was sent, or a field that was voted on, and the nonprofit it is for: null for one that is not listed yet. */
+/** A stored request, or a field with votes, and its nonprofit; null for one that is not listed yet. */
 type RequestRow = { nonprofit_id: number | null; status?: string };
 export type WaitingRequest<Row, Of = NonprofitRecord> = { row: Row; record: Of };
 
-/** The steps of a kind of request. `Of` may be null where requests may be of no nonprofit. */
+/** The steps of a kind of request. `Of` includes null where a request may have no nonprofit. */
 type KindOf<Row extends RequestRow, Of extends NonprofitRecord | null, World> = {
   kind: ReviewKind;
   /** The part of an id after the kind. */
@@ -35,14 +35,14 @@ type KindOf<Row extends RequestRow, Of extends NonprofitRecord | null, World> = 
   /** What has this key, whether it waits or was decided. */
   byKey(store: Queryable, key: string): Promise<Row | null>;
   /** Whether an undecided row is shown in the queue; default: always. */
-  isWaiting?: (waiting: WaitingRequest<Row, Of>) => boolean;
-  /** Whether it can be decided; what waits unless given. */
-  isDecidable?: (waiting: WaitingRequest<Row, Of>) => boolean;
+  isWaiting?: (request: WaitingRequest<Row, Of>) => boolean;
+  /** Whether it can be decided; default: when it waits. */
+  isDecidable?: (request: WaitingRequest<Row, Of>) => boolean;
   /** Recomputes, for an operator who opens it, what may have changed since the request arrived. */
-  refresh?(store: Queryable, waiting: WaitingRequest<Row, Of>): Promise<Row>;
+  refresh?(store: Queryable, request: WaitingRequest<Row, Of>): Promise<Row>;
   item(
     store: Queryable,
-    waiting: WaitingRequest<Row, Of>,
+    request: WaitingRequest<Row, Of>,
     now: Date,
   ): RequestDescription | Promise<RequestDescription>;
   /** What has to happen to the nonprofit of a request before it is decided like this. */
@@ -63,7 +63,7 @@ export type Erasure = { names: string[]; waiting: string[]; writes: Write[] };
 export type PlanErasure = (
   store: Queryable,
   whose: Whose,
-  erasing: { by: string; at: number },
+  erasure: { by: string; at: number },
 ) => Promise<Erasure | null>;
 
 /**
@@ -87,8 +87,8 @@ export type Expiry = { before: number; at: number; limit: number };
 type Outcome<Done> = Promise<Result<Done, ReviewFailure>>;
 type Decide<Row, Of, World> = (
   store: Queryable,
-  waiting: WaitingRequest<Row, Of>,
-  deciding: DecisionInput<World>,
+  request: WaitingRequest<Row, Of>,
+  ruling: DecisionInput<World>,
 ) => PlannedDecision | Promise<PlannedDecision>;
 export type PlannedDecision = Plan<
   Pick<DecisionResult, "message"> & Partial<Pick<DecisionResult, "slug" | "complete">>,
@@ -123,7 +123,7 @@ export type ReviewFailure =
   | { kind: "review_conflict"; message: string }
   | { kind: "review_value_not_usable"; message: string };
 
-/** While it waits, and not decided. */
+/** Statuses of what waits for a decision. */
 const waitingStatuses: ReadonlySet<string> = new Set(["pending", "pending_review", "held"]);
 
 /** A kind of request from the steps that it has. Ids are `<kind>-<key>`, cursors `<kind>:<place>`. */
@@ -144,27 +144,27 @@ export function requestKind<
   };
   const rowOf = async (store: Queryable, key: string) =>
     steps.key.test(key) ? steps.byKey(store, key) : null;
-  const undecided = async (store: Queryable, key: string): Outcome<WaitingRequest<Row, Of>> => {
+  const openRequest = async (store: Queryable, key: string): Outcome<WaitingRequest<Row, Of>> => {
     const row = await rowOf(store, key);
     if (row?.status !== undefined && !waitingStatuses.has(row.status)) {
       return fail({ kind: "review_decided", status: row.status.replace("_", " ") });
     }
-    const [waiting] = await withRecords(store, row === null ? [] : [row]);
-    return waiting === undefined ? notWaiting(kind, key) : ok(waiting);
+    const [request] = await withRecords(store, row === null ? [] : [row]);
+    return request === undefined ? notWaiting(kind, key) : ok(request);
   };
   const findWaiting = async (store: Queryable, key: string) => {
-    const request = await undecided(store, key);
+    const request = await openRequest(store, key);
     return request.ok && isWaiting(request.value) ? request.value : null;
   };
   const findDecidable = async (store: Queryable, key: string): Outcome<WaitingRequest<Row, Of>> => {
-    const request = await undecided(store, key);
+    const request = await openRequest(store, key);
     return request.ok && !isDecidable(request.value) ? notWaiting(kind, key) : request;
   };
-  const itemOf = async (store: Queryable, waiting: WaitingRequest<Row, Of>, now: Date) => {
-    const { key, place = key, created_at, ...item } = await steps.item(store, waiting, now);
-    const { slug = null, name = null } = waiting.record ?? {};
-    const failing = (item.checks ?? []).filter(({ outcome }) => outcome === "failed");
-    const flags = failing.map((check) => check.name);
+  const itemOf = async (store: Queryable, request: WaitingRequest<Row, Of>, now: Date) => {
+    const { key, place = key, created_at, ...item } = await steps.item(store, request, now);
+    const { slug = null, name = null } = request.record ?? {};
+    const failures = (item.checks ?? []).filter(({ outcome }) => outcome === "failed");
+    const flags = failures.map((check) => check.name);
     const names = { id: `${kind}-${key}`, kind, cursor: `${kind}:${place}` };
     const since = { created_at: isoTime(created_at) };
     return ReviewItem.parse({ slug, name, flags, ...item, ...names, ...since });
@@ -178,26 +178,26 @@ export function requestKind<
     /** The oldest first; every item carries the cursor that stands for its place. */
     list: async (store: Queryable, page: QueuePage): Promise<ReviewItem[]> => {
       const items: ReviewItem[] = [];
-      for (const waiting of await withRecords(store, await steps.page(store, page))) {
-        items.push(await itemOf(store, waiting, page.now));
+      for (const request of await withRecords(store, await steps.page(store, page))) {
+        items.push(await itemOf(store, request, page.now));
       }
       return items;
     },
     /** What waits under this key; null when nothing does (any more). */
     find: async (store: Queryable, key: string, now: Date): Promise<ReviewItem | null> => {
-      const waiting = await findWaiting(store, key);
-      if (waiting === null) return null;
-      const row = (await steps.refresh?.(store, waiting)) ?? waiting.row;
-      return itemOf(store, { ...waiting, row }, now);
+      const request = await findWaiting(store, key);
+      if (request === null) return null;
+      const row = (await steps.refresh?.(store, request)) ?? request.row;
+      return itemOf(store, { ...request, row }, now);
     },
     /** Decides what waits, with an entry in the audit log that has this detail. */
     decide: async (
       tx: WriteTransaction,
       decision: Decision,
-      deciding: DecisionInput<World>,
+      ruling: DecisionInput<World>,
       detail: OperatorEntry["detail"],
     ): Outcome<DecisionResult> => {
-      const { key, now, operator } = deciding;
+      const { key, now, operator } = ruling;
       if (steps.prepare !== undefined) {
         const { nonprofit_id = null } = (await rowOf(tx, key)) ?? {};
         if (nonprofit_id !== null) await steps.prepare(tx, { nonprofit_id, decision, now });
@@ -207,13 +207,13 @@ export function requestKind<
       const { id = null, slug = null } = request.value.record ?? {};
       const decide = { approved: steps.approve, rejected: steps.reject }[decision];
       const entry = { operator, subject: `${kind}-${key}`, detail, at: now.getTime() };
-      const plan = await decide(tx, request.value, deciding);
-      const logged = withWrite(plan, ({ complete = true }) => ({
+      const plan = await decide(tx, request.value, ruling);
+      const loggedPlan = withWrite(plan, ({ complete = true }) => ({
         ...entry,
         action: `review.${decision}${complete ? "" : ".first"}`,
       }));
-      const done = await operate(tx, id, logged);
-      return done.ok ? ok({ slug, complete: true, ...done.value }) : done;
+      const outcome = await operate(tx, id, loggedPlan);
+      return outcome.ok ? ok({ slug, complete: true, ...outcome.value }) : outcome;
     },
   };
 }
@@ -228,10 +228,10 @@ export async function operate<Value extends { slug?: string | null }, Failure>(
   plan: Plan<Value, Failure>,
 ): Promise<Result<Value & Pick<DecisionResult, "sequence">, Failure>> {
   const last = await newestOf(tx, id);
-  const done = await carryOut(tx, plan);
-  if (!done.ok) return done;
-  const newest = await newestOf(tx, id ?? done.value.slug ?? null);
-  return ok({ ...done.value, sequence: newest === last ? null : newest });
+  const outcome = await carryOut(tx, plan);
+  if (!outcome.ok) return outcome;
+  const newest = await newestOf(tx, id ?? outcome.value.slug ?? null);
+  return ok({ ...outcome.value, sequence: newest === last ? null : newest });
 }
 
 /** The newest change of a nonprofit, by its id or, where it is new, its slug; null for none. */

@@ -5,12 +5,12 @@ export const waitingOfNetworkMax = 5;
 
 /** Whether one more from this network finds no room among those that wait. */
 export const isQueueFull = (
-  waiting: readonly { network: string | null }[],
+  requests: readonly { network: string | null }[],
   network: string | null,
 ): boolean =>
-  waiting.length >= waitingInPlaceMax ||
+  requests.length >= waitingInPlaceMax ||
   (network !== null &&
-    waiting.filter((request) => request.network === network).length >= waitingOfNetworkMax);
+    requests.filter((request) => request.network === network).length >= waitingOfNetworkMax);
 
 /** What a row takes beside its texts: its indexes, times and the page it shares. Measured: 0.3 to 0.6 kB. */
 export const rowBytes = 600;

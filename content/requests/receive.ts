@@ -65,7 +65,7 @@ export async function receive<Value, Row, Failure>(
   const request_digest = requestDigest(kind.sameness);
   const once = { route, sender, idempotencyKey, digest: () => request_digest, now };
   let bytes = 0;
-  const stored = await store.write(async (tx) => {
+  const outcome = await store.write(async (tx) => {
     const plan = await planOnce<Value, Failure>(tx, once, async () => {
       bytes = keptAnswerBytes(idempotencyKey, sender, 1);
       const twin = await kind.waitingTwin(tx, request_digest);
@@ -83,6 +83,6 @@ export async function receive<Value, Row, Failure>(
     });
     return carryOut(tx, plan);
   });
-  if (stored.ok) countStored(bytes);
-  return stored;
+  if (outcome.ok) countStored(bytes);
+  return outcome;
 }

@@ -19,7 +19,7 @@ type RequestRow = NewRequest & {
 };
 
 /** A decision; where `nonprofit_id` is given, it becomes the request's. */
-type Closing = Pick<RequestRow, "id" | "reason" | "reviewed_by" | "reviewed_at"> & {
+type Closure = Pick<RequestRow, "id" | "reason" | "reviewed_by" | "reviewed_at"> & {
   status: "approved" | "rejected";
   nonprofit_id?: number | null;
 };
@@ -132,17 +132,17 @@ export function requestStore<Table extends RequestTable, Row extends RequestRow>
               : sql`${contact.mayGo} AND ${table.reviewed_at} <= ${now - contactKeptMs}`;
         if ("id" in whose && (await idsOf(store, which, 1)).length === 0) return null;
         const nameOf = (id: string) => `${kind}-${id}`;
-        const ended = and(which, ne(table.status, "pending_review"), contact.isKept);
-        const ids = await idsOf(store, ended, erasedAtOnceMax);
+        const expiredRows = and(which, ne(table.status, "pending_review"), contact.isKept);
+        const ids = await idsOf(store, expiredRows, erasedAtOnceMax);
         const names = ids.map(nameOf);
         const entry = { operator: by, action: "contact.erased", at: now, detail: {} };
         // A digest of a text with an address in it gives guesses of the address away.
         const values = { ...contact.erased(now), request_digest: "" };
-        const erasing = builder.update(table).set(values).where(inValues(table.id, ids));
+        const erasureWrite = builder.update(table).set(values).where(inValues(table.id, ids));
         return {
           names,
           waiting: (await idsOf(store, and(isWaiting, which))).map(nameOf),
-          writes: [statement(erasing), ...names.map((subject) => ({ ...entry, subject }))],
+          writes: [statement(erasureWrite), ...names.map((subject) => ({ ...entry, subject }))],
         };
       }) satisfies PlanErasure,
     },
@@ -165,7 +165,7 @@ export function requestStore<Table extends RequestTable, Row extends RequestRow>
     waitingOfNetwork: (store: Queryable, network: string): Promise<number> =>
       store.db.$count(table, and(eq(table.network, network), isWaiting)),
     /** Decides one that waits. From which network it came is of no use any more. */
-    close: ({ id, ...decision }: Closing): Statement =>
+    close: ({ id, ...decision }: Closure): Statement =>
       changeWaiting(id, { ...decision, network: null }),
     /**
      * The median number of days until the last 20 requests were decided. Expired ones count; withdrawn ones do not. Null

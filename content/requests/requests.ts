@@ -46,14 +46,14 @@ type Decision = z.output<typeof ApproveBody> & {
 export function openRequests<World = unknown>(
   kinds: readonly RequestKind<World>[],
   /** Of contacts that came otherwise than with a request. */
-  ...others: readonly PlanErasure[]
+  ...otherPlans: readonly PlanErasure[]
 ) {
-  const planErasures = [...kinds.flatMap(({ planErasure }) => planErasure ?? []), ...others];
+  const planErasures = [...kinds.flatMap(({ planErasure }) => planErasure ?? []), ...otherPlans];
   const kindOf = (id: string) => {
     const [, name = "", key = ""] = /^([a-z]{1,20})-(\S{1,200})$/.exec(id) ?? [];
     return { requests: kinds.find(({ kind }) => kind === name), key };
   };
-  const some = (only: ReviewKind | null | undefined) =>
+  const kindsFor = (only: ReviewKind | null | undefined) =>
     only == null ? kinds : kinds.filter(({ kind }) => kind === only);
   return {
     /**
@@ -65,7 +65,7 @@ export function openRequests<World = unknown>(
       { kind, limit, after = "" }: QueryOf<typeof operatorOperations.listReviews>,
     ): Promise<z.output<typeof ReviewList>> => {
       const items: ReviewItem[] = [];
-      for (const start of startsFrom(after, some(kind))) {
+      for (const start of startsFrom(after, kindsFor(kind))) {
         const page = { after: start.after, limit: limit + 1 - items.length, now: clock() };
         items.push(...(await start.requests.list(store, page)));
         if (items.length > limit) break;
@@ -87,7 +87,7 @@ export function openRequests<World = unknown>(
       only: ReviewKind | null = null,
     ): Promise<z.output<typeof ReviewQueues>["queues"]> => {
       const counts: z.output<typeof ReviewQueues>["queues"] = [];
-      for (const { kind, count, leftOut } of some(only)) {
+      for (const { kind, count, leftOut } of kindsFor(only)) {
         const waiting = await count(store, waitingMax);
         counts.push({ kind, waiting, left_out: await leftOut(store, clock()) });
       }
@@ -107,9 +107,9 @@ export function openRequests<World = unknown>(
       const outcome = await world.store.write(async (tx) => {
         const now = world.clock();
         const item = await requests.find(tx, key, now);
-        const deciding = { key, value, reason: reason ?? "", operator, now, world };
+        const ruling = { key, value, reason: reason ?? "", operator, now, world };
         const about = item === null ? null : aboutReview(item);
-        return requests.decide(tx, decision, deciding, { about, value, reason });
+        return requests.decide(tx, decision, ruling, { about, value, reason });
       });
       if (!outcome.ok) return outcome;
       const { slug, sequence, complete, message } = outcome.value;
@@ -121,30 +121,30 @@ export function openRequests<World = unknown>(
      * repeat; called every hour.
      */
     expireWaiting: async ({ store, clock }: ReadWorld): Promise<number> => {
-      let expired = 0;
+      let expiredCount = 0;
       for (const { expire } of kinds) {
         let count = expire === undefined ? 0 : expiredPerTransaction;
         while (expire !== undefined && count === expiredPerTransaction) {
           const at = clock().getTime();
           const old = { before: at - waitingDaysMax * dayMs, at, limit: expiredPerTransaction };
           count = await store.write((tx) => expire(tx, old));
-          expired += count;
+          expiredCount += count;
         }
       }
-      return expired;
+      return expiredCount;
     },
 
     /** Erases contacts that were kept as long as their kind keeps them. Answers how many, at most 500 of a kind. */
     eraseOldContacts: async ({ store, clock }: ReadWorld): Promise<number> => {
       const at = clock().getTime();
-      let erased = 0;
+      let erasedCount = 0;
       for (const plan of planErasures) {
         const planOld = (tx: Queryable) => plan(tx, { old: true }, { by: clockName, at });
         // Nearly always there is none: then no one waits for the write lock.
         if (((await planOld(store))?.names ?? []).length === 0) continue;
-        erased += (await erase(store, planOld))?.names.length ?? 0;
+        erasedCount += (await erase(store, planOld))?.names.length ?? 0;
       }
-      return erased;
+      return erasedCount;
     },
 
     /** Erases the contact of one request, or of all from an address, at once; those that wait keep theirs. */
@@ -157,14 +157,14 @@ export function openRequests<World = unknown>(
       const { requests, key } = kindOf(id);
       const whose = isOfAll ? { email } : { id: key };
       const plans = isOfAll ? planErasures : [requests?.planErasure ?? (async () => null)];
-      const erasing = { by: operator, at: clock().getTime() };
-      const done = await erase(
+      const erasure = { by: operator, at: clock().getTime() };
+      const result = await erase(
         store,
-        ...plans.map((plan) => (tx: Queryable) => plan(tx, whose, erasing)),
+        ...plans.map((plan) => (tx: Queryable) => plan(tx, whose, erasure)),
       );
-      if (done === null) return fail({ kind: "review_not_found", id });
+      if (result === null) return fail({ kind: "review_not_found", id });
       const profiles = isOfAll ? await slugsWithContact(store, email) : [];
-      return ok({ erased: done.names, waiting: done.waiting, profiles });
+      return ok({ erased: result.names, waiting: result.waiting, profiles });
     },
   };
 }

@@ -30,8 +30,8 @@ export const directoryStats = async (store: Queryable, counters: Counters): Prom
 /** What the charts show, as it was last kept; as it is now before the first time. */
 export async function storedCharts(store: Queryable): Promise<Charts> {
   const value = await directoryFact(store, chartsFact);
-  const stored = value === null ? null : Charts.safeParse(JSON.parse(value));
-  return stored?.success === true ? stored.data : countCharts(store, await today(store));
+  const charts = value === null ? null : Charts.safeParse(JSON.parse(value));
+  return charts?.success === true ? charts.data : countCharts(store, await today(store));
 }
 
 /** Counts anew what the charts show, and keeps it for all pages. Does nothing when it is as before. */
@@ -50,27 +50,27 @@ async function today(store: Queryable): Promise<string> {
 /** Reads all profiles, values and submissions: half a second for 41,000 profiles, in slices of 20 ms. */
 export async function countCharts(store: Queryable, as_of: string): Promise<Charts> {
   const months = monthsTo(as_of);
-  const held = await sumsIn(store, nonprofits, (ids) => heldValues(store, ids));
+  const fieldCounts = await sumsIn(store, nonprofits, (ids) => heldValues(store, ids));
   const came = await sumsIn(store, nonprofits, (ids) => arrivals(store, ids));
   const from = await sumsIn(store, nonprofits, (ids) => origins(store, ids));
-  const decided = await sumsIn(store, submissions, (ids) => decisions(store, ids));
+  const decisionCounts = await sumsIn(store, submissions, (ids) => decisions(store, ids));
   const giftsByMonth = new Map(
     (await gifts(store, months[0] ?? "")).map((gift) => [gift.month, gift]),
   );
-  const all = held.get("all") ?? 0;
-  held.delete("all");
+  const all = fieldCounts.get("all") ?? 0;
+  fieldCounts.delete("all");
   const values = [...from.values()].reduce((sum, share) => sum + share, 0);
   return {
     as_of,
     countries: (await countryList(store))
-      .map(({ code, name, count: found }) => ({
+      .map(({ code, name, count: total }) => ({
         country_code: code,
         country: name,
-        nonprofits: found,
+        nonprofits: total,
       }))
       .toSorted((a, b) => b.nonprofits - a.nonprofits),
-    completeness: [...held]
-      .map(([field, found]) => ({ field, nonprofits: found, percent: percent(found, all) }))
+    completeness: [...fieldCounts]
+      .map(([field, total]) => ({ field, nonprofits: total, percent: percent(total, all) }))
       .toSorted((a, b) => b.nonprofits - a.nonprofits),
     growth: fromFirst(growthOf(came, months), (row) => row.nonprofits > 0),
     sources: valueSources
@@ -79,8 +79,8 @@ export async function countCharts(store: Queryable, as_of: string): Promise<Char
     decisions: fromFirst(
       months.map((month) => ({
         month,
-        applied: decided.get(`applied ${month}`) ?? 0,
-        rejected: decided.get(`rejected ${month}`) ?? 0,
+        applied: decisionCounts.get(`applied ${month}`) ?? 0,
+        rejected: decisionCounts.get(`rejected ${month}`) ?? 0,
       })),
       ({ applied, rejected }) => applied + rejected > 0,
     ),
@@ -110,7 +110,7 @@ async function sumsIn(
   return sums;
 }
 
-const listed = (ids: SQL | undefined) => and(ids, ne(nonprofits.status, "withdrawn"));
+const isListed = (ids: SQL | undefined) => and(ids, ne(nonprofits.status, "withdrawn"));
 const monthOf = (column: typeof nonprofits.created_at | typeof submissions.decided_at) =>
   sql<string>`strftime('%Y-%m', ${column} / 1000, 'unixepoch')`;
 
@@ -118,24 +118,24 @@ const monthOf = (column: typeof nonprofits.created_at | typeof submissions.decid
 async function heldValues(store: Queryable, ids: SQL | undefined): Promise<NamedCounts> {
   const { city, founded_year, annual_budget_usd, website, mission, description } = nonprofits;
   const { beneficiaries_per_year, team_size, donation_url, usdc_wallet } = nonprofits;
-  const having = (table: typeof nonprofitCauses | typeof programs | typeof impactMetrics) =>
+  const idsIn = (table: typeof nonprofitCauses | typeof programs | typeof impactMetrics) =>
     sql<number>`total(EXISTS (SELECT 1 FROM ${table} WHERE ${table.nonprofit_id} = ${nonprofits.id}))`;
   const columns = { city, founded_year, annual_budget_usd, website, mission, description };
-  const others = { beneficiaries_per_year, team_size, donation_url, usdc_wallet };
-  const counts = Object.entries({ ...columns, ...others }).map(([name, column]) => [
+  const otherColumns = { beneficiaries_per_year, team_size, donation_url, usdc_wallet };
+  const counts = Object.entries({ ...columns, ...otherColumns }).map(([name, column]) => [
     name,
     count(column),
   ]);
   const [row = {}] = await store.db
     .select({
       all: count(),
-      causes: having(nonprofitCauses),
-      programs: having(programs),
-      impact_metrics: having(impactMetrics),
+      causes: idsIn(nonprofitCauses),
+      programs: idsIn(programs),
+      impact_metrics: idsIn(impactMetrics),
       ...(Object.fromEntries(counts) as Record<string, SQL<number>>),
     })
     .from(nonprofits)
-    .where(listed(ids));
+    .where(isListed(ids));
   return Object.entries(row).map(([name, number]) => ({ name, number: Number(number) }));
 }
 
@@ -144,7 +144,7 @@ const arrivals = (store: Queryable, ids: SQL | undefined): Promise<NamedCounts> 
   store.db
     .select({ name: monthOf(nonprofits.created_at), number: count() })
     .from(nonprofits)
-    .where(listed(ids))
+    .where(isListed(ids))
     .groupBy(sql`1`);
 
 const origins = (store: Queryable, ids: SQL | undefined): Promise<NamedCounts> =>
@@ -155,7 +155,7 @@ const origins = (store: Queryable, ids: SQL | undefined): Promise<NamedCounts> =
     })
     .from(provenance)
     .innerJoin(nonprofits, eq(nonprofits.id, provenance.nonprofit_id))
-    .where(listed(ids))
+    .where(isListed(ids))
     .groupBy(sql`1`);
 
 const decisions = (store: Queryable, ids: SQL | undefined): Promise<NamedCounts> =>
@@ -200,8 +200,8 @@ export function fromFirst<Row>(rows: readonly Row[], holds: (row: Row) => boolea
 }
 
 /** How many of a hundred, to a tenth; 0 of none. */
-export const percent = (part: number, whole: number): number =>
-  whole === 0 ? 0 : Math.round((part / whole) * 1_000) / 10;
+export const percent = (part: number, total: number): number =>
+  total === 0 ? 0 : Math.round((part / total) * 1_000) / 10;
 
 /** How many came in each of the months, and how many there were at its end: those of earlier months, too. */
 export function growthOf(came: ReadonlyMap<string, number>, months: readonly string[]) {

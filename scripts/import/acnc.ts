@@ -36,9 +36,14 @@ export const acnc: CsvFormat = {
     if (abn === "") return skip("withheld");
     if (!/^\d{11}$/.test(abn)) return bad(`ABN is "${abn}", which is not eleven digits`);
     if (name === "") return skip("withheld");
-    const marked = new Set(purposes.filter((column) => isMarked(row, column)));
-    const isMarkedHere = (code: string) => marked.has(code);
-    const mapped = mapping.byPurposes("ACNC column", name, isMarkedHere, marked.size > 14);
+    const markedColumns = new Set(purposes.filter((column) => isMarked(row, column)));
+    const isMarkedHere = (code: string) => markedColumns.has(code);
+    const causeChoice = mapping.byPurposes(
+      "ACNC column",
+      name,
+      isMarkedHere,
+      markedColumns.size > 14,
+    );
     const registration = {
       country_code: "AU",
       type: "ABN",
@@ -47,7 +52,7 @@ export const acnc: CsvFormat = {
     };
     const { org_id } = registration;
     const record = { org_id, name, state: "registered" as const, facts: acncFacts(row) };
-    return listed(record, registration, recordUrl("acnc", org_id), mapped, {
+    return listed(record, registration, recordUrl("acnc", org_id), causeChoice, {
       country_code: "AU",
       ...placeOf(row),
       website: websiteOf(cell(row, "Charity_Website")),
@@ -90,10 +95,10 @@ function placeOf(row: Row): { city: string | null; region: string | null } {
     cell(row, "Town_City"),
     cell(row, "State"),
   ];
-  const slipped = state === "" ? provinceName("AU", town) : null;
-  const city = slipped === null ? town : line;
+  const provinceInTown = state === "" ? provinceName("AU", town) : null;
+  const city = provinceInTown === null ? town : line;
   return {
     city: city === "" || /\d/.test(city) ? null : readablePlace(city),
-    region: slipped ?? provinceName("AU", state),
+    region: provinceInTown ?? provinceName("AU", state),
   };
 }

@@ -56,7 +56,7 @@ async function* joined(
   files: ReadonlyMap<string, string>,
   { dataDir, latest, onBytes }: OpenContext,
 ): OpenedFile["rows"] {
-  const waiting = openSideTables(dataDir);
+  const sideTables = openSideTables(dataDir);
   const keyOf = (row: Row, columns: readonly string[]) =>
     columns.map((column) => Number(cell(row, column))).join("/");
   try {
@@ -65,23 +65,23 @@ async function* joined(
       const [file, all] = [files.get(side) ?? "", [...key, ...columns]];
       const dates = all.filter((column) => column.includes("date"));
       const read = side === "register-of-mergers" ? readCsv : readTabs;
-      for await (const one of read(file, { columns: [all], begins }, onBytes)) {
-        const problem = "row" in one ? dateFault(one.row, dates, latest) : one.problem;
-        if (problem !== null) yield { file, line: one.line, problem };
-        else if ("row" in one && isUsed(one.row)) {
-          const cells = columns.map((column) => cell(one.row, column));
-          waiting.put(side, keyOf(one.row, key), JSON.stringify(cells));
+      for await (const entry of read(file, { columns: [all], begins }, onBytes)) {
+        const problem = "row" in entry ? dateFault(entry.row, dates, latest) : entry.problem;
+        if (problem !== null) yield { file, line: entry.line, problem };
+        else if ("row" in entry && isUsed(entry.row)) {
+          const cells = columns.map((column) => cell(entry.row, column));
+          sideTables.put(side, keyOf(entry.row, key), JSON.stringify(cells));
         }
       }
     }
-    for await (const one of readTabs(main, { columns: charities.columns, begins }, onBytes)) {
-      if ("row" in one)
+    for await (const entry of readTabs(main, { columns: charities.columns, begins }, onBytes)) {
+      if ("row" in entry)
         for (const side of sideNames)
-          one.row[side] = waiting.rowsOf(side, keyOf(one.row, sides[side].of));
-      yield one;
+          entry.row[side] = sideTables.rowsOf(side, keyOf(entry.row, sides[side].of));
+      yield entry;
     }
   } finally {
-    waiting.close();
+    sideTables.close();
   }
 }
 
@@ -99,7 +99,7 @@ function rowsIn(row: Row, side: Side): Row[] {
 }
 
 const columnIn = (row: Row, side: Side, column: string): string[] =>
-  rowsIn(row, side).map((one) => cell(one, column));
+  rowsIn(row, side).map((sideRow) => cell(sideRow, column));
 
 /** The facts of the other tables, under keys that content/editorial/registers.json describes. */
 function besideOf(row: Row): Beside {
@@ -109,7 +109,7 @@ function besideOf(row: Row): Beside {
   const names = rowsIn(row, "charity_other_names")
     // Present names come before former ones.
     .toSorted((a, b) => cell(b, "charity_name_type").localeCompare(cell(a, "charity_name_type")))
-    .map((one) => cell(one, "charity_name"));
+    .map((sideRow) => cell(sideRow, "charity_name"));
   return {
     texts: { objects, purposes: purposes.join(";") },
     facts: {
@@ -128,15 +128,19 @@ function besideOf(row: Row): Beside {
 function peopleIn(row: Row, side: Side, who: "employees" | "volunteers") {
   const rules = { [who]: `amount count_${who}`, [`${who}_to`]: "day fin_period_end_date" };
   return rowsIn(row, side)
-    .map((one) => valuesOf(one, rules))
-    .filter((one) => one[who] !== null)
+    .map((sideRow) => valuesOf(sideRow, rules))
+    .filter((values) => values[who] !== null)
     .reduce((a, b) => (String(b[`${who}_to`]) > String(a[`${who}_to`] ?? "") ? b : a), {});
 }
 
 /** The money of each unsuppressed year, with the balance sheet of charities large enough to file one. */
 function yearsOf(row: Row) {
-  const sheets = rowsIn(row, "charity_annual_return_partb").map((one) => valuesOf(one, uk.sheets));
-  const years = rowsIn(row, "charity_annual_return_history").map((one) => valuesOf(one, uk.years));
+  const sheets = rowsIn(row, "charity_annual_return_partb").map((sideRow) =>
+    valuesOf(sideRow, uk.sheets),
+  );
+  const years = rowsIn(row, "charity_annual_return_history").map((sideRow) =>
+    valuesOf(sideRow, uk.years),
+  );
   const periods = years.flatMap((year) => {
     const sheet = sheets.find(({ period_end: ends }) => ends === year["period_end"]);
     if (sheet === undefined) return periodsOf(year);
@@ -148,7 +152,7 @@ function yearsOf(row: Row) {
   return withPeriods([], periods);
 }
 
-const merging = /^(?:Amalgamated|Funds transferred|Transfer of funds)/;
+const mergerReason = /^(?:Amalgamated|Funds transferred|Transfer of funds)/;
 
 /** Where a charity went, by the register of mergers, or by the transfers of its assets when it was removed. */
 function wentTo(row: Row) {
@@ -160,13 +164,13 @@ function wentTo(row: Row) {
   }
   const events = rowsIn(row, "charity_event_history");
   const out = events.filter((event) => cell(event, "event_type") === "Asset transfer out");
-  const [to = "", ...others] = new Set(
-    out.map((one) => cell(one, "assoc_registered_charity_number")),
+  const [to = "", ...otherNumbers] = new Set(
+    out.map((sideRow) => cell(sideRow, "assoc_registered_charity_number")),
   );
   const isOver = cell(row, "charity_registration_status") === "Removed";
   const isOwn = ["", cell(row, "registered_charity_number")].includes(to);
-  if (!isOver || isOwn || others.length > 0) return {};
+  if (!isOver || isOwn || otherNumbers.length > 0) return {};
   const name = readableName(cell(out[0] ?? {}, "assoc_charity_name"));
-  const isMerger = events.some((event) => merging.test(cell(event, "reason")));
+  const isMerger = events.some((event) => mergerReason.test(cell(event, "reason")));
   return isMerger ? { merged_into: `GB-CHC-${to}`, merged_into_name: name } : { assets_to: name };
 }

@@ -120,10 +120,10 @@ export async function fetchAll(
     tell(place);
     const onProgress: FetchRequest["onProgress"] = (step, ...rest) =>
       request.onProgress(`${place}, ${step}`, ...rest);
-    const done = await fetchEach({ ...request, format, onProgress });
-    for (const line of [...done.reports.map(reportInWords), ...done.problems]) tell(line);
-    failed.push(...done.problems.map((problem) => `  ${format}: ${problem}`));
-    registers.push({ register: format, ...done });
+    const outcome = await fetchEach({ ...request, format, onProgress });
+    for (const line of [...outcome.reports.map(reportInWords), ...outcome.problems]) tell(line);
+    failed.push(...outcome.problems.map((problem) => `  ${format}: ${problem}`));
+    registers.push({ register: format, ...outcome });
   }
   const lines = failed.length > 0 ? ["failed:", ...failed, fetching.advice] : ["all is here"];
   const report = { name: request.format, registers };

@@ -53,7 +53,7 @@ const objectIdOf = (name: string): string =>
 const forms: Readonly<Record<string, { form: string; element: string }>> = elements.forms;
 
 /** The elements to read, with their names before and after 2013, and the parts of a return that contain them. */
-const wanted = elementsAt(
+const wantedElements = elementsAt(
   Object.entries(elements.parts).flatMap(([part, keys]) => [
     [part, part] as const,
     ...Object.entries(keys).flatMap(([key, paths]) =>
@@ -70,7 +70,7 @@ function isEnough(texts: ReadonlyMap<string, string>): boolean {
 
 async function outcomeOf(bytes: AsyncIterable<Uint8Array>, object_id: string, today: string) {
   try {
-    const texts = await readElements(bytes, wanted, isEnough);
+    const texts = await readElements(bytes, wantedElements, isEnough);
     const { form, element = "" } = forms[texts.get("type") ?? ""] ?? {};
     if (!texts.has("type")) return bad("it is no return of the IRS: ReturnTypeCd is missing");
     if (form === undefined) return skip("other_form");
@@ -107,9 +107,9 @@ function returnOf(texts: Texts, today: string): RowOutcome {
 /** The name is followed by who opens the letters, often a person. */
 const careOf = /\s*(?:\bC\/O\b|%|\bATTN\b).*$/i;
 
-function draftOf(filed: Return): RowOutcome {
-  const { form, object_id, org_id, name, period_end, filing_url, text } = filed;
-  const fields = fieldsOf(filed);
+function draftOf(filing: Return): RowOutcome {
+  const { form, object_id, org_id, name, period_end, filing_url, text } = filing;
+  const fields = fieldsOf(filing);
   const object = object_id === "" ? "" : `, object ${object_id}`;
   const rule = `Form ${form} for the year to ${dateInWords(period_end)}${object}`;
   const facts = saidOf({
@@ -121,7 +121,7 @@ function draftOf(filed: Return): RowOutcome {
     group_return: isSaid(text("group_return")) ? "yes" : null,
     year_formed: fields.founded_year ?? null,
   });
-  const finances = financesOf(filed);
+  const finances = financesOf(filing);
   const draft = {
     org_id,
     fields,

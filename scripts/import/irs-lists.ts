@@ -15,7 +15,7 @@ import {
 // no header. Addresses are not read. Source: IRS, "Tax Exempt Organization Search Bulk Data Downloads".
 
 /** Each list is one file for the whole country. */
-const whole: RegisterParts = {
+const wholeRegister: RegisterParts = {
   ofRow: () => "US",
   fits: /^US$/,
   ofProfile: () => "US",
@@ -27,26 +27,26 @@ export const irsPub78: CsvFormat = {
   name: "irs-pub78",
   about: "IRS Publication 78 (data-download-pub78.txt); says to whom gifts are deductible",
   lists: false,
-  parts: whole,
+  parts: wholeRegister,
   delimiter: "|",
   columns: [["EIN", "Legal Name", "City", "State", "Country", "Deductibility Status"]],
   read: (row) => {
-    const named = organisationOf(row);
-    if (typeof named === "string") return bad(named);
+    const organisation = organisationOf(row);
+    if (typeof organisation === "string") return bad(organisation);
     const status = cell(row, "Deductibility Status").toUpperCase();
     if (!/^(?:[A-Z]+(?: *, *[A-Z]+)*)?$/.test(status)) {
       return bad(`Deductibility Status is "${status}", which is not codes with commas between`);
     }
     const codes = status.split(/ *, */);
     // GROUP does not say how much is deductible; of the other codes the narrowest counts, else an unknown one.
-    const own =
+    const ownCode =
       narrowestFirst.find((code) => codes.includes(code)) ??
       codes.filter((code) => code !== "GROUP").at(-1);
     const facts = saidOf({
-      deductibility: own ?? "GROUP",
-      group: own !== undefined && codes.includes("GROUP") ? "GROUP" : null,
+      deductibility: ownCode ?? "GROUP",
+      group: ownCode !== undefined && codes.includes("GROUP") ? "GROUP" : null,
     });
-    return { kind: "record", record: { ...named, state: "registered", facts } };
+    return { kind: "record", record: { ...organisation, state: "registered", facts } };
   },
 };
 
@@ -59,29 +59,29 @@ export const irsRevocations: CsvFormat = {
   about:
     "IRS Auto-Revocation List (data-download-revocation.txt); says whose exemption was revoked",
   lists: false,
-  parts: whole,
+  parts: wholeRegister,
   delimiter: "|",
   columns: [registerColumns["irs-revocations"]],
   read: (row) => {
-    const named = organisationOf(row);
-    if (typeof named === "string") return bad(named);
+    const organisation = organisationOf(row);
+    if (typeof organisation === "string") return bad(organisation);
     const dates = [
       listedDay(row, "Revocation Date"),
       listedDay(row, "Revocation Posting Date"),
       listedDay(row, "Exemption Reinstatement Date"),
     ] as const;
-    const wrong = dates.find(({ problem }) => problem !== null)?.problem;
-    if (wrong != null) return bad(wrong);
+    const dateProblem = dates.find(({ problem }) => problem !== null)?.problem;
+    if (dateProblem != null) return bad(dateProblem);
     const [{ day: listed }, { day: posted }, { day: back }] = dates;
     if (listed === "") return bad("Revocation Date is empty");
-    const revoked = moved(listed);
+    const revoked = effectiveDay(listed);
     // A reinstatement before the listed date precedes this revocation. Most later ones date from the listed day.
     const reinstated = back < listed ? "" : back < revoked ? revoked : back;
     const facts = saidOf({ revoked, posted, reinstated });
     const state = reinstated === "" ? "revoked" : "reinstated";
     return {
       kind: "record",
-      record: { ...named, state, facts },
+      record: { ...organisation, state, facts },
       rank: `${revoked} ${posted} ${back}`,
     };
   },
@@ -100,8 +100,8 @@ export const irs990n: CsvFormat = {
   columns: [registerColumns["irs-990n"]],
   dates: ["Tax Period Begin", "Tax Period End"],
   read: (row) => {
-    const named = organisationOf(row);
-    if (typeof named === "string") return bad(named);
+    const organisation = organisationOf(row);
+    if (typeof organisation === "string") return bad(organisation);
     const period_end = dayOf(cell(row, "Tax Period End"));
     if (period_end === null) return bad("Tax Period End is empty");
     const website = websiteOf(cell(row, "Website"));
@@ -117,11 +117,11 @@ export const irs990n: CsvFormat = {
       kind: "draft",
       rank: period_end,
       draft: {
-        org_id: named.org_id,
+        org_id: organisation.org_id,
         fields: website === null ? {} : { website },
         filed_for: period_end,
         source_url: "https://www.irs.gov/charities-non-profits/tax-exempt-organization-search",
-        record: { ...named, state: "filed", facts },
+        record: { ...organisation, state: "filed", facts },
       },
     };
   },
@@ -144,5 +144,5 @@ function listedDay(row: Row, column: string): { day: string; problem: string | n
 }
 
 /** Due dates of spring 2020 were moved, but the list has the old ones. Source: IRS, on the list itself. */
-const moved = (revoked: string): string =>
-  revoked >= "2020-04-01" && revoked < "2020-07-15" ? "2020-07-15" : revoked;
+const effectiveDay = (day: string): string =>
+  day >= "2020-04-01" && day < "2020-07-15" ? "2020-07-15" : day;

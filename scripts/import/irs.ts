@@ -55,7 +55,7 @@ export const irsBmf: CsvFormat = {
     const org_id = `US-EIN-${ein}`;
     const record = { org_id, name, state: "registered" as const, facts: bmfFacts(row) };
     if (!isEligible(row)) return { kind: "record", record };
-    const mapped = mapping.american({
+    const causeChoice = mapping.american({
       foundation: cell(row, "FOUNDATION"),
       ntee: cell(row, "NTEE_CD"),
       activity: cell(row, "ACTIVITY"),
@@ -72,7 +72,7 @@ export const irsBmf: CsvFormat = {
       registration_number: formattedEin(ein),
       org_id,
     };
-    return listed(record, registration, sourceUrl, mapped, place);
+    return listed(record, registration, sourceUrl, causeChoice, place);
   },
 };
 

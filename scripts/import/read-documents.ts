@@ -83,7 +83,7 @@ const asUnreadable = (error: unknown): unknown =>
 type Member = {
   name: string;
   size: number;
-  packed: number;
+  packedSize: number;
   checksum: number | undefined;
   open: () => Promise<AsyncIterable<Uint8Array> | Iterable<Uint8Array>>;
 };
@@ -101,7 +101,7 @@ async function* checked(member: Member, onBytes: OnBytes): AsyncGenerator<Uint8A
   } catch (error) {
     throw asUnreadable(error);
   }
-  onBytes(member.packed);
+  onBytes(member.packedSize);
   if (checksum !== member.checksum) throw new Unreadable("its checksum is wrong");
 }
 
@@ -138,10 +138,10 @@ async function* members(file: string): AsyncGenerator<Member> {
   const fd = openSync(file, "r");
   try {
     for await (const entry of zip.eachEntry()) {
-      const { fileName: name, uncompressedSize: size, compressedSize: packed } = entry;
-      const isSmall = Math.max(size, packed) <= wholeBytesMax;
+      const { fileName: name, uncompressedSize: size, compressedSize: packedSize } = entry;
+      const isSmall = Math.max(size, packedSize) <= wholeBytesMax;
       const open = () => (isSmall ? wholeOf(zip, entry, fd) : zip.openReadStreamPromise(entry));
-      yield { name, size, packed, checksum: entry.crc32, open };
+      yield { name, size, packedSize, checksum: entry.crc32, open };
     }
   } finally {
     closeSync(fd);
@@ -168,14 +168,14 @@ async function* members64(file: string): AsyncGenerator<Member> {
   const zip = new ZipReader(new BlobReader(Bun.file(file)));
   for await (const entry of zip.getEntriesGenerator()) {
     if (entry.directory) continue;
-    const { filename: name, uncompressedSize: size, compressedSize: packed } = entry;
+    const { filename: name, uncompressedSize: size, compressedSize: packedSize } = entry;
     const open = () => {
       const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
       // The reader reports this failure.
       entry.getData(writable).catch(() => {});
       return Promise.resolve(readable);
     };
-    yield { name, size, packed, checksum: entry.signature, open };
+    yield { name, size, packedSize, checksum: entry.signature, open };
   }
   await zip.close();
 }

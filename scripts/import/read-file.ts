@@ -22,11 +22,11 @@ export const fileDay = (file: string): string => statSync(file).mtime.toISOStrin
  * The files with such a name in these folders and below, sorted by name; other paths unchanged. Throws BadInput for a
  * folder without any.
  */
-export const filesIn = (paths: readonly string[], named = /^[^.]/): string[] =>
+export const filesIn = (paths: readonly string[], pattern = /^[^.]/): string[] =>
   paths.flatMap((path) => {
     if (statSync(path, { throwIfNoEntry: false })?.isDirectory() !== true) return [path];
     const inside = readdirSync(path, { recursive: true, withFileTypes: true });
-    const files = inside.filter((entry) => entry.isFile() && named.test(entry.name));
+    const files = inside.filter((entry) => entry.isFile() && pattern.test(entry.name));
     if (files.length === 0) throw new BadInput(path, null, "no file of this format is in it");
     return files.map(({ parentPath, name }) => join(parentPath, name)).toSorted();
   });
@@ -56,7 +56,7 @@ export async function* readCsv(
   let skippedLine = 0;
   const unreadable: UnreadableRow[] = [];
   let openQuote: unknown;
-  const described = (error: CsvError) => new BadInput(file, lineOf(error, readTo), explain(error));
+  const inputError = (error: CsvError) => new BadInput(file, lineOf(error, readTo), explain(error));
   const parser = parse({
     bom: true,
     skip_empty_lines: true,
@@ -85,7 +85,7 @@ export async function* readCsv(
       }
       // An open quote swallowed all rows after it, so the fault is not one row that can be left out.
       if (error.code === "CSV_QUOTE_NOT_CLOSED") {
-        openQuote = described(error);
+        openQuote = inputError(error);
         return;
       }
       const row = { line: lineOf(error, readTo), problem: explain(error) };
@@ -97,12 +97,12 @@ export async function* readCsv(
   const bytes = await bytesOf(file, onBytes);
   let line = 1;
   bytes.on("error", (error) => parser.destroy(new BadInput(file, line, brokenFile(error))));
-  const ended = () => parser.info.records + parser.info.empty_lines + skippedRows;
-  boundRecords(bytes, ended, () => parser.destroy(new BadInput(file, readTo + 1, tooLong)));
+  const recordsRead = () => parser.info.records + parser.info.empty_lines + skippedRows;
+  boundRecords(bytes, recordsRead, () => parser.destroy(new BadInput(file, readTo + 1, tooLong)));
   bytes.pipe(parser);
   try {
-    for await (const read of parser) {
-      const row: { row: Row; line: number } | UnreadableRow = read;
+    for await (const result of parser) {
+      const row: { row: Row; line: number } | UnreadableRow = result;
       line = row.line;
       // The parser is ahead, so its unreadable rows come before the rows that wait here.
       yield* unreadable.splice(0);
@@ -110,7 +110,7 @@ export async function* readCsv(
       if ("row" in row) yield row;
     }
   } catch (error) {
-    if (error instanceof CsvError) throw described(error);
+    if (error instanceof CsvError) throw inputError(error);
     throw error;
   } finally {
     bytes.destroy();
@@ -125,11 +125,11 @@ const tooLong = `no row ends within ${recordBytesMax / 2 ** 20} MB; a quote or a
  * Calls `stop` when more bytes than a record may have were read without ending one. The parser's own limit adds up lengths
  * of fields, so a packed file of a few kB could hold a row of millions of empty fields.
  */
-function boundRecords(bytes: Readable, ended: () => number, stop: () => void): void {
+function boundRecords(bytes: Readable, recordsRead: () => number, stop: () => void): void {
   let before = 0;
   let since = 0;
   bytes.on("data", (chunk: Buffer) => {
-    const now = ended();
+    const now = recordsRead();
     since = now === before ? since + chunk.length : 0;
     before = now;
     if (since > recordBytesMax) stop();
@@ -151,8 +151,8 @@ export async function* readTabs(
     const cells = text.split("\t");
     const problem = `the row has ${cells.length} fields, the header another number`;
     if (cells.length !== names.length) return { line, problem };
-    const named = names.flatMap((name, at) => (name === false ? [] : [[name, cells[at] ?? ""]]));
-    return { line, row: Object.fromEntries(named) as Record<string, string> };
+    const entries = names.flatMap((name, at) => (name === false ? [] : [[name, cells[at] ?? ""]]));
+    return { line, row: Object.fromEntries(entries) as Record<string, string> };
   };
   for await (const { text, line } of readLines(file, onBytes)) {
     if (names.length === 0) {
@@ -222,11 +222,11 @@ const bytesOf = async (file: string, onBytes: OnBytes): Promise<Readable> =>
 function asUtf8(): Transform {
   const windows = new TextDecoder("windows-1252");
   const clean = (line: Buffer) => (isUtf8(line) ? line : Buffer.from(windows.decode(line)));
-  let rest = Buffer.alloc(0);
+  let tail = Buffer.alloc(0);
   return new Transform({
     transform(chunk: Buffer, _, done) {
       const text = chunk.includes(0) ? chunk.filter((byte) => byte !== 0) : chunk;
-      const bytes = Buffer.concat([rest, text]);
+      const bytes = Buffer.concat([tail, text]);
       const end = bytes.length > recordBytesMax ? bytes.length : bytes.lastIndexOf(10) + 1;
       // Most registers are valid UTF-8 and pass unchanged.
       const isClean = isUtf8(bytes.subarray(0, end));
@@ -234,10 +234,10 @@ function asUtf8(): Transform {
         to = isClean ? end : bytes.indexOf(10, from) + 1 || end;
         this.push(clean(bytes.subarray(from, to)));
       }
-      rest = bytes.subarray(end);
+      tail = bytes.subarray(end);
       done();
     },
-    flush: (done) => done(null, clean(rest)),
+    flush: (done) => done(null, clean(tail)),
   });
 }
 
@@ -246,11 +246,11 @@ export const isZip = async (file: string): Promise<boolean> =>
   (await startOf(file)).toString() === "PK";
 
 async function startOf(file: string): Promise<Buffer> {
-  const opened = await open(file).catch((error: Error) => {
+  const handle = await open(file).catch((error: Error) => {
     throw new BadInput(file, null, `cannot be read (${error.message})`);
   });
-  const { buffer } = await opened.read(Buffer.alloc(2), 0, 2, 0);
-  await opened.close();
+  const { buffer } = await handle.read(Buffer.alloc(2), 0, 2, 0);
+  await handle.close();
   return buffer;
 }
 
@@ -261,9 +261,9 @@ export async function unpackedBytes(file: string, onBytes: OnBytes): Promise<Rea
   const stream = createReadStream(file);
   stream.on("data", (chunk) => onBytes(chunk.length));
   if (buffer[0] !== 0x1f || buffer[1] !== 0x8b) return stream;
-  const unpacked = createGunzip();
-  stream.on("error", (error) => unpacked.destroy(error));
-  return stream.pipe(unpacked);
+  const gunzip = createGunzip();
+  stream.on("error", (error) => gunzip.destroy(error));
+  return stream.pipe(gunzip);
 }
 
 /** No register unpacks to more. */
@@ -291,7 +291,7 @@ async function zippedBytes(file: string, onBytes: OnBytes): Promise<Readable> {
   }
   const share = table.compressedSize / Math.max(table.uncompressedSize, 1);
   let checksum = 0;
-  const checked = new Transform({
+  const checksumCheck = new Transform({
     transform: (chunk: Buffer, _, done) => {
       checksum = crc32(chunk, checksum);
       onBytes(chunk.length * share);
@@ -299,8 +299,8 @@ async function zippedBytes(file: string, onBytes: OnBytes): Promise<Readable> {
     },
     flush: (done) => done(checksum === table.crc32 ? null : new Error("its checksum is wrong")),
   });
-  const packed = await zip.openReadStreamPromise(table);
-  return pipeline(packed, checked, () => zip.close());
+  const packedStream = await zip.openReadStreamPromise(table);
+  return pipeline(packedStream, checksumCheck, () => zip.close());
 }
 
 /** The columns to read, under their names; the parser omits the others. */
@@ -310,17 +310,19 @@ function columnsOf(
   alternatives: readonly (readonly string[])[],
 ): (string | false)[] {
   const names = header.map((column) => column.trim());
-  const fitting = alternatives.find((columns) => columns.every((column) => names.includes(column)));
-  if (fitting !== undefined) {
+  const columnSet = alternatives.find((columns) =>
+    columns.every((column) => names.includes(column)),
+  );
+  if (columnSet !== undefined) {
     return names.map(
-      (name, at) => fitting.includes(name) && names.lastIndexOf(name) === at && name,
+      (name, at) => columnSet.includes(name) && names.lastIndexOf(name) === at && name,
     );
   }
-  const missing = [...new Set(alternatives[0])].filter((column) => !names.includes(column));
+  const missingColumns = [...new Set(alternatives[0])].filter((column) => !names.includes(column));
   throw new BadInput(
     file,
     1,
-    `wrong columns for this format: ${missing.slice(0, 5).join(", ")}${missing.length > 5 ? ", …" : ""} missing`,
+    `wrong columns for this format: ${missingColumns.slice(0, 5).join(", ")}${missingColumns.length > 5 ? ", …" : ""} missing`,
   );
 }
 

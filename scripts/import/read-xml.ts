@@ -39,13 +39,13 @@ const textMax = 50_000;
  */
 export async function readElements(
   bytes: AsyncIterable<Uint8Array>,
-  wanted: Elements,
+  elements: Elements,
   isEnough: (texts: ReadonlyMap<string, string>) => boolean,
 ): Promise<ReadonlyMap<string, string>> {
   const texts = new Map<string, string>();
   const parser = new SaxesParser();
   let [text, root, tail] = ["", "", ""];
-  const path: (Elements | undefined)[] = [wanted];
+  const path: (Elements | undefined)[] = [elements];
   let [silent, group, isDone] = [0, 0, false];
   const refuse = (problem: string): never => {
     throw new Unreadable(`${problem} (line ${parser.line})`);

@@ -20,19 +20,21 @@ const daysOf = ({ as_of }: ImportReport): string => {
 export function coveredInWords(report: ImportReport): string {
   const { covers } = report;
   if (covers.length === 0) return "";
-  const listed = covers.reduce((sum, cover) => sum + cover.listed, 0);
+  const listedCount = covers.reduce((sum, cover) => sum + cover.listed, 0);
   const total = covers.reduce((sum, cover) => sum + cover.to_withdraw, 0);
   const names = covers.slice(0, partsShownMax).map(({ part }) => part);
   const more = covers.length - names.length;
-  const losing = covers.filter(({ to_withdraw }) => to_withdraw > 0).slice(0, partsShownMax);
-  const each = losing.map(({ part, to_withdraw }) => `${part} ${to_withdraw.toLocaleString("en")}`);
+  const losses = covers.filter(({ to_withdraw }) => to_withdraw > 0).slice(0, partsShownMax);
+  const lossTexts = losses.map(
+    ({ part, to_withdraw }) => `${part} ${to_withdraw.toLocaleString("en")}`,
+  );
   const parts = `covers ${names.join(", ")}${more > 0 ? ` and ${more} more` : ""}${daysOf(report)}`;
-  if (listed === 0) return `${parts}; no nonprofits were listed there before`;
+  if (listedCount === 0) return `${parts}; no nonprofits were listed there before`;
   return [
-    `${parts}; ${listed.toLocaleString("en")} nonprofits were listed there before`,
+    `${parts}; ${listedCount.toLocaleString("en")} nonprofits were listed there before`,
     total === 0
       ? "each of them has a row, so none is withdrawn"
-      : `${total.toLocaleString("en")} of them are in no row and are to be withdrawn (${each.join(", ")})`,
+      : `${total.toLocaleString("en")} of them are in no row and are to be withdrawn (${lossTexts.join(", ")})`,
   ].join("\n");
 }
 
@@ -46,13 +48,13 @@ export function reportInWords(report: ImportReport): string {
   const why = (Object.keys(reasons) as SkipReason[])
     .filter((reason) => report.skipped_because[reason] > 0)
     .map((reason) => `${n(report.skipped_because[reason])} ${reasons[reason]}`);
-  const mapped = Object.entries(report.causes_by).filter(([, count]) => count > 0);
+  const causeCounts = Object.entries(report.causes_by).filter(([, count]) => count > 0);
   return [
     `${report.format}: ${n(report.rows)} rows in ${report.seconds.toFixed(1)} s${daysOf(report)}`,
     `  added      ${n(report.added)}`,
     `  changed    ${n(report.changed)}${report.restored > 0 ? ` (${n(report.restored)} restored)` : ""}`,
     `  unchanged  ${n(report.unchanged)}`,
-    `  withdrawn  ${n(report.withdrawn)}${mapped.length > 0 && report.skipped_because.bad > 0 && report.withdrawn === 0 ? " (malformed rows may hide nonprofits; --withdraw-many withdraws all the same)" : ""}`,
+    `  withdrawn  ${n(report.withdrawn)}${causeCounts.length > 0 && report.skipped_because.bad > 0 && report.withdrawn === 0 ? " (malformed rows may hide nonprofits; --withdraw-many withdraws all the same)" : ""}`,
     `  recorded   ${n(report.recorded)} without a profile`,
     ...(report.linked + report.links_waiting > 0
       ? [
@@ -61,8 +63,8 @@ export function reportInWords(report: ImportReport): string {
       : []),
     `  skipped    ${n(report.skipped)}${why.length > 0 ? ` (${why.join(", ")})` : ""}`,
     ...(report.known > 0 ? [`  known      ${knownRows}`] : []),
-    ...(mapped.length > 0
-      ? [`  causes by  ${mapped.map(([by, count]) => `${by} ${n(count)}`).join(", ")}`]
+    ...(causeCounts.length > 0
+      ? [`  causes by  ${causeCounts.map(([by, count]) => `${by} ${n(count)}`).join(", ")}`]
       : []),
   ].join("\n");
 }

@@ -78,11 +78,11 @@ export async function runImport(request: ImportRequest): Promise<ImportReport> {
     };
     const source = sourceOf({ ...request, files });
     const input = { ...request, source, files: files.map((file) => basename(file)), marks };
-    const imported = await importRegister(world, input);
-    if (!imported.ok) throw errorOf(imported.failure, request);
-    imported.value.known = request.files.length - files.length;
-    imported.value.seconds = (performance.now() - startedMs) / 1_000;
-    return imported.value;
+    const outcome = await importRegister(world, input);
+    if (!outcome.ok) throw errorOf(outcome.failure, request);
+    outcome.value.known = request.files.length - files.length;
+    outcome.value.seconds = (performance.now() - startedMs) / 1_000;
+    return outcome.value;
   } catch (error) {
     if (!isDiskFull(error)) throw error;
     throw new BadInput(
@@ -98,11 +98,11 @@ export async function runImport(request: ImportRequest): Promise<ImportReport> {
 /** The files and folders to read, and their marks, without documents that were imported before. */
 async function unreadOf({ store, format, files, checkOnly }: ImportRequest) {
   if (checkOnly || !isOfDocuments(formatNamed(format))) return { files, marks: [] };
-  const read = await filesRead(store, format);
+  const readMarks = await filesRead(store, format);
   const unread: [file: string, mark: string][] = [];
   for (const file of files) {
     const mark = `sha256:${documentsDigest(file)} ${softwareVersion()}`;
-    if (!read.has(mark)) unread.push([file, mark]);
+    if (!readMarks.has(mark)) unread.push([file, mark]);
   }
   return { files: unread.map(([file]) => file), marks: unread.map(([, mark]) => mark) };
 }
@@ -117,8 +117,8 @@ function sourceOf(request: ImportRequest): ImportSource {
   const register = formatNamed(format);
   const files = filesIn(request.files, isOfDocuments(register) ? documentFile : undefined);
   const total = files.map(fileSize).reduce((sum, size) => sum + size, 0);
-  let done = 0;
-  const onBytes = (bytes: number) => onProgress("reading", (done += bytes), total);
+  let doneBytes = 0;
+  const onBytes = (bytes: number) => onProgress("reading", (doneBytes += bytes), total);
   if (register === undefined) {
     const recordFile = (name: string) => ({ name, lines: readLines(name, onBytes) });
     return { register: null, read: () => files.map(recordFile) };
@@ -127,19 +127,19 @@ function sourceOf(request: ImportRequest): ImportSource {
   const latest = new Date(clock().getTime() + yearMs).toISOString();
   const opening = { dataDir, latest, onBytes, onLeftOut: onSkipped };
   const today = clock().toISOString().slice(0, 10);
-  const opened = isOfDocuments(register)
+  const tables = isOfDocuments(register)
     ? files.map((name) => ({ name, rows: register.readFile(name, onBytes, today) }))
     : openTables(register, files, opening);
-  const read = () => opened.map((file) => ({ ...file, day: asOf ?? fileDay(file.name) }));
+  const read = () => tables.map((file) => ({ ...file, day: asOf ?? fileDay(file.name) }));
   return { register, read };
 }
 
 function openTables(format: CsvFormat, files: readonly string[], context: OpenContext) {
   const reading = { mapping: loadCauseMapping(), latest: context.latest };
-  const opened =
+  const tables =
     format.open?.(files, context) ??
     files.map((name) => ({ name, rows: readCsv(name, format, context.onBytes) }));
-  return opened.map(({ name, rows }) => ({ name, rows: rowsOf(format, rows, reading) }));
+  return tables.map(({ name, rows }) => ({ name, rows: rowsOf(format, rows, reading) }));
 }
 
 const yearMs = 366 * 86_400_000;
@@ -149,12 +149,12 @@ async function* rowsOf(
   rows: OpenedFile["rows"],
   reading: { mapping: CauseMapping; latest: string },
 ): RegisterFile["rows"] {
-  for await (const read of rows) {
-    if ("problem" in read) {
-      yield read;
+  for await (const entry of rows) {
+    if ("problem" in entry) {
+      yield entry;
       continue;
     }
-    const { row, line } = read;
+    const { row, line } = entry;
     const part = format.parts?.ofRow(row) ?? "";
     yield { line, part, outcome: readRow(format, row, reading) };
   }
@@ -176,41 +176,41 @@ export const isDiskFull = (error: unknown): boolean =>
 
 /** The error for a failure, in words for an operator. */
 function errorOf(failure: ImportFailure, { files, dataDir }: ImportRequest): Error {
-  const refused = (place: string, problem: string) => new BadInput(place, null, problem);
+  const badInput = (place: string, problem: string) => new BadInput(place, null, problem);
   if (failure.kind === "interrupted") {
     const { stored } = failure;
-    const what = stored === null ? "nothing was written" : `${n(stored)} nonprofits are stored`;
+    const progress = stored === null ? "nothing was written" : `${n(stored)} nonprofits are stored`;
     const then = stored === null ? "begin from the start" : "finish";
-    return new Interrupted(`interrupted; ${what}. Run the same command again to ${then}`);
+    return new Interrupted(`interrupted; ${progress}. Run the same command again to ${then}`);
   }
   if (failure.kind === "bad_row") {
     return new BadInput(failure.file, failure.line, failure.problem);
   }
   if (failure.kind === "no_rows") {
-    return refused(failure.file, "there is no row under the header");
+    return badInput(failure.file, "there is no row under the header");
   }
   if (failure.kind === "too_many_bad") {
     const { bad, rows } = failure;
     const problem = `${n(bad)} of ${n(rows)} rows are malformed, more than 1 %: the register may have a new layout; --skip-bad takes the others in anyway`;
-    return refused(failure.file, problem);
+    return badInput(failure.file, problem);
   }
   if (failure.kind === "not_yet") {
     const problem = `it is as of ${failure.as_of}, which is yet to come; see --as-of`;
-    return refused(failure.file, problem);
+    return badInput(failure.file, problem);
   }
   if (failure.kind === "disk_too_small") {
-    return refused(dataDir, shortOf(failure.needed, failure.free));
+    return badInput(dataDir, shortOf(failure.needed, failure.free));
   }
   if (failure.kind === "unknown_parts") {
     const [unknown, known] = [failure.unknown, failure.known].map((parts) => parts.join(", "));
-    return refused("--scope", `no row and no profile is in ${unknown}: send some of ${known}`);
+    return badInput("--scope", `no row and no profile is in ${unknown}: send some of ${known}`);
   }
   const { part } = failure;
   const problem =
     failure.kind === "older"
       ? `this is as of ${failure.as_of}, and ${part} was read as of ${failure.read} already; give a newer file, or the right date with --as-of`
       : `${n(failure.gone)} of the ${n(failure.had)} organisations of ${part} would be withdrawn; the file seems incomplete. --scope none withdraws none of them, --withdraw-many all`;
-  return refused(files.join(", "), problem);
+  return badInput(files.join(", "), problem);
 }
 
 /** Target time for which a transaction holds the write lock, in milliseconds; each has an overhead of 10 ms. */

@@ -46,7 +46,7 @@ export function openStaging(dataDir: string): Staging & { close(): void } {
   const size = db.query<{ count: number; bytes: number }, []>(
     "SELECT (SELECT count(*) FROM staged WHERE payload <> '') AS count, page_count * page_size AS bytes FROM pragma_page_count, pragma_page_size",
   );
-  let taken = 0;
+  let takenBytes = 0;
   return {
     scopes: new Set(),
     put: ({ key, rank, scope, as_of, payload }, { readAt = "", once = false } = {}) => {
@@ -58,9 +58,9 @@ export function openStaging(dataDir: string): Staging & { close(): void } {
     },
     after: (key, limit) => {
       const rows = next.all(key, limit);
-      for (const { payload } of rows) taken += payload.length;
-      if (taken > takenMax) Bun.gc(true);
-      taken %= takenMax;
+      for (const { payload } of rows) takenBytes += payload.length;
+      if (takenBytes > takenMax) Bun.gc(true);
+      takenBytes %= takenMax;
       return rows;
     },
     has: (keys) => keys.some((key) => stagedRow.get(key) !== null),

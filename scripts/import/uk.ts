@@ -27,10 +27,10 @@ export function ukRegister(
   const spec = uk.registers[name];
   const { about, scheme, codes, number, status, texts, facts, money } = spec;
   const former: readonly string[] = spec.former;
-  const removed = new RegExp(spec.removed, "i");
+  const removedPattern = new RegExp(spec.removed, "i");
   const isRemoved = (row: Row) =>
-    removed.test(cell(row, status)) || former.some((column) => textOf(row, column) !== "");
-  const rules = [texts, facts, money].flatMap((some) => Object.values<string>(some));
+    removedPattern.test(cell(row, status)) || former.some((column) => textOf(row, column) !== "");
+  const rules = [texts, facts, money].flatMap((ruleSet) => Object.values<string>(ruleSet));
   const columns = [...number, status, ...spec.more, ...rules.map(columnOf)];
   return {
     name,
@@ -50,20 +50,20 @@ export function ukRegister(
       const { org_id } = registration;
       const plain = { texts: {}, facts: {}, finances: periodsOf(valuesOf(row, money)) };
       const more = beside?.(row) ?? plain;
-      const written: Values = { ...valuesOf(row, texts), ...more.texts };
-      const of = { name: String(written["name"]), org_id };
+      const cells: Values = { ...valuesOf(row, texts), ...more.texts };
+      const of = { name: String(cells["name"]), org_id };
       const values: Values = { ...valuesOf(row, facts, of), ...more.facts };
       // The end of a year without reported figures is no end of accounts.
       if ((values["income"] ?? values["spending"]) == null) values["accounts_to"] = null;
       const [, parent] = /^(.*-\d+)-\d+$/.exec(org_id) ?? [];
-      const purposes = String(written["purposes"]).toLowerCase();
+      const purposes = String(cells["purposes"]).toLowerCase();
       const isMarked = (code: string) => purposes.includes(code);
       return ukOutcome(
         {
-          ...{ register: name, registration, finances: more.finances, texts: written },
+          ...{ register: name, registration, finances: more.finances, texts: cells },
           state: isRemoved(row) ? "removed" : "registered",
           facts: { ...values, linked_to: parent ?? null },
-          mapped: (readable) => mapping.byPurposes(codes, readable, isMarked),
+          causesOf: (readable) => mapping.byPurposes(codes, readable, isMarked),
         },
         // A linked charity is no recipient of its own: gifts go to the charity whose number it has.
         parent === undefined && !isRemoved(row),
@@ -80,7 +80,7 @@ type UkCharity = {
   texts: Readonly<Partial<Values>>;
   facts: Values;
   finances?: StoredPeriod[];
-  mapped: (name: string) => CauseChoice;
+  causesOf: (name: string) => CauseChoice;
 };
 
 /** A charity's profile; without one (for example a removed charity), only what the register says. */
@@ -106,15 +106,15 @@ export function ukOutcome(charity: UkCharity, hasProfile: boolean): RowOutcome {
   };
   const url = recordUrl(charity.register, org_id);
   const rules = town === null ? {} : { city: town.rule };
-  return format.listed(record, registration, url, charity.mapped(name), fields, rules);
+  return format.listed(record, registration, url, charity.causesOf(name), fields, rules);
 }
 
 /** The number of a row, with that of a linked charity; or what is wrong with it. */
 export function ukNumber(scheme: string, row: Row, [main = "", part = ""]: readonly string[]) {
-  const linked = Number(cell(row, part));
-  const number = `${cell(row, main)}${linked === 0 ? "" : `-${linked}`}`;
-  const read = readOrgId(`${scheme}-${number}`);
-  return read.ok ? read.value : bad(`"${number.slice(0, 40)}" is no number of ${scheme}`);
+  const linkedNumber = Number(cell(row, part));
+  const number = `${cell(row, main)}${linkedNumber === 0 ? "" : `-${linkedNumber}`}`;
+  const orgId = readOrgId(`${scheme}-${number}`);
+  return orgId.ok ? orgId.value : bad(`"${number.slice(0, 40)}" is no number of ${scheme}`);
 }
 
 const regions = new Map(Object.entries(uk.regions));
@@ -132,25 +132,25 @@ function textsOf(activities: string, objects: string, name: string) {
   const mission = ownMission ?? missionOf(objects, name);
   const longer = ownMission !== null && activities.length > 1_000 ? activities : objects;
   const description = format.descriptionOf(longer, name);
-  const same = description?.toLowerCase() === mission?.toLowerCase();
-  return { mission, description: same ? null : description };
+  const isSame = description?.toLowerCase() === mission?.toLowerCase();
+  return { mission, description: isSame ? null : description };
 }
 
 const itemsMax = 40;
 
 /** Items separated by "; ", each once; null for none. */
 export function itemsOf(items: readonly string[]): string | null {
-  const each = [...new Set(items.filter(Boolean))];
-  const more = each.length > itemsMax ? [`${each.length - itemsMax} more`] : [];
-  return [...each.slice(0, itemsMax), ...more].join("; ") || null;
+  const uniqueItems = [...new Set(items.filter(Boolean))];
+  const more = uniqueItems.length > itemsMax ? [`${uniqueItems.length - itemsMax} more`] : [];
+  return [...uniqueItems.slice(0, itemsMax), ...more].join("; ") || null;
 }
 
 /** Other names of a charity, without those that may name a person. Initials stay capitals. */
 export const otherNames = (names: readonly string[], name: string): string | null =>
   itemsOf(
-    names.flatMap((one) => {
-      const other = otherName(one.toUpperCase(), name.toUpperCase()) ?? [];
-      return typeof other === "string" && /\p{Ll}/u.test(other) ? readableName(one) : other;
+    names.flatMap((line) => {
+      const other = otherName(line.toUpperCase(), name.toUpperCase()) ?? [];
+      return typeof other === "string" && /\p{Ll}/u.test(other) ? readableName(line) : other;
     }),
   );
 
@@ -242,7 +242,7 @@ export const ukcat: CsvFormat = {
           tags: either(row, "UKCAT", "ukcat"),
           icnptso: codes.icnptso,
         },
-        mapped: (name) => mapping.british({ ...codes, name }),
+        causesOf: (name) => mapping.british({ ...codes, name }),
       },
       !isRemoved,
     );

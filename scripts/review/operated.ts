@@ -74,7 +74,7 @@ function fitting(shape: z.ZodObject, args: Args, own: object | null): Record<str
       // Scripts pass an empty text for an optional value.
       const isAbsent = own !== null && value === "" && type.safeParse(undefined).success;
       if (value !== undefined && !isAbsent)
-        return [[member, typeof value === "string" ? valueOf(member, type, value) : value]];
+        return [[member, typeof value === "string" ? optionValue(member, type, value) : value]];
       const isNull = !type.safeParse(undefined).success && type.safeParse(null).success;
       return isNull ? [[member, null]] : [];
     }),
@@ -107,7 +107,7 @@ function neededText(option: string, value: unknown): string {
 }
 
 /** A text, or the entries of a list (texts or numbers) separated by commas; `all` stands for no list. */
-function valueOf(member: string, shape: z.ZodType, text: string): unknown {
+function optionValue(member: string, shape: z.ZodType, text: string): unknown {
   const isList = typeOf(shape) instanceof z.ZodArray;
   if (isList && text.trim() === "all" && shape.safeParse(null).success) return null;
   return typedValue(shape, text, member === "recommended_for" ? ";" : ",");

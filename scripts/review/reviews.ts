@@ -8,7 +8,7 @@ import {
   json,
   print,
   show,
-  valueOf,
+  valueIn,
   withOperatorApi,
 } from "#scripts/support/operator-api.ts";
 import { argsOf, inputOf, operated, pageLines } from "./operated.ts";
@@ -34,7 +34,7 @@ export const showOne = wordedCommand("review show", {
       const review = await call(operations.getReview, { params: { id: args.id } });
       if (!review.ok) {
         const query = { subject: args.id, limit: 1 };
-        const [last] = valueOf(await call(operations.readAuditLog, { query })).entries;
+        const [last] = valueIn(await call(operations.readAuditLog, { query })).entries;
         const by =
           last === undefined ? "" : ` ${last.operator}: ${last.action}, ${last.happened_at}.`;
         stopWith(`${args.id}: nothing with this id waits for a decision.${by}`);

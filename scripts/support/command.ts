@@ -6,6 +6,8 @@ import { stopWith, wordsOf } from "./config.ts";
 /** Kinds of options; content/editorial/commands.json describes each option. */
 export const textOption = { type: "string" } as const;
 export const flag = { type: "boolean" } as const;
+/** An option that may stand without a value, and the value that it has then. */
+export const optionAlone = (value: string) => ({ ...textOption, alone: value });
 export const positional = { type: "positional", required: true } as const;
 
 type CommandWords = { does: string; options?: Readonly<Record<string, string>> };
@@ -44,11 +46,8 @@ export function wordedCommand<const Args extends ArgsDef>(
  * failure that an operator can fix prints two lines that say how, without a stack. `alone`: options that may come without
  * a value, and their value then.
  */
-export async function runCommand<Args extends ArgsDef>(
-  command: CommandDef<Args>,
-  alone: Readonly<Record<string, string>> = {},
-): Promise<void> {
-  const rawArgs = withValues(process.argv.slice(2), alone);
+export async function runCommand<Args extends ArgsDef>(command: CommandDef<Args>): Promise<void> {
+  const rawArgs = withValues(command, process.argv.slice(2));
   const unknown = unknownOption(command, rawArgs);
   if (unknown !== null) stopWith(`Unknown option ${unknown}. --help lists the options.`, 2);
   const usage = () => runMain(command, { rawArgs });
@@ -66,15 +65,14 @@ export async function runCommand<Args extends ArgsDef>(
 }
 
 /** Gives options without a value their default, because the parser would take the next option as the value. */
-export const withValues = (
-  given: readonly string[],
-  alone: Readonly<Record<string, string>>,
-): string[] =>
-  given.map((word, at) => {
-    const value = word.startsWith("--") ? alone[word.slice(2)] : undefined;
+export function withValues({ args = {} }: CommandShape, given: readonly string[]): string[] {
+  const options = args as Readonly<Record<string, { alone?: string }>>;
+  return given.map((word, at) => {
+    const value = word.startsWith("--") ? options[word.slice(2)]?.alone : undefined;
     const isAlone = given[at + 1]?.startsWith("--") ?? true;
     return value !== undefined && isAlone ? `${word}=${value}` : word;
   });
+}
 
 /** The options of a command; citty's own type is bound to their values. */
 type CommandShape = { args?: unknown; subCommands?: unknown; default?: unknown };

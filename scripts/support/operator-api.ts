@@ -154,7 +154,7 @@ export const operator = { ...textOption, default: defaultOperator } as const;
 export type Args = Readonly<Record<string, unknown>>;
 
 /** The value of an answer; a refusal ends the process with its text. */
-export function valueOf<Value>(answer: OperatorAnswer<Value>): Value {
+export function valueIn<Value>(answer: OperatorAnswer<Value>): Value {
   return answer.ok ? answer.value : stopWith(answer.failure.message);
 }
 
@@ -171,7 +171,7 @@ export async function show<Answer extends z.ZodObject>(
   // For a reading command, --operator filters the output instead.
   const by = operation.method === "get" ? defaultOperator : nameIn(args);
   return withOperatorApi(by, async (call) => {
-    const value = valueOf(await call(operation, input));
+    const value = valueIn(await call(operation, input));
     print(args, value, linesOf);
     return value;
   });

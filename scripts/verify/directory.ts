@@ -30,16 +30,16 @@ const shardBytesMax = 64 * 2 ** 20;
 export type SignedList = { manifest: BundleManifest; key: PublicKey; pinned: boolean };
 
 /** Reads the list of a directory. Refuses one of another key, an older or expired one, and one that is inconsistent. */
-async function readList(read: ReadFile, pins: ListPins): Promise<SignedList> {
-  const list = await readClaim(read);
+async function readList(readFile: ReadFile, pins: ListPins): Promise<SignedList> {
+  const list = await readClaim(readFile);
   const older = pins.after === undefined ? null : await readClaim(olderIn(pins.after));
   const keys =
     pins.key === undefined
-      ? await keysIn(textOf(await read(feedPaths.keys, smallBytesMax)))
+      ? await keysIn(textOf(await readFile(feedPaths.keys, smallBytesMax)))
       : await keysNamed(pins.key);
   // A named key may be newer than the one that signed the older list.
   const kid = pins.key === undefined && older !== null ? older.kid : list.kid;
-  const key = keys.find((each) => each.kid === kid);
+  const key = keys.find((candidate) => candidate.kid === kid);
   if (key === undefined || !(await isSigned(list, key))) {
     const words = `REFUSED: the list of files names the key ${list.kid}, and is not signed by the one expected. If the directory has a new key, ask its operator for the key's id, and name the key by --key.`;
     throw new Unproven("not_signed_by", 1, words, { signed_by: list.kid });
@@ -59,9 +59,9 @@ const olderIn = (after: string): ReadFile => {
 type Claim = { signature: string; bytes: Uint8Array; kid: string; manifest: BundleManifest };
 
 /** A list and its signature as they were read; nothing is verified yet. */
-async function readClaim(read: ReadFile): Promise<Claim> {
-  const signature = textOf(await read(feedPaths.signature, smallBytesMax));
-  const bytes = await read(feedPaths.manifest, listBytesMax);
+async function readClaim(readFile: ReadFile): Promise<Claim> {
+  const signature = textOf(await readFile(feedPaths.signature, smallBytesMax));
+  const bytes = await readFile(feedPaths.manifest, listBytesMax);
   const manifest = BundleManifest.safeParse(jsonOf(textOf(bytes)));
   const kid = keyIdOf(signature);
   if (manifest.success && kid !== null) return { signature, bytes, kid, manifest: manifest.data };
@@ -101,12 +101,12 @@ function refuseOdd({ issue: { expires_at }, files, bytes, shards }: BundleManife
  * one. A shard of a long list names further shards, which count as files, too.
  */
 const eachEntry = (
-  read: ReadFile,
+  readFile: ReadFile,
   { manifest }: SignedList,
   work: (entry: ManifestEntry) => Promise<void> | void,
 ): Promise<void> => {
   const follow = async (shard: ShardReference): Promise<void> => {
-    const bytes = await read(shard.path, shard.size);
+    const bytes = await readFile(shard.path, shard.size);
     if (sha256Of(bytes) !== shard.sha256) {
       const words = `REFUSED: ${shard.path} is not what the signed list says. Either the directory changed while it was read, then fetch and check again, or somebody altered it.`;
       throw new Unproven("altered", 1, words, { path: shard.path });
@@ -123,19 +123,19 @@ const eachEntry = (
 
 /** The files of a shard, or its further shards. Refuses a shard with stray paths, or one that differs from its totals. */
 function entriesOf(bytes: Uint8Array, { path: shardPath, ...totals }: ShardReference) {
-  const read = ManifestShard.safeParse(jsonOf(textOf(bytes)));
-  if (!read.success) {
-    const [issue] = read.error.issues;
+  const shardContent = ManifestShard.safeParse(jsonOf(textOf(bytes)));
+  if (!shardContent.success) {
+    const [issue] = shardContent.error.issues;
     throw badList(`${shardPath}: ${issue?.path.join(".")}: ${issue?.message}`);
   }
-  const { shard, files = [], parts = [] } = read.data;
+  const { shard, files = [], parts = [] } = shardContent.data;
   const isStray = (path: string) => isManifestPath(path) || !sha256Of(path).startsWith(shard);
   const stray = files.find(({ path }) => isStray(path));
   if (stray !== undefined) throw badList(`${shardPath} lists ${JSON.stringify(stray.path)}`);
   const isWhole = parts.length === 0 || isList(parts, shard);
-  const listed = files.map(({ size }) => ({ files: 1, bytes: size }));
+  const fileTotals = files.map(({ size }) => ({ files: 1, bytes: size }));
   const sumOf = (of: "files" | "bytes") =>
-    [...listed, ...parts].reduce((sum, part) => sum + part[of], 0);
+    [...fileTotals, ...parts].reduce((sum, part) => sum + part[of], 0);
   const adds = sumOf("files") === totals.files && sumOf("bytes") === totals.bytes;
   if (feedPaths.shard(shard) === shardPath && isWhole && adds) return { files, parts };
   throw badList(`${shardPath} differs from its totals`);
@@ -186,7 +186,8 @@ export async function addressesOf(url: string, pins: ListPins) {
   };
   const outcome = await retry(
     () => readAll().catch((error: unknown) => ({ error })),
-    (ended) => "error" in ended && ended.error instanceof Unproven && mayPass.has(ended.error.kind),
+    (result) =>
+      "error" in result && result.error instanceof Unproven && mayPass.has(result.error.kind),
     { triesMax: 4, firstMs: 250 },
   );
   if ("error" in outcome) throw outcome.error;
@@ -195,20 +196,20 @@ export async function addressesOf(url: string, pins: ListPins) {
 
 /** Compares every file of a copy with its signed list. Symbolic links do not count as files. */
 export async function compareCopy(folder: string, pins: ListPins) {
-  const read: ReadFile = (path, bytesMax) => {
+  const readFile: ReadFile = (path, bytesMax) => {
     const file = join(folder, path);
     const isFile = lstatSync(file, { throwIfNoEntry: false })?.isFile() === true;
     return isFile ? readBytes(file, bytesMax) : Promise.reject(unreadable(file, "there is none"));
   };
-  const list = await readList(read, pins);
-  const listed = new Set(ownPaths(list));
+  const list = await readList(readFile, pins);
+  const listedPaths = new Set(ownPaths(list));
   const paths = { missing: [] as string[], altered: [] as string[], extra: [] as string[] };
-  await eachEntry(read, list, async (entry) => {
-    listed.add(entry.path);
+  await eachEntry(readFile, list, async (entry) => {
+    listedPaths.add(entry.path);
     const state = await stateOf(join(folder, entry.path), entry);
     if (state !== "whole") paths[state].push(entry.path);
   });
-  for (const path of everyPath(folder)) if (!listed.has(path)) paths.extra.push(path);
+  for (const path of everyPath(folder)) if (!listedPaths.has(path)) paths.extra.push(path);
   return { list, ...paths };
 }
 

@@ -57,15 +57,15 @@ export const unreadable = (from: string, why: string) =>
 export const textOf = (bytes: Uint8Array): string => new TextDecoder().decode(bytes);
 
 /** Whether a text is a key itself (the x of its JWK) rather than the place of one. */
-export const isKey = (named: string): boolean => /^[A-Za-z0-9_-]{43}$/.test(named);
+export const isKey = (keyOrUrl: string): boolean => /^[A-Za-z0-9_-]{43}$/.test(keyOrUrl);
 
 /** The named keys: the x of a JWK, or a file or URL with a JWK or a JWK set. */
-export async function keysNamed(named: string): Promise<PublicKey[]> {
-  if (isKey(named)) return [await publicKeyOf(named)];
-  const keys = await keysIn(textOf(await readBytes(named)));
+export async function keysNamed(keyOrUrl: string): Promise<PublicKey[]> {
+  if (isKey(keyOrUrl)) return [await publicKeyOf(keyOrUrl)];
+  const keys = await keysIn(textOf(await readBytes(keyOrUrl)));
   if (keys.length > 0) return keys;
-  const words = `${named} holds no Ed25519 public key as JWK or JWK set.`;
-  throw new Unproven("no_key", 2, words, { from: named });
+  const words = `${keyOrUrl} holds no Ed25519 public key as JWK or JWK set.`;
+  throw new Unproven("no_key", 2, words, { from: keyOrUrl });
 }
 
 /** The keys of a JWK or JWK set; none for another text. Key ids are computed, because a text could claim any. */

@@ -72,13 +72,14 @@ export function openBlobs(
   const finding = db.query<Location, [Uint8Array]>(
     "SELECT pack, start, length FROM blobs WHERE digest = ?",
   );
-  const forgetting = db.query<null, [Uint8Array]>("DELETE FROM blobs WHERE digest = ?");
+  const deleteQuery = db.query<null, [Uint8Array]>("DELETE FROM blobs WHERE digest = ?");
   /** What this process has written and no release refers to yet. */
-  const fresh = countedCache<Location>(freshMax);
+  const freshLocations = countedCache<Location>(freshMax);
   const draftPath = () => `${folder}/${process.pid}-${performance.now()}.draft`;
   const ownPath = (digest: string) => `${folder}/${digest}`;
-  const committed = (digest: string) => finding.get(Buffer.from(digest, "hex"));
-  const find = (digest: string): Location | null => committed(digest) ?? fresh.get(digest) ?? null;
+  const committedLocation = (digest: string) => finding.get(Buffer.from(digest, "hex"));
+  const find = (digest: string): Location | null =>
+    committedLocation(digest) ?? freshLocations.get(digest) ?? null;
   const pathOf = (digest: string, pack: number) =>
     pack > 0 ? segments.pathOf(pack) : ownPath(digest);
   const isThere = (digest: string, at: Location): boolean =>
@@ -87,7 +88,7 @@ export function openBlobs(
       : statSync(ownPath(digest), { throwIfNoEntry: false })?.size === at.length;
 
   /** Content that matches its digest; null when it is missing or damaged. */
-  const whole = (digest: string, at = find(digest)): Buffer<ArrayBuffer> | null => {
+  const contentOf = (digest: string, at = find(digest)): Buffer<ArrayBuffer> | null => {
     if (at === null || !isThere(digest, at)) return null;
     if (at.pack === 0) return verified(readFileSync(ownPath(digest)), digest);
     const bytes = segments.read(at);
@@ -102,7 +103,7 @@ export function openBlobs(
     }
   };
   const read = (digest: string): Buffer => {
-    const content = whole(digest);
+    const content = contentOf(digest);
     if (content !== null) return content;
     throw Object.assign(new Error(`content ${digest} is gone or damaged`), { code: "ENOENT" });
   };
@@ -112,15 +113,15 @@ export function openBlobs(
       return { pack: 0, start: 0, length: body.length };
     }
     const dictionary = dictionaries.newestFor(path);
-    const packed = packedAlready.test(path)
+    const packedBody = packedAlready.test(path)
       ? body
       : zstdCompressSync(body, { params, ...(dictionary && { dictionary: dictionary.body }) });
-    const isPacked = packed.length < body.length;
+    const isPacked = packedBody.length < body.length;
     const id = isPacked ? (dictionary?.id ?? 0) : 0;
-    return segments.append(recordOf({ isPacked, dictionary: id }, isPacked ? packed : body));
+    return segments.append(recordOf({ isPacked, dictionary: id }, isPacked ? packedBody : body));
   };
-  const stored = (digest: string, size: number, at: Location): StoredContent => {
-    fresh.set(digest, at);
+  const storedContent = (digest: string, size: number, at: Location): StoredContent => {
+    freshLocations.set(digest, at);
     return { digest, size, at };
   };
   return {
@@ -132,23 +133,23 @@ export function openBlobs(
     /** Writes content once. `path` gives its kind, and so how it is compressed. */
     put: (body: Uint8Array, path = ""): StoredContent => {
       const digest = sha256Of(body);
-      const named = committed(digest);
-      const place = named ?? fresh.get(digest);
+      const committedPlace = committedLocation(digest);
+      const place = committedPlace ?? freshLocations.get(digest);
       if (place !== undefined && isThere(digest, place)) {
-        const at = named === null ? { at: place } : {};
-        if (onDamaged === undefined || whole(digest, place) !== null)
+        const at = committedPlace === null ? { at: place } : {};
+        if (onDamaged === undefined || contentOf(digest, place) !== null)
           return { digest, size: body.length, ...at };
         onDamaged(digest);
       }
-      return stored(digest, body.length, write(digest, body, path));
+      return storedContent(digest, body.length, write(digest, body, path));
     },
     /** Makes a draft the separate file of its content. */
     adopt: (draft: string, { digest, size }: { digest: string; size: number }): StoredContent => {
       renameSync(draft, ownPath(digest));
-      return stored(digest, size, { pack: 0, start: 0, length: size });
+      return storedContent(digest, size, { pack: 0, start: 0, length: size });
     },
     /** Content that matches its digest, else null. `at`: the location, for content that no release refers to yet. */
-    find: whole,
+    find: contentOf,
     /** As `find`, but throws with code ENOENT where `find` returns null. */
     read,
     /** Whether content seems to exist: its size is checked, it is not read. */
@@ -172,8 +173,8 @@ export function openBlobs(
     /** Forgets content, so that `put` writes it again. */
     remove: (digest: string): void => {
       const at = find(digest);
-      fresh.delete(digest);
-      forgetting.run(Buffer.from(digest, "hex"));
+      freshLocations.delete(digest);
+      deleteQuery.run(Buffer.from(digest, "hex"));
       if (at?.pack === 0) rmSync(ownPath(digest), { force: true });
     },
     close: (): void => segments.close(),
@@ -234,15 +235,15 @@ export function openDictionaries(db: Database) {
     },
     /** Makes new dictionaries from sample documents. */
     learn: (samples: readonly { path: string; body: Uint8Array }[]): void => {
-      const adding = db.query("INSERT INTO dictionaries (kind, body) VALUES (?, ?)");
-      const learning = db.transaction(() => {
+      const insertQuery = db.query("INSERT INTO dictionaries (kind, body) VALUES (?, ?)");
+      const learn = db.transaction(() => {
         for (const [kind, alike] of Map.groupBy(samples, ({ path }) => kindOf(path))) {
           if (alike.length < samplesLeast) continue;
-          const whole = Buffer.concat(alike.map(({ body }) => body));
-          adding.run(kind, whole.subarray(0, dictionaryBytes));
+          const sample = Buffer.concat(alike.map(({ body }) => body));
+          insertQuery.run(kind, sample.subarray(0, dictionaryBytes));
         }
       });
-      learning.immediate();
+      learn.immediate();
       byKind = null;
     },
   };

@@ -10,7 +10,7 @@ import {
   utimesSync,
   writeFileSync,
 } from "node:fs";
-import { compressFromBytes } from "#content/contract/base/request-address.ts";
+import { compressFromBytes } from "#content/contract/base/accept.ts";
 import { codeOf } from "#content/store/busy.ts";
 
 export type ExportFolder = ReturnType<typeof openExport>;
@@ -22,9 +22,9 @@ const compressible = /\.(html|json|xml|txt|md|csv|yaml|css|m?js|svg)$/;
 
 /** Brotli of quality 5 costs about 0.1 ms a page; 11 costs 6.5 ms for a few per cent. */
 export const compressors = {
-  br: (whole: Uint8Array) =>
-    brotliCompressSync(whole, { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } }),
-  gzip: (whole: Uint8Array) => gzipSync(whole, { level: 6 }),
+  br: (bytes: Uint8Array) =>
+    brotliCompressSync(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } }),
+  gzip: (bytes: Uint8Array) => gzipSync(bytes, { level: 6 }),
 };
 
 /** Read-only, because the next release replaces a file that somebody edits. */

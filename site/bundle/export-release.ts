@@ -56,12 +56,12 @@ const pathsPerSlice = 8;
  */
 function* showing({ manifest, exported, blobs }: ExportContext & { exported: ExportFolder }) {
   const { exported_release, current_release } = manifest.state();
-  const going = showingTo.get(manifest) ?? { release: exported_release, runs: 0, failed: false };
-  if (going.release >= current_release) return;
-  const paths = changedPaths(manifest, going.release);
-  going.release = current_release;
-  going.runs++;
-  showingTo.set(manifest, going);
+  const progress = showingTo.get(manifest) ?? { release: exported_release, runs: 0, failed: false };
+  if (progress.release >= current_release) return;
+  const paths = changedPaths(manifest, progress.release);
+  progress.release = current_release;
+  progress.runs++;
+  showingTo.set(manifest, progress);
   let isWhole = false;
   try {
     for (const [at, path] of paths.entries()) {
@@ -74,17 +74,18 @@ function* showing({ manifest, exported, blobs }: ExportContext & { exported: Exp
     }
     isWhole = true;
   } finally {
-    going.failed ||= !isWhole;
-    going.runs--;
-    if (going.runs === 0) showingTo.delete(manifest);
+    progress.failed ||= !isWhole;
+    progress.runs--;
+    if (progress.runs === 0) showingTo.delete(manifest);
   }
-  if (going.runs === 0 && !going.failed) manifest.setState({ exported_release: going.release });
+  if (progress.runs === 0 && !progress.failed)
+    manifest.setState({ exported_release: progress.release });
 }
 
 /** Paths that releases after this one changed, in the order of the export. */
 function changedPaths({ selectPaths, removedSince }: Manifest, release: number): string[] {
-  const changed = selectPaths("SELECT path FROM files WHERE release > ?", [release]);
-  return [...changed.sort((a, b) => exportRank(a) - exportRank(b)), ...removedSince(release)];
+  const newPaths = selectPaths("SELECT path FROM files WHERE release > ?", [release]);
+  return [...newPaths.sort((a, b) => exportRank(a) - exportRank(b)), ...removedSince(release)];
 }
 
 /** The order of the export: assets, then profiles, then files that link to them, then indexes that say what exists. */
@@ -108,16 +109,16 @@ const filesPerSlice = 50;
  */
 export async function checkExport({ manifest, blobs, exported }: ExportContext): Promise<string[]> {
   if (exported === null) return [];
-  const wrong: string[] = [];
+  const wrongPaths: string[] = [];
   for (let after = ""; ;) {
     const files = [...manifest.files("path > ? ORDER BY path LIMIT ?", [after, filesPerSlice])];
     for (const { path, ...file } of files) {
       if (exported.shows(path, file)) continue;
       exported.put(path, (to) => blobs.copyTo(file.digest, to));
-      wrong.push(path);
+      wrongPaths.push(path);
     }
     after = files.at(-1)?.path ?? "";
-    if (files.length < filesPerSlice) return wrong;
+    if (files.length < filesPerSlice) return wrongPaths;
     await Bun.sleep(0);
   }
 }

@@ -28,7 +28,7 @@ function forgetReleases(context: BundleContext, releasesKept: number): boolean {
   const oldest = Math.min(firstKept, first + releasesPerRun);
   // A rollback brings back pages that need the assets of their time, however long ago that was. It leaves `pagefind/`
   // alone, so its older files may go. Files that the signed list still names stay.
-  const doomed = db
+  const removals = db
     .query<{ path: string; digest: Uint8Array }, [number, number, number]>(
       `DELETE FROM files
        WHERE doomed_at < ? AND release <= ?
@@ -37,18 +37,18 @@ function forgetReleases(context: BundleContext, releasesKept: number): boolean {
        RETURNING path, digest`,
     )
     .all(clock().getTime() - assetGraceMs, listed_release, oldest);
-  for (const { path } of doomed) exported?.remove(path);
+  for (const { path } of removals) exported?.remove(path);
   const past = db
     .query<Digest, [number]>("DELETE FROM history WHERE release <= ? RETURNING digest")
     .all(oldest);
   db.query("DELETE FROM releases WHERE id < ?").run(oldest);
-  removeUnnamed(context, [...doomed, ...past]);
+  removeUnnamed(context, [...removals, ...past]);
   return oldest < firstKept;
 }
 
 /** Deletes the entries, and the separate files, of content that no release refers to and no reader may be about to open. */
-function removeUnnamed({ manifest, blobs }: BundleContext, released: readonly Digest[]): void {
-  const forgetting = manifest.db.query<{ pack: number }, [Uint8Array]>(
+function removeUnnamed({ manifest, blobs }: BundleContext, digests: readonly Digest[]): void {
+  const deleteQuery = manifest.db.query<{ pack: number }, [Uint8Array]>(
     `DELETE FROM blobs
      WHERE digest = ?1
        AND NOT EXISTS (SELECT 1 FROM files WHERE digest = ?1)
@@ -56,8 +56,8 @@ function removeUnnamed({ manifest, blobs }: BundleContext, released: readonly Di
        AND NOT EXISTS (SELECT 1 FROM spare_blobs WHERE digest = ?1)
      RETURNING pack`,
   );
-  for (const { digest } of released) {
-    if (digest === null || forgetting.get(digest)?.pack !== 0) continue;
+  for (const { digest } of digests) {
+    if (digest === null || deleteQuery.get(digest)?.pack !== 0) continue;
     rmSync(blobs.pathOf(Buffer.from(digest).toString("hex"), 0), { force: true });
   }
 }
@@ -80,16 +80,16 @@ type CompactionContext = Pick<BundleContext, "manifest" | "blobs" | "clock">;
  * small ones, to the end of this process's own. Content stays readable throughout, and killing the process loses nothing.
  */
 export function openCompaction(context: CompactionContext): () => boolean {
-  let going: { packs: ReadonlySet<number>; after: Uint8Array } | null = null;
+  let progress: { packs: ReadonlySet<number>; after: Uint8Array } | null = null;
   return () => {
-    if (going === null) {
+    if (progress === null) {
       const packs = new Set(removeDead(context));
       if (packs.size === 0) return false;
-      going = { packs, after: new Uint8Array() };
+      progress = { packs, after: new Uint8Array() };
     }
-    const { packs, after } = going;
+    const { packs, after } = progress;
     const next = moveRecords(context, packs, after);
-    going = next === null ? null : { packs, after: next };
+    progress = next === null ? null : { packs, after: next };
     if (next !== null) return true;
     // Readers that have looked up a record may still read it, so the segments become old enough to delete in a minute.
     const deletable = (context.clock().getTime() - youngMs + spareForMs) / 1_000;
@@ -107,15 +107,16 @@ export function removeDead(
   olderThanMs = youngMs,
 ): number[] {
   const oldBeforeMs = clock().getTime() - olderThanMs;
-  const living = db.query<{ live: number }, [number]>("SELECT live FROM packs WHERE pack = ?");
-  const naming = db.query<{ pack: number }, [Uint8Array]>(
+  const liveQuery = db.query<{ live: number }, [number]>("SELECT live FROM packs WHERE pack = ?");
+  const packQuery = db.query<{ pack: number }, [Uint8Array]>(
     "SELECT pack FROM blobs WHERE digest = ?",
   );
   const liveIn = (name: string): number => {
     const pack = Number(/^(\d+)\.pack$/.exec(name)?.[1] ?? 0);
-    if (pack > 0) return blobs.segments.isWriting(pack) ? Infinity : (living.get(pack)?.live ?? 0);
+    if (pack > 0)
+      return blobs.segments.isWriting(pack) ? Infinity : (liveQuery.get(pack)?.live ?? 0);
     const isOwnFile = /^[0-9a-f]{64}$/.test(name);
-    return isOwnFile && naming.get(Buffer.from(name, "hex"))?.pack !== 0 ? 0 : Infinity;
+    return isOwnFile && packQuery.get(Buffer.from(name, "hex"))?.pack !== 0 ? 0 : Infinity;
   };
   const old = readdirSync(blobs.folder).flatMap((name) => {
     const path = join(blobs.folder, name);
@@ -127,8 +128,8 @@ export function removeDead(
   const segments = old.filter(({ live }) => live > 0 && live !== Infinity);
   const sparse = segments.filter(({ live, size }) => live < size / 2);
   const small = segments.filter(({ size }) => size < smallBytes);
-  const chosen = small.length > smallSegmentsMax ? [...sparse, ...small] : sparse;
-  return chosen.map(({ pack }) => pack);
+  const choice = small.length > smallSegmentsMax ? [...sparse, ...small] : sparse;
+  return choice.map(({ pack }) => pack);
 }
 
 type Row = Location & { digest: Uint8Array };
@@ -152,9 +153,9 @@ function moveRecords(
   }
   // A power loss must not take the only copy.
   if (copies.length > 0) segments.sync();
-  const moving = db.query("UPDATE blobs SET pack = ?, start = ? WHERE digest = ?");
+  const moveQuery = db.query("UPDATE blobs SET pack = ?, start = ? WHERE digest = ?");
   const moveAll = db.transaction(() => {
-    for (const { digest, pack, start } of copies) moving.run(pack, start, digest);
+    for (const { digest, pack, start } of copies) moveQuery.run(pack, start, digest);
   });
   moveAll.immediate();
   return rows.length < rowsPerStep ? null : (rows.at(-1)?.digest ?? null);

@@ -116,7 +116,7 @@ export function openManifest(folder: string, { readonly = false, checkpointsApar
       .query<{ path: string }, (string | number)[]>(sql)
       .all(...values)
       .map(({ path }) => path);
-  const stating = db.query<{ name: string; value: string | number }, []>(
+  const stateQuery = db.query<{ name: string; value: string | number }, []>(
     "SELECT name, value FROM state",
   );
   const setting = db.query<null, [string, string | number]>(
@@ -127,7 +127,7 @@ export function openManifest(folder: string, { readonly = false, checkpointsApar
     db,
     state: (): PublisherState => ({
       ...initial,
-      ...Object.fromEntries(stating.all().map(({ name, value }) => [name, value])),
+      ...Object.fromEntries(stateQuery.all().map(({ name, value }) => [name, value])),
     }),
     setState: (values: Partial<PublisherState>): void => {
       for (const [name, value] of Object.entries(values)) setting.run(name, value);

@@ -78,22 +78,22 @@ export function gatherFiles({ db }: Manifest, files: readonly NewFile[] = []) {
      ) WITHOUT ROWID`,
   );
   const batch = ++batches;
-  const adding = db.query(
+  const insertQuery = db.query(
     `INSERT OR REPLACE INTO temp.next_files (batch, path, digest, size, pack, start, length)
      SELECT ?1, value ->> 'path', unhex(value ->> 'digest'), value ->> 'size',
        value ->> '$.at.pack', value ->> '$.at.start', value ->> '$.at.length'
      FROM json_each(?2)`,
   );
-  const counting = db.query<{ n: number }, [number]>(
+  const countQuery = db.query<{ n: number }, [number]>(
     "SELECT count(*) AS n FROM temp.next_files WHERE batch = ?",
   );
-  const add = (more: readonly NewFile[]): void => void adding.run(batch, JSON.stringify(more));
+  const add = (more: readonly NewFile[]): void => void insertQuery.run(batch, JSON.stringify(more));
   add(files);
   return {
     /** Distinguishes these files from those that other jobs gather at the same time. */
     batch,
     add,
-    count: (): number => counting.get(batch)?.n ?? 0,
+    count: (): number => countQuery.get(batch)?.n ?? 0,
   };
 }
 
@@ -125,13 +125,13 @@ const writtenByOthers = [
 ];
 
 function vanished(manifest: Manifest, { batch, asOf }: NextRelease): string[] {
-  const kept = [...writtenByOthers, assetsFolder];
-  const unnamed = manifest.selectPaths(
+  const keptPrefixes = [...writtenByOthers, assetsFolder];
+  const unnamedPaths = manifest.selectPaths(
     `SELECT path FROM files
      WHERE as_of <= ?2 AND path NOT IN (SELECT path FROM temp.next_files WHERE batch = ?1)`,
     [batch, asOf],
   );
-  return unnamed.filter((path) => !kept.some((start) => path.startsWith(start)));
+  return unnamedPaths.filter((path) => !keptPrefixes.some((start) => path.startsWith(start)));
 }
 
 const stillThere = (manifest: Manifest, { removed = [], asOf }: NextRelease): string[] =>
@@ -162,7 +162,7 @@ function replaceFiles(
          AND (?4 IS NULL OR substr(next.path, 1, length(?4)) <> ?4)`,
     ).run(batch, asOf, release, withoutHistory ?? null);
   }
-  const replaced = db
+  const result = db
     .query(
       `INSERT INTO files (path, digest, size, release, as_of)
        SELECT path, digest, size, ?2, ?3 FROM temp.next_files WHERE batch = ?1
@@ -171,7 +171,7 @@ function replaceFiles(
        WHERE files.digest <> excluded.digest AND files.as_of <= ?3`,
     )
     .run(batch, release, asOf);
-  return replaced.changes;
+  return result.changes;
 }
 
 /** Notes where new content lies. Throws when it no longer exists: it must then be made again. */
@@ -182,8 +182,9 @@ function placeContent({ db, folder }: Manifest, { batch, release, first }: NextR
     )
     .all(batch);
   const segments = openSegments(packsFolder(folder));
-  const lost = ends.find(({ pack, end }) => !segments.has({ pack, start: 0, length: end }));
-  if (lost !== undefined) throw new Error(`segment ${lost.pack} went before it was published`);
+  const lostSegment = ends.find(({ pack, end }) => !segments.has({ pack, start: 0, length: end }));
+  if (lostSegment !== undefined)
+    throw new Error(`segment ${lostSegment.pack} went before it was published`);
   db.query(
     `INSERT INTO blobs (digest, pack, start, length)
      SELECT digest, pack, start, length FROM temp.next_files AS next
@@ -202,8 +203,8 @@ function placeContent({ db, folder }: Manifest, { batch, release, first }: NextR
   if (missing !== undefined) throw new Error(`${missing.path} went before it was published`);
 }
 
-function removeFiles({ db }: Manifest, release: number, removed: readonly string[]): void {
-  const paths = JSON.stringify(removed);
+function removeFiles({ db }: Manifest, release: number, removedPaths: readonly string[]): void {
+  const paths = JSON.stringify(removedPaths);
   db.query(
     `INSERT OR IGNORE INTO history (path, release, digest, size)
      SELECT path, ?1, digest, size FROM files WHERE path IN (SELECT value FROM json_each(?2))`,
@@ -242,7 +243,7 @@ function markNamed({ db }: Manifest, { batch, asOf }: NextRelease): void {
 }
 
 /** Notes a release and the publisher's progress. */
-function recordRelease(manifest: Manifest, next: NextRelease, changed: number): void {
+function recordRelease(manifest: Manifest, next: NextRelease, changedCount: number): void {
   const { fast_sequence, slow_sequence, inputs_digest } = manifest.state();
   const progress = [fast_sequence, slow_sequence, inputs_digest];
   manifest.db
@@ -250,7 +251,7 @@ function recordRelease(manifest: Manifest, next: NextRelease, changed: number): 
       `INSERT INTO releases (id, reason, created_at, changed_files, fast_sequence, slow_sequence, inputs_digest)
        VALUES (?, ?, ?, ?, ?, ?, ?)`,
     )
-    .run(next.release, next.reason, next.now.getTime(), changed, ...progress);
+    .run(next.release, next.reason, next.now.getTime(), changedCount, ...progress);
 }
 
 export const releases = (manifest: Manifest, limit: number): Release[] =>
@@ -263,11 +264,11 @@ const encoder = new TextEncoder();
 /** Stores rendered files. A file with a null body is to be removed. */
 export function storeFiles(
   { blobs }: Pick<BundleContext, "blobs">,
-  rendered: readonly BundleFile[],
+  bundleFiles: readonly BundleFile[],
 ): { files: NewFile[]; removed: string[] } {
   const files: NewFile[] = [];
   const removed: string[] = [];
-  for (const { path, body } of rendered) {
+  for (const { path, body } of bundleFiles) {
     if (body === null) removed.push(path);
     else {
       const bytes = typeof body === "string" ? encoder.encode(body) : body;
@@ -281,7 +282,7 @@ export function storeFiles(
 export function noteFailures(
   { manifest, clock, log }: Pick<BundleContext, "manifest" | "clock" | "log">,
   keys: Iterable<DocumentKey>,
-  failed: readonly { key: DocumentKey; error: string }[],
+  failures: readonly { key: DocumentKey; error: string }[],
 ): void {
   const { db } = manifest;
   // Most releases find no note to delete, and need no write for it.
@@ -290,11 +291,11 @@ export function noteFailures(
       JSON.stringify([...keys]),
     );
   }
-  for (const { key, error } of failed) {
+  for (const { key, error } of failures) {
     log("page failed to render; its older version stays", { key, error });
-    const noting = db.query(
+    const insertQuery = db.query(
       "INSERT OR REPLACE INTO failures (key, error, failed_at) VALUES (?, ?, ?)",
     );
-    noting.run(key, error, clock().getTime());
+    insertQuery.run(key, error, clock().getTime());
   }
 }

@@ -10,7 +10,7 @@ import { type ReleaseOutcome, commitRelease } from "./release.ts";
 export function releaseBefore(manifest: Manifest, publications: number): number | null {
   const { db } = manifest;
   const { held_at, current_release } = manifest.state();
-  const changing = db.query<Pick<Release, "id">, [number]>(
+  const changeQuery = db.query<Pick<Release, "id">, [number]>(
     `SELECT id FROM releases
      WHERE id <= ? AND EXISTS (
        SELECT 1 FROM history
@@ -28,7 +28,7 @@ export function releaseBefore(manifest: Manifest, publications: number): number 
   );
   let release: number | null = held_at > 0 ? held_at : current_release;
   for (let step = 0; step < publications && release !== null; step++) {
-    const newest: number | null = changing.get(release)?.id ?? null;
+    const newest: number | null = changeQuery.get(release)?.id ?? null;
     release = newest === null ? null : (before.get(newest)?.id ?? null);
   }
   return release;
@@ -52,7 +52,7 @@ export function rollBack(manifest: Manifest, target: number, now: Date): Release
     )
     .all(target);
   // One transaction: a process killed in between would leave files that no change can replace.
-  const committing = db.transaction((): ReleaseOutcome => {
+  const transaction = db.transaction((): ReleaseOutcome => {
     const outcome = commitRelease(manifest, {
       reason: `rollback to ${target}`,
       files: notes.flatMap(({ path, digest, size }) =>
@@ -71,5 +71,5 @@ export function rollBack(manifest: Manifest, target: number, now: Date): Release
     db.query("UPDATE files SET as_of = 0 WHERE as_of = ?").run(Number.MAX_SAFE_INTEGER);
     return outcome;
   });
-  return committing.immediate();
+  return transaction.immediate();
 }

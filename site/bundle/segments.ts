@@ -79,7 +79,7 @@ export function openSegments(folder: string, newest: () => number = () => 0) {
       }
     }
   };
-  const opened = (pack: number): number => {
+  const fileOf = (pack: number): number => {
     const open = reading.get(pack);
     if (open !== undefined) return open;
     const file = openSync(pathOf(pack), "r");
@@ -94,8 +94,8 @@ export function openSegments(folder: string, newest: () => number = () => 0) {
         writing !== null && writing.end < segmentBytesMax && existsSync(pathOf(writing.pack));
       const into = writing !== null && isUsable ? writing : begin();
       const start = into.end;
-      for (let done = 0; done < record.length;) {
-        done += writeSync(into.file, record, done, record.length - done, start + done);
+      for (let offset = 0; offset < record.length;) {
+        offset += writeSync(into.file, record, offset, record.length - offset, start + offset);
       }
       into.end += record.length;
       return { pack: into.pack, start, length: record.length };
@@ -106,7 +106,7 @@ export function openSegments(folder: string, newest: () => number = () => 0) {
     read: ({ pack, start, length }: Location): Buffer<ArrayBuffer> | null => {
       try {
         const bytes = Buffer.allocUnsafe(length);
-        return bytes.subarray(0, readSync(opened(pack), bytes, 0, length, start));
+        return bytes.subarray(0, readSync(fileOf(pack), bytes, 0, length, start));
       } catch (error) {
         if (codeOf(error) === "ENOENT") return null;
         throw error;

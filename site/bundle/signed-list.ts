@@ -30,8 +30,11 @@ const shardDigits = (files: number, perShard = filesPerShardMax): number =>
 
 /** The names of the lists below a list, in order: 256 below the root, which is named "", and 16 below each other list. */
 export const namesBelow = (name: string): string[] => {
-  const own = name === "" ? 2 : 1;
-  return Array.from({ length: 16 ** own }, (_, at) => name + at.toString(16).padStart(own, "0"));
+  const digits = name === "" ? 2 : 1;
+  return Array.from(
+    { length: 16 ** digits },
+    (_, at) => name + at.toString(16).padStart(digits, "0"),
+  );
 };
 
 const shardsFolder = feedPaths.shard("").slice(0, -".json".length);
@@ -43,8 +46,8 @@ type DraftOptions = {
   /** Whether to write every shard again. */
   full: boolean;
   /** Files that will be committed together with the list (`own`), and paths that leave with it (`gone`). */
-  own: readonly NewFile[];
-  gone?: readonly string[];
+  ownFiles: readonly NewFile[];
+  removedPaths?: readonly string[];
   perShard?: number;
   digits?: number;
 };
@@ -68,16 +71,16 @@ export function draftManifest(
   const since = spool === null ? listed_release : current_release;
   const { current_release: release } = manifest.state();
   const overlay = [...overlaySince(manifest, since, options)];
-  const changed = overlay.map(([path, file]) => ({ path, file, hash: sha256Of(path) }));
-  const counted = spool?.count() ?? totalsOf(current).files;
-  const { digits = shardDigits(counted, perShard) } = options;
+  const changes = overlay.map(([path, file]) => ({ path, file, hash: sha256Of(path) }));
+  const fileCount = spool?.count() ?? totalsOf(current).files;
+  const { digits = shardDigits(fileCount, perShard) } = options;
   const writer = shardWriter(blobs, digits, spool?.read);
-  const shards = writer.listsBelow("", current, changed);
+  const shards = writer.listsBelow("", current, changes);
   spool?.close();
   const root = { ...totalsOf(shards), shards };
-  const right = shardDigits(root.files, perShard);
-  if (writer.isLost() || right !== digits) {
-    return draftManifest(parts, { ...options, full: true, digits: right });
+  const digitsNeeded = shardDigits(root.files, perShard);
+  if (writer.isLost() || digitsNeeded !== digits) {
+    return draftManifest(parts, { ...options, full: true, digits: digitsNeeded });
   }
   const { files } = writer;
   const newPaths = new Set(files.map(({ path }) => path));
@@ -102,7 +105,7 @@ function shardWriter(
     if (list[kind] === undefined) isLost = true;
     return list;
   };
-  const written = (list: ManifestShard, totals: Pick<ShardReference, "files" | "bytes">) => {
+  const writeShard = (list: ManifestShard, totals: Pick<ShardReference, "files" | "bytes">) => {
     const body = encoder.encode(`${JSON.stringify(list)}\n`);
     const path = feedPaths.shard(list.shard);
     const file = { path, ...blobs.put(body, path) };
@@ -116,23 +119,23 @@ function shardWriter(
   ) => {
     if (shard.length < digits) {
       const parts = listsBelow(shard, heldIn(before, "parts")?.parts ?? [], changes);
-      return written({ shard, parts }, totalsOf(parts));
+      return writeShard({ shard, parts }, totalsOf(parts));
     }
     const oldEntries = readAll?.(shard) ?? heldIn(before, "files")?.files ?? [];
     const entries = withChanges(oldEntries, changes);
-    const each = entries.map(({ size }) => ({ files: 1, bytes: size }));
-    return written({ shard, files: entries }, totalsOf(each));
+    const totals = entries.map(({ size }) => ({ files: 1, bytes: size }));
+    return writeShard({ shard, files: entries }, totalsOf(totals));
   };
   /** The lists below a list; those without changes stay as they were. */
   const listsBelow = (
     name: string,
-    held: readonly ShardReference[],
-    changed: readonly FileChange[],
+    shards: readonly ShardReference[],
+    fileChanges: readonly FileChange[],
   ): ShardReference[] => {
     const names = namesBelow(name);
-    const byName = Map.groupBy(changed, ({ hash }) => hash.slice(0, names[0]?.length));
+    const byName = Map.groupBy(fileChanges, ({ hash }) => hash.slice(0, names[0]?.length));
     return names.map((each, at) => {
-      const [before, changes] = [held[at], byName.get(each)];
+      const [before, changes] = [shards[at], byName.get(each)];
       return before !== undefined && changes === undefined
         ? before
         : list(each, before, changes ?? []);
@@ -156,24 +159,24 @@ function knownShards({ manifest, blobs }: ManifestParts): ShardReference[] {
   const root = manifest.find(feedPaths.manifest);
   if (root === null || !blobs.has(root.digest)) return [];
   const { shards } = JSON.parse(blobs.read(root.digest).toString()) as BundleManifest;
-  const whole = shards.every(
+  const isWhole = shards.every(
     ({ path, sha256 }) => manifest.find(path)?.digest === sha256 && blobs.has(sha256),
   );
-  return whole ? shards : [];
+  return isWhole ? shards : [];
 }
 
 function overlaySince(
   { files, removedSince }: Manifest,
   release: number,
-  { own, gone = [] }: DraftOptions,
+  { ownFiles, removedPaths = [] }: DraftOptions,
 ): Overlay {
   const overlay: Overlay = new Map();
   for (const path of removedSince(release)) overlay.set(path, null);
   for (const { path, digest, size, doomed_at } of files("release > ?", [release])) {
     overlay.set(path, doomed_at === null ? { digest, size } : null);
   }
-  for (const { path, digest, size } of own) overlay.set(path, { digest, size });
-  for (const path of gone) overlay.set(path, null);
+  for (const { path, digest, size } of ownFiles) overlay.set(path, { digest, size });
+  for (const path of removedPaths) overlay.set(path, null);
   for (const path of overlay.keys()) if (isManifestPath(path)) overlay.delete(path);
   return overlay;
 }
@@ -197,11 +200,11 @@ function spoolShards({ manifest }: ManifestParts) {
   const spool = new Database(path, { create: true });
   spool.run("PRAGMA journal_mode = OFF");
   spool.run("CREATE TABLE files (hash TEXT, path TEXT, sha256 TEXT, size INTEGER)");
-  const adding = spool.query("INSERT INTO files VALUES (?, ?, ?, ?)");
+  const insertQuery = spool.query("INSERT INTO files VALUES (?, ?, ?, ?)");
   const addAll = spool.transaction(() => {
     for (const file of manifest.files("doomed_at IS NULL")) {
       if (isManifestPath(file.path)) continue;
-      adding.run(sha256Of(file.path), file.path, file.digest, file.size);
+      insertQuery.run(sha256Of(file.path), file.path, file.digest, file.size);
     }
   });
   addAll();
@@ -209,9 +212,9 @@ function spoolShards({ manifest }: ManifestParts) {
   const reading = spool.query<ManifestEntry, [string, string]>(
     "SELECT path, sha256, size FROM files WHERE hash >= ? AND hash < ?",
   );
-  const counting = spool.query<{ n: number }, []>("SELECT count(*) AS n FROM files");
+  const countQuery = spool.query<{ n: number }, []>("SELECT count(*) AS n FROM files");
   return {
-    count: (): number => counting.get()?.n ?? 0,
+    count: (): number => countQuery.get()?.n ?? 0,
     read: (shard: string): ManifestEntry[] => reading.all(shard, `${shard}g`),
     close: () => {
       spool.close();

@@ -52,8 +52,8 @@ function answerOf(
 ): Response | null {
   if (body === null) return null;
   const { contentType, others } = headersOf(path);
-  const sent = typeof body === "string" ? body : new Uint8Array(body);
-  return new Response(bodiless ? null : sent, {
+  const content = typeof body === "string" ? body : new Uint8Array(body);
+  return new Response(bodiless ? null : content, {
     headers: { ...others, "content-type": contentType, "cache-control": "no-store" },
   });
 }

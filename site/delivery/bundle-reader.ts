@@ -99,7 +99,7 @@ function openToRead(folder: string, number: number) {
 
 /** Keeps the manifest open: closes a damaged one, and opens the file that replaces it. */
 function openManifestFile(folder: string, onDamaged: () => void) {
-  let opened = 0;
+  let openCount = 0;
   let open: OpenManifest | null = null;
   let lookAfterMs = 0;
   const close = () => {
@@ -120,7 +120,7 @@ function openManifestFile(folder: string, onDamaged: () => void) {
     if (open !== null && (inode === undefined || inode === open.inode)) return;
     close();
     try {
-      open = openToRead(folder, opened++);
+      open = openToRead(folder, openCount++);
     } catch (error) {
       trouble(error);
     }
@@ -166,8 +166,8 @@ export function waitForPublication(
     for (let place: Place = reader.current(); ; place = await nextPlace()) {
       if (place.profilesTo >= sequence && place.release > 0) {
         const failures = reader.failures();
-        const failed = failures.size > 0 && failures.has(`profile ${await profileOf(sequence)}`);
-        return failed ? null : { release: String(place.release) };
+        const hasFailed = failures.size > 0 && failures.has(`profile ${await profileOf(sequence)}`);
+        return hasFailed ? null : { release: String(place.release) };
       }
       if (place.held || performance.now() >= deadlineMs) return null;
     }

@@ -1,5 +1,6 @@
 import { sha256OfFile } from "#content/runtime/digest.ts";
-import { addressOf, qualitiesIn } from "#content/contract/base/request-address.ts";
+import { qualitiesIn } from "#content/contract/base/accept.ts";
+import { addressOf } from "#content/contract/base/request-address.ts";
 import { fileAccepted } from "#content/contract/operations/list-file.ts";
 import { statSync } from "node:fs";
 import { browseAddressOf, givingProfileOf, headersOf, redirectOf } from "./http-headers.ts";
@@ -9,7 +10,7 @@ import { addressesWhere } from "#content/language/address-pattern.ts";
 import { inSegmentBytesMax } from "#site/bundle/blobs.ts";
 import type { ManifestFile } from "#site/bundle/manifest.ts";
 import type { BundleReader } from "./bundle-reader.ts";
-import { detached } from "#content/contract/operations/query.ts";
+import { detachedCopy } from "#content/contract/operations/query.ts";
 import { weighedCache } from "#content/runtime/cache.ts";
 import { type EncodedFile, encodeFile, inPlaceOfPage, type CachedAnswer } from "./encoded-file.ts";
 
@@ -17,12 +18,12 @@ export type BundleServer = ReturnType<typeof createBundleServer>;
 
 type OnServed = (urlPath: string, request: Request) => void;
 
-const queried = addressesWhere(({ from }) => from === "queried");
+const queryAddresses = addressesWhere(({ from }) => from === "queried");
 /** Whether the request has a query, or prefers a file format to JSON, at an address where the service answers these. */
 export function asksService(request: Request): boolean {
   const { path, hasQuery } = addressOf(request);
   const isAsked = hasQuery || fileAccepted(request.headers.get("accept")) !== null;
-  return isAsked && queried.test(path.replace(/(?<=.)\/$/, ""));
+  return isAsked && queryAddresses.test(path.replace(/(?<=.)\/$/, ""));
 }
 /** Live counters, second opinions, credit, donations: the service answers these; the bundle has an older copy. */
 const alwaysLive = addressesWhere(({ from }) => from === "live");
@@ -54,7 +55,7 @@ export function createBundleServer(
   { onServed, onLost = () => {} }: { onServed?: OnServed; onLost?: (path: string) => void } = {},
 ) {
   const lookUp = openLookUp(reader, onLost);
-  const lost = (path: string): Response | null => {
+  const lostAnswer = (path: string): Response | null => {
     if (ofService.test(path) || reader.find(path) === null) return null;
     const headers = { "retry-after": "30", "content-type": "text/plain; charset=utf-8" };
     return new Response("This file is being restored. Try again in half a minute.\n", {
@@ -78,13 +79,13 @@ export function createBundleServer(
     return new Response(null, { status: 302, headers });
   };
   const atService = (path: string, query: string): Response | null => {
-    const browsed = browseAddressOf(path, query);
-    if (browsed === null || lookUp(browsed.list) === null) return null;
-    return new Response(null, { status: 302, headers: { location: browsed.location } });
+    const browseAddress = browseAddressOf(path, query);
+    if (browseAddress === null || lookUp(browseAddress.list) === null) return null;
+    return new Response(null, { status: 302, headers: { location: browseAddress.location } });
   };
   const standIn = (path: string, request: Request): Response | null =>
-    lost(path) ?? redirected(path) ?? givenAtProfile(path) ?? missing(path, request);
-  const missing = (path: string, request: Request): Response | null => {
+    lostAnswer(path) ?? redirected(path) ?? givenAtProfile(path) ?? missingAnswer(path, request);
+  const missingAnswer = (path: string, request: Request): Response | null => {
     if (
       ofService.test(path) ||
       (ofNonprofit.test(path) && otherName.test(path.replaceAll(/%../g, "")))
@@ -121,10 +122,10 @@ function openLookUp(
   reader: BundleReader,
   onLost: (path: string) => void,
 ): (urlPath: string) => EncodedFile | null {
-  const cached = weighedCache(cachedBytesMax, cachedBytes);
+  const cache = weighedCache(cachedBytesMax, cachedBytes);
   const versionNow = oncePerTurn(() => reader.version());
   const lookUp = (urlPath: string, version: number): EncodedFile | null => {
-    const entry = cached.get(urlPath);
+    const entry = cache.get(urlPath);
     if (entry?.version === version) return entry;
     const file = reader.find(urlPath);
     if (
@@ -135,10 +136,10 @@ function openLookUp(
       entry.version = version;
       return entry;
     }
-    cached.delete(urlPath);
+    cache.delete(urlPath);
     if (file === null) return null;
-    const own = reader.ownFile(file);
-    const body = own === null ? bodyOf(reader, file) : largeBody(own, file);
+    const ownPath = reader.ownFile(file);
+    const body = ownPath === null ? bodyOf(reader, file) : largeBody(ownPath, file);
     // The content is gone: either a newer release replaced the file, or it is lost.
     if (body === null) {
       const newest = reader.version();
@@ -146,25 +147,25 @@ function openLookUp(
       onLost(file.path);
       return null;
     }
-    const fresh = encodeFile(file, body, { version, read: reader.read });
+    const newEntry = encodeFile(file, body, { version, read: reader.read });
     // Detached, because the path is a slice of a URL whose query may be long.
-    cached.set(detached(urlPath), fresh);
-    if (own !== null) void compare(urlPath, file, own);
-    return fresh;
+    cache.set(detachedCopy(urlPath), newEntry);
+    if (ownPath !== null) void compare(urlPath, file, ownPath);
+    return newEntry;
   };
   /** Compares a file too large for memory with its digest while it is first sent. */
-  const compare = async (urlPath: string, file: ManifestFile, own: string): Promise<void> => {
+  const compare = async (urlPath: string, file: ManifestFile, ownPath: string): Promise<void> => {
     // If the file is gone, the next look-up notices.
-    const digest = await sha256OfFile(own).catch(() => file.digest);
+    const digest = await sha256OfFile(ownPath).catch(() => file.digest);
     if (digest === file.digest) return;
-    cached.delete(urlPath);
+    cache.delete(urlPath);
     onLost(file.path);
   };
   return (urlPath) => lookUp(urlPath, versionNow());
 }
 
-const largeBody = (own: string, { size }: ManifestFile): Blob | null =>
-  statSync(own, { throwIfNoEntry: false })?.size === size ? Bun.file(own) : null;
+const largeBody = (ownPath: string, { size }: ManifestFile): Blob | null =>
+  statSync(ownPath, { throwIfNoEntry: false })?.size === size ? Bun.file(ownPath) : null;
 
 function bodyOf(reader: BundleReader, file: ManifestFile): Blob | null {
   const bytes = reader.read(file);
@@ -186,12 +187,12 @@ function oncePerTurn(ask: () => number): () => number {
 }
 
 function answerWith(
-  encoded: EncodedFile,
+  file: EncodedFile,
   request: Request,
   status: 200 | 404,
   instead: CachedAnswer | null = null,
 ): Response {
-  const { body, etag, init } = instead ?? encoded.shownTo(request);
+  const { body, etag, init } = instead ?? file.shownTo(request);
   const { headers } = init;
   const etags = request.headers.get("if-none-match");
   if (etags !== null && matches(etags, etag)) return new Response(null, { status: 304, headers });
@@ -203,10 +204,10 @@ function answerWith(
 }
 
 /** Whether an If-None-Match names this ETag. Weak forms match too, because a CDN may have weakened one of ours. */
-const matches = (wanted: string, etag: string): boolean =>
-  wanted === etag ||
-  wanted === "*" ||
-  wanted.split(",").some((name) => name.trim().replace(/^W\//, "") === etag);
+const matches = (condition: string, etag: string): boolean =>
+  condition === etag ||
+  condition === "*" ||
+  condition.split(",").some((name) => name.trim().replace(/^W\//, "") === etag);
 
 const markdownPreferences = weighedCache<boolean>(100_000, undefined, {
   memoMethod: (accept) => namesMarkdown(accept),

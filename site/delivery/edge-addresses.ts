@@ -73,13 +73,13 @@ const movedForms = formsWhere(allOf(isMoved, isEnglish)).map((form) => {
 });
 
 /** Query parameters that ask for a part of a cause's or country's list. */
-const narrowing = `(?:${[...pageParameters].join("|")})=`;
+const narrowingPattern = `(?:${[...pageParameters].join("|")})=`;
 
 const nginxMaps: EdgeParts = {
   caching: formsWhere(({ cache }) => cache !== undefined).map(
     (form) => `  "~^${patternOf(form)}$" "${cacheControls[form.cache ?? "page"]}";`,
   ),
-  "what narrows a list": [`  "~(?:^|&)${narrowing}" 1;`],
+  "what narrows a list": [`  "~(?:^|&)${narrowingPattern}" 1;`],
   "what of the API is no file": [
     String.raw`  "~^(GET|HEAD)\ (?:${anyOf(isLive)})\??$" /.none;`,
     String.raw`  "~^(GET|HEAD)\ (?:${anyOf(allOf(isQueried, isOfApi))})\?$" /.none;`,
@@ -110,7 +110,7 @@ const varnish: EdgeParts = {
       anyOf(isLive),
     ].map((pattern) => String.raw`  if (req.url ~ "^(?:${pattern})/?(?:\?|$)") { return (pass); }`),
     String.raw`  if (req.url ~ "^(?:${anyOf((form) => isQueried(form) || isTranslated(form))})/?\?.") { return (pass); }`,
-    String.raw`  if (req.url ~ "^(?:${anyOf(isList)})\?(?:.*&)?${narrowing}") { return (pass); }`,
+    String.raw`  if (req.url ~ "^(?:${anyOf(isList)})\?(?:.*&)?${narrowingPattern}") { return (pass); }`,
   ],
 };
 
@@ -130,25 +130,25 @@ const hostPattern = ({ path, translated }: AddressForm): string =>
 
 const toHost = (form: AddressForm): string => hostPattern(form).replace("*", ":splat");
 
-const proxied = (form: AddressForm, status: string): string =>
+const proxyRule = (form: AddressForm, status: string): string =>
   `${hostPattern(form)}  ${service}${toHost(form)}  ${status}`;
 
 const redirects: EdgeParts = {
   addresses: [
     // An exclamation mark makes the rule win over files.
     ...formsWhere((form) => isLive(form) || (form.from === "queried" && !isFileByName(form))).map(
-      (form) => proxied(form, "200!"),
+      (form) => proxyRule(form, "200!"),
     ),
     ...movedForms.map(
       ({ form }) => `${hostPattern(form)}  ${form.moved?.replaceAll(/\{(\w+)\}/g, ":$1")}  308`,
     ),
-    ...formsWhere(allOf(isOfService, not(isOfApi))).map((form) => proxied(form, "200!")),
+    ...formsWhere(allOf(isOfService, not(isOfApi))).map((form) => proxyRule(form, "200!")),
     ...formsWhere((form) => isFileByName(form) && isOfApi(form) && !form.path.includes(".")).map(
       (form) => `${hostPattern(form)}  ${hostPattern(form)}.json  200`,
     ),
     `/api/*  ${service}/api/:splat  200`,
     ...formsWhere((form) => form.translated && form.from === "service" && !isMoved(form)).map(
-      (form) => proxied(form, "200"),
+      (form) => proxyRule(form, "200"),
     ),
   ],
 };
@@ -165,8 +165,8 @@ export const edgeParts: Readonly<Record<string, EdgeParts>> = {
 /** Replaces each generated part of a configuration: the lines from "From the table of addresses: name" to "End of it". */
 export function withParts(text: string, parts: EdgeParts): string {
   return Object.entries(parts).reduce(
-    (whole, [name, lines]) =>
-      whole.replace(
+    (match, [name, lines]) =>
+      match.replace(
         new RegExp(
           `( *(?:#|//) From the table of addresses: ${name}\\n)[^]*?( *(?:#|//) End of it\\n)`,
         ),

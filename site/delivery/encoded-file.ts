@@ -1,4 +1,4 @@
-import { acceptsEncoding, compressFromBytes } from "#content/contract/base/request-address.ts";
+import { acceptsEncoding, compressFromBytes } from "#content/contract/base/accept.ts";
 import { weighedCache } from "#content/runtime/cache.ts";
 import { headersOf } from "./http-headers.ts";
 import type { ManifestFile } from "#site/bundle/manifest.ts";
@@ -48,63 +48,63 @@ export function encodeFile(
     "content-type": contentType,
     "cache-control": cacheControl,
     ...others,
-    ...varying(/\.html$|^api\/nonprofits\.json$/.test(file.path), shrinks),
+    ...varyHeader(/\.html$|^api\/nonprofits\.json$/.test(file.path), shrinks),
     etag,
   });
   const plain: CachedAnswer = { body, etag, init: { status: 200, headers } };
-  const compressed: Partial<Record<Encoding, CachedAnswer>> = {};
+  const answers: Partial<Record<Encoding, CachedAnswer>> = {};
   const shownTo = (request: Request): CachedAnswer => {
     const encoding = shrinks ? encodingFor(request.headers.get("accept-encoding")) : null;
     if (encoding === null) return plain;
-    const answer = compressed[encoding];
+    const answer = answers[encoding];
     if (answer !== undefined) return answer;
-    const whole = read(file);
-    if (whole === null) return plain;
-    return (compressed[encoding] = compress(plain, whole, encoding));
+    const bytes = read(file);
+    if (bytes === null) return plain;
+    return (answers[encoding] = compress(plain, bytes, encoding));
   };
   return { file, version, shownTo };
 }
 
 /** The Vary header: pages vary by `accept` (markdown), the list too (as a file), and what shrinks by `accept-encoding`. */
-const varying = (isNegotiated: boolean, shrinks: boolean): { vary?: string } => {
+const varyHeader = (isNegotiated: boolean, shrinks: boolean): { vary?: string } => {
   const vary = [...(isNegotiated ? ["accept"] : []), ...(shrinks ? ["accept-encoding"] : [])];
   return vary.length === 0 ? {} : { vary: vary.join(", ") };
 };
 
-const negotiated = new WeakMap<CachedAnswer, CachedAnswer>();
+const negotiatedAnswers = new WeakMap<CachedAnswer, CachedAnswer>();
 
 /** A markdown file sent at a page's address. Caches that ignore Vary must not store it: they would show it to browsers. */
 export function inPlaceOfPage(page: CachedAnswer, path: string): CachedAnswer {
-  const answer = negotiated.get(page);
+  const answer = negotiatedAnswers.get(page);
   if (answer !== undefined) return answer;
   const headers = new Headers(page.init.headers);
   headers.set("vary", "accept, accept-encoding");
   headers.set("cache-control", negotiatedCacheControl);
   headers.set("content-location", `/${path}`);
   const inPlace: CachedAnswer = { ...page, init: { status: 200, headers } };
-  negotiated.set(page, inPlace);
+  negotiatedAnswers.set(page, inPlace);
   return inPlace;
 }
 
 export const negotiatedCacheControl = "private, max-age=60";
 
-function compress({ init, etag }: CachedAnswer, whole: Bytes, encoding: Encoding): CachedAnswer {
-  const own = `${etag.slice(0, -1)}-${encoding}"`;
+function compress({ init, etag }: CachedAnswer, bytes: Bytes, encoding: Encoding): CachedAnswer {
+  const ownEtag = `${etag.slice(0, -1)}-${encoding}"`;
   const headers = new Headers(init.headers);
   headers.set("content-encoding", encoding);
-  headers.set("etag", own);
-  const body = new Blob([new Uint8Array(compressors[encoding](whole))]);
-  return { body, etag: own, init: { status: 200, headers } };
+  headers.set("etag", ownEtag);
+  const body = new Blob([new Uint8Array(compressors[encoding](bytes))]);
+  return { body, etag: ownEtag, init: { status: 200, headers } };
 }
 
 /** A cache, because clients send the same few headers repeatedly. */
 const encodings = weighedCache<Encoding | "identity">(100_000, undefined, {
-  memoMethod: (accepted) =>
-    (["br", "gzip"] as const).find((name) => acceptsEncoding(accepted, name)) ?? "identity",
+  memoMethod: (acceptEncoding) =>
+    (["br", "gzip"] as const).find((name) => acceptsEncoding(acceptEncoding, name)) ?? "identity",
 });
 
 /** The encoding that a client accepts, brotli before gzip; null for none. */
-function encodingFor(accepted: string | null): Encoding | null {
-  const encoding = accepted === null ? "identity" : encodings.memo(accepted);
+function encodingFor(acceptEncoding: string | null): Encoding | null {
+  const encoding = acceptEncoding === null ? "identity" : encodings.memo(acceptEncoding);
   return encoding === "identity" ? null : encoding;
 }

@@ -40,7 +40,7 @@ const contentSecurityPolicy = fileHeaders.content_security_policy.join("; ");
 const { always } = fileHeaders;
 
 /** Files that programs read: their Link header points to the descriptions of the API. Source: RFC 8288. */
-const linked =
+const linkedPaths =
   /^(?:index\.html|\.well-known\/api-catalog|(?:api|changes|search)\/.*|nonprofits\/[^/]+\.md)$/;
 
 /**
@@ -49,12 +49,12 @@ const linked =
  */
 export function headersOf(path: string) {
   const surrogateKeys = surrogateKeysOf(path);
-  const guarded = /\.(html|m?js)$/.test(path);
+  const isGuarded = /\.(html|m?js)$/.test(path);
   const others: Readonly<Record<string, string>> = {
     ...always,
     "cache-tag": surrogateKeys.join(","),
-    ...(guarded ? { "content-security-policy": contentSecurityPolicy } : {}),
-    ...(linked.test(path) ? { link: descriptionLinks.join(", ") } : {}),
+    ...(isGuarded ? { "content-security-policy": contentSecurityPolicy } : {}),
+    ...(linkedPaths.test(path) ? { link: descriptionLinks.join(", ") } : {}),
   };
   return {
     contentType: contentTypeOf(path),
@@ -84,8 +84,8 @@ function surrogateKeysOf(path: string): string[] {
   if (path === "404.html") return [missingKey, "all"];
   const slug = profilePath.exec(path)?.[1];
   if (slug !== undefined) return [`profile:${slug}`, "profiles", "all"];
-  const whole = wholeListPath.exec(path);
-  if (whole !== null) return [`list:all/${whole[1] ?? "1"}`, "list:all", "lists", "all"];
+  const wholeList = wholeListPath.exec(path);
+  if (wholeList !== null) return [`list:all/${wholeList[1] ?? "1"}`, "list:all", "lists", "all"];
   const [, kind, name = "", page = "1"] = listPath.exec(path) ?? [];
   if (kind === undefined) return [`file:${path}`, "all"];
   const list = kind === "causes" ? `cause:${name}` : `country:${name}`;
@@ -101,8 +101,10 @@ export function filePathsFor(urlPath: string): string[] {
   if (path === null) return [];
   if (path === "") return ["index.html"];
   const name = path.startsWith("countries/") ? path.toLowerCase() : path;
-  const derived = name.startsWith("api/") ? `${name}.json` : `${name}.html`;
-  return name.slice(name.lastIndexOf("/")).includes(".") ? [name, derived] : [derived, name];
+  const derivedName = name.startsWith("api/") ? `${name}.json` : `${name}.html`;
+  return name.slice(name.lastIndexOf("/")).includes(".")
+    ? [name, derivedName]
+    : [derivedName, name];
 }
 
 function decoded(urlPath: string): string | null {

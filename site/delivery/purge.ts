@@ -40,12 +40,12 @@ const retryDefault: RetryOptions = { triesMax: 3, firstMs: 100, factor: 5 };
  * its max-age, which is logged. Beyond the dialect's `keysMax` everything is purged; URLs beyond `urlsMax` expire.
  */
 export async function purgeRelease(
-  changed: readonly string[],
+  changedPaths: readonly string[],
   config: PurgeConfig,
 ): Promise<PurgeOutcome> {
   const outcome: PurgeOutcome = { requests: 0, failed: 0, leftToExpire: 0 };
   // Caches revalidate `no-cache` files on each request, so those need no purge.
-  const paths = changed.filter((path) => !headersOf(path).cacheControl.includes("no-cache"));
+  const paths = changedPaths.filter((path) => !headersOf(path).cacheControl.includes("no-cache"));
   if (paths.length === 0 || config.urls.length === 0) return outcome;
   const { mode } = config;
   const purges = mode === "url" ? byUrl(paths, outcome) : byKey(paths, dialects[mode]);
@@ -132,11 +132,11 @@ function invalidationOf(keys: readonly string[]): string {
 /** Returns an error message, null when the cache accepted the purge. */
 async function send(
   { cache, path, method, headers, body }: PurgeRequest & { cache: string },
-  { host, headers: own, sign, retry: waits = retryDefault }: PurgeConfig,
+  { host, headers: ownHeaders, sign, retry: waits = retryDefault }: PurgeConfig,
 ): Promise<string | null> {
   // A CDN's API has its own host, so only PURGE requests carry the site's.
   const site = host !== undefined && method === "PURGE" ? { host } : {};
-  const init = { method, headers: { ...own, ...headers, ...site }, body: body ?? null };
+  const init = { method, headers: { ...ownHeaders, ...headers, ...site }, body: body ?? null };
   const attempt = async () => {
     try {
       const request = (await sign?.(cache + path, init)) ?? new Request(cache + path, init);
@@ -181,14 +181,14 @@ export const gatherMsOf = ({ mode, gatherMs }: PurgeConfig): number =>
 async function purgeNew(manifest: Manifest, config: PurgeConfig): Promise<void> {
   const state = manifest.state();
   const { current_release, exported_release } = state;
-  const { purged_release: purged = 0, purged_in_folder: inFolder = 0 } = state;
+  const { purged_release: purgedRelease = 0, purged_in_folder: inFolder = 0 } = state;
   // `history` has a row for every path that a release changed.
-  const changed = manifest.selectPaths(
+  const changedPaths = manifest.selectPaths(
     `SELECT DISTINCT path FROM history
      WHERE (release > ?1 AND release <= ?2) OR (release > ?3 AND release <= ?4)`,
-    [purged, current_release, inFolder, Math.min(exported_release, purged)],
+    [purgedRelease, current_release, inFolder, Math.min(exported_release, purgedRelease)],
   );
-  await purgeRelease(changed, config);
+  await purgeRelease(changedPaths, config);
   manifest.setState({
     purged_release: current_release,
     purged_in_folder: Math.max(inFolder, Math.min(exported_release, current_release)),

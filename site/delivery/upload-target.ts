@@ -77,8 +77,8 @@ export function openS3Target(
     // Each try is signed again, because a signature is valid for minutes only.
     const attempt = async () => {
       const silent = new AbortController();
-      const late = new Error(`no answer within ${waitMs / 1_000} s`);
-      const timer = setTimeout(() => silent.abort(late), waitMs + bytes / slowestBytesPerMs);
+      const timeout = new Error(`no answer within ${waitMs / 1_000} s`);
+      const timer = setTimeout(() => silent.abort(timeout), waitMs + bytes / slowestBytesPerMs);
       const limit = AbortSignal.any([silent.signal, AbortSignal.timeout(timeoutMs), signal]);
       return answerOf(async () => {
         const request = await client.sign(url, init);
@@ -89,8 +89,8 @@ export function openS3Target(
       !answer.ok && answer.failure.kind === "unreachable" && !signal.aborted;
     return retry(attempt, mayPass, waits);
   };
-  const failureOf = async (pending: Promise<Answer>) => {
-    const answer = await pending;
+  const failureOf = async (request: Promise<Answer>) => {
+    const answer = await request;
     return answer.ok ? null : answer.failure;
   };
   return ok({
@@ -127,9 +127,10 @@ async function answerOf(send: () => Promise<Response>): Promise<Answer> {
     const body = await boundedBytes(response, answerBytesMax);
     if (response.ok) return ok(body);
     const code = /<Code>(\w{1,60})<\/Code>/.exec(new TextDecoder().decode(body))?.[1] ?? "";
-    const passing = response.status >= 500 || response.status === 429 || response.status === 408;
+    const isTransient =
+      response.status >= 500 || response.status === 429 || response.status === 408;
     // These errors come with status 400, but are temporary.
-    const again = passing || code === "RequestTimeout" || code === "SlowDown";
+    const again = isTransient || code === "RequestTimeout" || code === "SlowDown";
     return fail({
       kind: again ? "unreachable" : code === "NoSuchKey" ? "missing" : "denied",
       message: `the store answered ${response.status} ${code}`.trim(),

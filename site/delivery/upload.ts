@@ -75,19 +75,19 @@ async function bringAll(
   outcome: UploadOutcome,
 ): Promise<boolean> {
   const { concurrency = concurrencyDefault, onProgress, signal, isMine = () => true } = options;
-  let done = 0;
-  let refused = false;
+  let doneCount = 0;
+  let isRefused = false;
   const stops = () =>
-    refused || outcome.failed.length >= failuresMax || signal?.aborted === true || !isMine();
+    isRefused || outcome.failed.length >= failuresMax || signal?.aborted === true || !isMine();
   for (const stage of plan.stages) {
     await eachAtMost(concurrency, plan.files(stage), async (file) => {
       if (stops()) return;
       const failure = await bring(options, plan, file, outcome);
       if (failure !== null) {
         outcome.failed.push({ path: file.path, error: failure.message });
-        refused ||= failure.kind === "denied";
+        isRefused ||= failure.kind === "denied";
       }
-      onProgress?.(++done, plan.total);
+      onProgress?.(++doneCount, plan.total);
     });
     if (stops() || outcome.failed.length > 0) return false;
   }
@@ -97,11 +97,11 @@ async function bringAll(
 async function bring(
   options: UploadOptions,
   plan: UploadPlan,
-  planned: PlannedFile,
+  plannedFile: PlannedFile,
   outcome: UploadOutcome,
 ): Promise<UploadFailure | null> {
   const { target, extensionless = false, now } = options;
-  const { path, digest } = planned;
+  const { path, digest } = plannedFile;
   const file = digest === null ? null : contentOf(options, path, digest);
   // It left the bundle during the upload; the next pass removes it.
   if (digest !== null && file === null) return null;
@@ -128,9 +128,9 @@ async function bring(
 function contentOf(
   { blobs, manifest }: UploadOptions,
   path: string,
-  planned: string,
+  plannedDigest: string,
 ): { digest: string; body: Uint8Array<ArrayBuffer> } | null {
-  for (const digest of [planned, manifest.find(path)?.digest]) {
+  for (const digest of [plannedDigest, manifest.find(path)?.digest]) {
     if (digest === undefined) return null;
     const body = blobs.find(digest);
     if (body !== null) return { digest, body };
@@ -235,24 +235,24 @@ const deletions = 100;
 export function openUploadPlan(manifest: Manifest, target: string, since = 0) {
   const { db } = manifest;
   for (const statement of tables) db.run(statement);
-  const planning = db.prepare<null, [number, string, string | null]>(
+  const insertQuery = db.prepare<null, [number, string, string | null]>(
     "INSERT INTO temp.upload_plan (stage, path, digest) VALUES (?, ?, ?)",
   );
   const release = db.transaction(() => {
     // Removals in a release that is no longer kept are unknown.
     const from = manifest.oldestRelease() <= since + 1 ? since : 0;
-    const changed = db.query<PlannedFile, [string, string, number]>(changedFiles);
-    for (const { path, digest } of changed.iterate(target, currentRules, from)) {
-      planning.run(stageOf(path), path, digest);
+    const changedQuery = db.query<PlannedFile, [string, string, number]>(changedFiles);
+    for (const { path, digest } of changedQuery.iterate(target, currentRules, from)) {
+      insertQuery.run(stageOf(path), path, digest);
     }
-    const gone = db.query<PlannedFile, [string, number]>(from > 0 ? goneSince : goneFiles);
-    for (const { path } of gone.iterate(target, from)) planning.run(deletions, path, null);
+    const goneQuery = db.query<PlannedFile, [string, number]>(from > 0 ? goneSince : goneFiles);
+    for (const { path } of goneQuery.iterate(target, from)) insertQuery.run(deletions, path, null);
     return manifest.state().current_release;
   })();
-  const remembering = db.query<null, [string, string, string, string, number]>(
+  const rememberQuery = db.query<null, [string, string, string, string, number]>(
     `INSERT OR REPLACE INTO uploads (target, path, digest, rules, uploaded_at) VALUES (?, ?, ?, ?, ?)`,
   );
-  const forgetting = db.query<null, [string, string]>(
+  const forgetQuery = db.query<null, [string, string]>(
     "DELETE FROM uploads WHERE target = ? AND path = ?",
   );
   const stages = db
@@ -274,8 +274,8 @@ export function openUploadPlan(manifest: Manifest, target: string, since = 0) {
       }
     },
     remember: (path: string, digest: string, now: Date) =>
-      void remembering.run(target, path, digest, currentRules, now.getTime()),
-    forget: (path: string) => void forgetting.run(target, path),
+      void rememberQuery.run(target, path, digest, currentRules, now.getTime()),
+    forget: (path: string) => void forgetQuery.run(target, path),
   };
 }
 
@@ -292,20 +292,20 @@ export async function adoptUploads(
   const list = await target.get(feedPaths.manifest);
   if (!list.ok && list.failure.kind === "missing") return;
   if (!list.ok) throw new Error(list.failure.message);
-  const own = db
+  const ownList = db
     .query<{ digest: string; rules: string }, [string, string]>(
       "SELECT digest, rules FROM uploads WHERE target = ? AND path = ?",
     )
     .get(name, feedPaths.manifest);
-  if (own?.digest === sha256Of(list.value)) return;
+  if (ownList?.digest === sha256Of(list.value)) return;
   db.run("DELETE FROM uploads WHERE target = ?", [name]);
-  const adopting = db.query(
+  const adoptQuery = db.query(
     "INSERT INTO uploads (target, path, digest, rules, uploaded_at) VALUES (?, ?, ?, ?, 0)",
   );
-  const rules = own?.rules ?? currentRules;
+  const rules = ownList?.rules ?? currentRules;
   for await (const files of listedAt(target, list.value)) {
     db.transaction(() => {
-      for (const { path, sha256 } of files) adopting.run(name, path, sha256, rules);
+      for (const { path, sha256 } of files) adoptQuery.run(name, path, sha256, rules);
     })();
   }
 }

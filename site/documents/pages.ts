@@ -18,7 +18,7 @@ import type { PublicSettings } from "./page-locals.ts";
 import { changesNumbers, changesRecommended } from "./staleness.ts";
 
 const nothing = () => ({});
-const none = { asked: [], records: [], not_found: [] };
+const none = { slugs: [], records: [], not_found: [] };
 const withNumbers = { staleAfter: changesNumbers };
 const withNumbersAndPicks = {
   staleAfter: (change: Change) => changesNumbers(change) || changesRecommended(change),

@@ -223,14 +223,14 @@ export function correctionView(page: FormPageOf<"/corrections">, t: Texts) {
     } as const;
   }
   const { field, sent, key } = page;
-  const suggested: Partial<Record<CorrectionField, object>> = forms.suggested;
+  const suggestedShapes: Partial<Record<CorrectionField, object>> = forms.suggested;
   const lines = formLines("correct", linesOf(field), {
     t,
     sent,
     now: {},
     lengthMax: correctionLengthMax,
     required: ["what_is_wrong"],
-    besides: { suggested_value: suggested[field] ?? {} },
+    besides: { suggested_value: suggestedShapes[field] ?? {} },
   });
   return {
     step: "fill",
@@ -266,7 +266,7 @@ const linesOf = (field: CorrectionField): string[] => [
 ];
 
 /** Fields by which readers recognise whether a profile is theirs. */
-const telling: ReadonlySet<string> = new Set([
+const tellingFields: ReadonlySet<string> = new Set([
   "city",
   "country",
   "website",
@@ -294,7 +294,7 @@ export function onboardView(page: FormPageOf<"/onboard">, t: Texts) {
     } as const;
   }
   const { profile, sent, key } = page;
-  const view = profile === null ? registering(t) : claiming(profile, t);
+  const view = profile === null ? registrationView(t) : claimView(profile, t);
   const { required } = view;
   const lines = (names: readonly string[], now: Readonly<Record<string, string>> = {}) =>
     formLines("onboard", names, { t, sent, now, lengthMax: lengths, required });
@@ -326,7 +326,7 @@ const lengths = {
 const further = ["donation_url", "tagline", "programs", "logo_url"];
 const always = ["name", "contact_email"];
 
-const registering = (t: Texts) => ({
+const registrationView = (t: Texts) => ({
   path: `${onboardStart}?register=1`,
   title: t.text("onboard.add"),
   profile: null,
@@ -338,19 +338,19 @@ const registering = (t: Texts) => ({
   named: [],
 });
 
-function claiming(detail: NonprofitDetail, t: Texts) {
+function claimView(detail: NonprofitDetail, t: Texts) {
   const values = valuesOf(detail, t);
   // Long texts are shown above the form already.
   const short = values.filter(({ text }) => text.length <= nowLengthMax);
   const isClaimed = detail.status === "claimed" || detail.verified === 1;
-  const numbered = detail.registrations.length > 0 ? [] : ["registration_number"];
+  const numberField = detail.registrations.length > 0 ? [] : ["registration_number"];
   return {
     path: claimAddress(detail.slug),
     title: t.text(isClaimed ? "onboard.change" : "onboard.claim", { name: detail.name }),
     profile: aboutOf(detail, t),
     isClaimed,
-    known: values.filter(({ field }) => telling.has(field)),
-    names: ["website", "city", "country", "mission", ...further, ...numbered],
+    known: values.filter(({ field }) => tellingFields.has(field)),
+    names: ["website", "city", "country", "mission", ...further, ...numberField],
     now: Object.fromEntries(short.map(({ field, text }) => [field, text])),
     required: always,
     named: [

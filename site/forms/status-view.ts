@@ -219,13 +219,13 @@ export function refusalView(
 ) {
   // For a form, a 400 is shown as a 409: its address is right.
   const page = sent && status === 400 ? 409 : status;
-  const unnamed = status < 500 ? refusals["409"] : refusals.other;
-  const { title, text } = byKind[code] ?? byKind[String(page)] ?? unnamed;
+  const fallback = status < 500 ? refusals["409"] : refusals.other;
+  const { title, text } = byKind[code] ?? byKind[String(page)] ?? fallback;
   return {
     title: t.word(title),
     text: t.word(text),
     detail: exact.has(status) ? inEnglish(t, detail) : null,
-    wait: waitS === null ? null : waited(waitS, t),
+    wait: waitS === null ? null : waitText(waitS, t),
     sent,
     stored: sent ? t.text(isUnclear(status) ? "refusal.maybe_stored" : "refusal.not_stored") : null,
   };
@@ -235,7 +235,7 @@ const exact: ReadonlySet<number> = new Set([400, 409, 422]);
 /** Whether the request may have been stored: a busy or full service (503, 507) refuses before it stores. */
 const isUnclear = (status: number): boolean => status >= 500 && status !== 503 && status !== 507;
 
-const waited = (seconds: number, t: Texts): string =>
+const waitText = (seconds: number, t: Texts): string =>
   seconds > 90
     ? t.text("refusal.wait_minutes", { count: Math.ceil(seconds / 60) })
     : t.text("refusal.wait_seconds", { count: seconds });

@@ -17,7 +17,7 @@ const factRows = ["website", "founded_year", "team_size", "beneficiaries_per_yea
 const missionLengthMax = 600;
 
 /** Organisations side by side: facts alone, no score and no winner. */
-export function compareView({ asked, records, not_found }: ComparedProfiles, build: BuildInputs) {
+export function compareView({ slugs, records, not_found }: ComparedProfiles, build: BuildInputs) {
   const { t = english } = build;
   const cells = records.map((record) => cellsOf(record, build));
   const withOrgs = (path: string, more: string[] = []): string =>
@@ -25,14 +25,14 @@ export function compareView({ asked, records, not_found }: ComparedProfiles, bui
   return {
     path: records.length === 0 ? "/compare" : withOrgs("/compare"),
     json: records.length === 0 ? undefined : withOrgs("/api/compare"),
-    noindex: asked.length > 0,
+    noindex: slugs.length > 0,
     orgs: records.map(({ slug }) => slug).join(", "),
     names: records.map(({ slug, name }) => ({ name, href: `/nonprofits/${slug}` })),
     rows: (cells[0] ?? [])
       .map(({ label }, row) => ({ label, cells: cells.map((cell) => cell[row]?.lines ?? []) }))
       .filter((row) => row.cells.some((lines) => lines.length > 0)),
     notes: [
-      ...(asked.length > comparedMax ? [t.html("compare.left_out", { max: comparedMax })] : []),
+      ...(slugs.length > comparedMax ? [t.html("compare.left_out", { max: comparedMax })] : []),
       ...not_found.map(({ slug, nearest }) => {
         const links = nearest.map((near) => linkHtml(withOrgs("/compare", [near.slug]), near.name));
         const others = links.map((link, at) => [at > 0 && ", ", link]);

@@ -73,10 +73,12 @@ export const originsHtml = (
   { register_facts }: NonprofitDetail,
   t: Texts,
 ): Html | null => {
-  const linked = new Set(register_facts.map(({ register }) => register));
+  const linkedRegisters = new Set(register_facts.map(({ register }) => register));
   const rows = origins.map(({ fields, source, register, link, day }, at) => {
     const host =
-      link === null || linked.has(register) ? null : markup` (${linkHtml(link.href, link.host)})`;
+      link === null || linkedRegisters.has(register)
+        ? null
+        : markup` (${linkHtml(link.href, link.host)})`;
     return markup`<li popover id="from-${at + 1}">${source}${host}, ${t.date(day)}<span class="note">${fields}</span></li>`;
   });
   if (rows.length === 0) return null;
@@ -96,7 +98,7 @@ export function registerHtml(register: RegisterFacts, detail: NonprofitDetail, t
   const rows = factsBeside(register, detail)
     .filter(({ name }) => !answers.some(({ question }) => question === name))
     .map((fact) => rowHtml(t.word(fact.label), valueHtml(fact, t)));
-  const answered = answers.map((answer) => answerHtml(answer, null, t));
+  const answerRows = answers.map((answer) => answerHtml(answer, null, t));
   const link = safeLink(register.record_url);
   const record =
     link === null ? null : markup`<a href="${link}">${t.text("register.record")}</a>. `;
@@ -106,7 +108,7 @@ export function registerHtml(register: RegisterFacts, detail: NonprofitDetail, t
     attribution,
     licence: markup`<a href="${licence.url}">${t.word(licence.name)}</a>`,
   });
-  return markup`<section class="register"><h2>${name}</h2><p class="note"><span class="state">${standing}</span>. ${record}${licenced}</p><dl class="facts">${rows}${answered}</dl></section>`;
+  return markup`<section class="register"><h2>${name}</h2><p class="note"><span class="state">${standing}</span>. ${record}${licenced}</p><dl class="facts">${rows}${answerRows}</dl></section>`;
 }
 
 const isOf = ({ register, org_id, as_of }: RegisterFacts, answer: GiverAnswer): boolean =>

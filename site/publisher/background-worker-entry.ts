@@ -24,8 +24,8 @@ const store = await openStore({
   migrated: true,
 });
 const manifest = openManifest(settings.bundleFolder, { readonly: true });
-const damaged = new Set<string>();
-const blobs = openBlobs(manifest, { onDamaged: (digest) => damaged.add(digest) });
+const damagedDigests = new Set<string>();
+const blobs = openBlobs(manifest, { onDamaged: (digest) => damagedDigests.add(digest) });
 let opened: ReturnType<typeof openRendering> | undefined;
 /** The first task that renders opens it; making an index needs no compiled site. */
 const rendering = () => (opened ??= openRendering());
@@ -42,7 +42,7 @@ const tasks: SlowTasks = {
   makeIndexes: (job) => makeIndexes({ store, manifest, blobs }, job),
   makeData: () => makeData({ manifest, blobs, baseUrl }),
   writeDataFiles,
-  renderBatch: async (keys) => renderBatch(await rendering(), damaged, keys),
+  renderBatch: async (keys) => renderBatch(await rendering(), damagedDigests, keys),
   makeLists: async (job) => makeLists(await rendering(), job),
   draftFeed: async (job) => draftFeed(await rendering(), job),
 };
@@ -69,9 +69,9 @@ let last: Promise<void> = Promise.resolve();
 process.on("message", (task: Task) => {
   last = last.then(async () => {
     const isBatch = task.name === "renderBatch";
-    const collecting = isBatch ? undefined : setInterval(() => Bun.gc(true), collectEveryMs);
+    const collector = isBatch ? undefined : setInterval(() => Bun.gc(true), collectEveryMs);
     process.send?.(await answer(task));
-    clearInterval(collecting);
+    clearInterval(collector);
     if (!isBatch) tidyUp();
   });
 });

@@ -36,9 +36,9 @@ function openWorker(
   let ready = Promise.withResolvers<void>();
   const tasks = pendingTasks<unknown>("background work");
   let idle: Timer | undefined;
-  const refuseAll = (what: string) => {
+  const refuseAll = (event: string) => {
     ready.resolve();
-    tasks.refuseAll(`the background worker ${what}`);
+    tasks.refuseAll(`the background worker ${event}`);
   };
   const onMessage = (message: WorkerMessage) =>
     message === "ready" ? ready.resolve() : tasks.answer(message);
@@ -98,23 +98,23 @@ const farBehind = { ...behind, nice: 10 };
 
 /** Background work in child processes: one for lists and feed, one for files of /data, a new one for each search index. */
 export function workApart(settings: WorkerSettings): BackgroundWork {
-  const shared = openWorker(settings, behind);
+  const sharedWorker = openWorker(settings, behind);
   const data = openWorker(settings, farBehind);
   return {
-    ...shared,
+    ...sharedWorker,
     makeData: () => data.makeData(),
-    close: () => [shared, data].forEach(({ close }) => close()),
+    close: () => [sharedWorker, data].forEach(({ close }) => close()),
     makeIndexes: async (job: IndexTask, signal?: AbortSignal) => {
       // Pagefind does not free much of its memory; it goes when the process ends.
-      const own = openWorker(settings, farBehind);
+      const ownWorker = openWorker(settings, farBehind);
       const timeout = AbortSignal.timeout(slowestWaitMs);
       const limit = signal === undefined ? timeout : AbortSignal.any([timeout, signal]);
-      limit.addEventListener("abort", own.close);
+      limit.addEventListener("abort", ownWorker.close);
       try {
-        return await own.makeIndexes(job);
+        return await ownWorker.makeIndexes(job);
       } finally {
-        limit.removeEventListener("abort", own.close);
-        own.close();
+        limit.removeEventListener("abort", ownWorker.close);
+        ownWorker.close();
       }
     },
   };
@@ -123,13 +123,13 @@ export function workApart(settings: WorkerSettings): BackgroundWork {
 /** Renders documents into blobs. `damaged` holds the digests of content that `blobs` found damaged and wrote again. */
 export async function renderBatch(
   { source, kinds, blobs }: Pick<PublisherContext, "source" | "kinds" | "blobs">,
-  damaged: ReadonlySet<string>,
+  damagedDigests: ReadonlySet<string>,
   keys: DocumentKey[],
 ): Promise<RenderedBatch> {
-  const rendered = await renderKeys(keys, kinds, source);
-  const { files } = storeFiles({ blobs }, rendered.files);
-  const repaired = files.filter(({ digest }) => damaged.has(digest)).map(({ path }) => path);
-  return { keys: keys.length, files, repaired, failed: rendered.failed };
+  const batch = await renderKeys(keys, kinds, source);
+  const { files } = storeFiles({ blobs }, batch.files);
+  const repaired = files.filter(({ digest }) => damagedDigests.has(digest)).map(({ path }) => path);
+  return { keys: keys.length, files, repaired, failed: batch.failed };
 }
 
 /** Background work in this process, for commands and tests, where nothing else waits for it. */

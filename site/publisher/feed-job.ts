@@ -39,22 +39,22 @@ export function openFeedJob(
 ) {
   let renewAtMs = Infinity;
   // The signing key may have changed since the list was signed, so the first run always signs again.
-  let looked = false;
-  let renewing = false;
+  let hasLooked = false;
+  let isRenewing = false;
   const dataFiles = openDataFiles(context);
   return {
     /** Makes the next run make everything again. */
     renew: (): void => {
-      renewing = true;
+      isRenewing = true;
     },
     /** `full`: makes everything again, as a full build does. `paced`: files of /data may lag behind for about an hour. */
-    run: async ({ full = renewing, paced = false } = {}) => {
+    run: async ({ full = isRenewing, paced = false } = {}) => {
       const data = await dataFiles.run({ full, paced });
       const validMs = listValidDays * dayMs;
       const { committed, issuedAtMs } = await publishFeed(context, { signer, full, validMs });
       renewAtMs = performance.now() + issuedAtMs + renewListAfterMs - context.clock().getTime();
-      looked = true;
-      if (full) renewing = false;
+      hasLooked = true;
+      if (full) isRenewing = false;
       return { ...committed, changed: [...data, ...committed.changed] };
     },
     /**
@@ -64,7 +64,7 @@ export function openFeedJob(
     dueAtMs: (): number | null => {
       const { current_release, listed_release } = context.manifest.state();
       if (current_release === 0) return null;
-      if (!looked || renewing || current_release > listed_release) return 0;
+      if (!hasLooked || isRenewing || current_release > listed_release) return 0;
       return Math.min(renewAtMs, dataFiles.dueAtMs());
     },
   };
@@ -93,7 +93,7 @@ async function publishFeed(
   const { snapshot_parts } = draft;
   const before = context.manifest.state();
   // The list does not name files that another job published after it was drafted.
-  const overtaken = before.current_release > draft.release;
+  const isOvertaken = before.current_release > draft.release;
   const outcome = await publishInSlices(context, {
     reason: "feed, snapshot and signed list",
     files: [...draft.files, ...signedFiles],
@@ -104,7 +104,7 @@ async function publishFeed(
     state: (release) => ({
       snapshot_parts,
       listed_inputs: before.inputs_digest,
-      listed_release: overtaken ? draft.release : release,
+      listed_release: isOvertaken ? draft.release : release,
       epoch: draft.epoch,
     }),
   });
@@ -136,12 +136,17 @@ export async function draftFeed(context: DraftParts, job: FeedTask): Promise<Fee
     { path: feedPaths.keys, body: job.keySet },
     { path: feedPaths.state, body: feedState(newest, parts, epoch) },
   ];
-  const own = [...snapshot, ...storeFiles(context, texts).files].filter(
+  const ownFiles = [...snapshot, ...storeFiles(context, texts).files].filter(
     ({ path, digest }) => manifest.find(path)?.digest !== digest,
   );
-  const gone = isJoined || manifest.find(feedPaths.snapshot) === null ? [] : [feedPaths.snapshot];
-  const { files, removed, ...list } = draftManifest(context, { full: job.full, own, gone });
-  const all = { files: [...own, ...files], removed: [...removed, ...gone] };
+  const removedPaths =
+    isJoined || manifest.find(feedPaths.snapshot) === null ? [] : [feedPaths.snapshot];
+  const { files, removed, ...list } = draftManifest(context, {
+    full: job.full,
+    ownFiles,
+    removedPaths,
+  });
+  const all = { files: [...ownFiles, ...files], removed: [...removed, ...removedPaths] };
   return { ...list, ...all, snapshot_parts: mark, epoch };
 }
 

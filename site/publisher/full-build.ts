@@ -63,17 +63,19 @@ export async function buildBundle(
   }
   const newest = await newestSequence(context.source.store);
   const outcome = await buildDocuments(context, options);
-  const others = [publishLunrList(context)];
+  const jobOutcomes = [publishLunrList(context)];
   if (options.feedLater === true) feedJob.renew();
-  else others.push(await feedJob.run({ full: true }));
-  const also = others.flatMap(({ changed }) => changed.map(({ path }) => path));
+  else jobOutcomes.push(await feedJob.run({ full: true }));
+  const also = jobOutcomes.flatMap(({ changed }) => changed.map(({ path }) => path));
   // Search indexes follow later: if changes came meanwhile, an index that lags behind is not a difference.
-  const lagging = context.manifest.state().fast_sequence > newest ? "search/" : null;
+  const laggingPrefix = context.manifest.state().fast_sequence > newest ? "search/" : null;
   const differing =
     outcome.differing &&
-    [...outcome.differing, ...also].filter((path) => !lagging || !path.startsWith(lagging));
+    [...outcome.differing, ...also].filter(
+      (path) => !laggingPrefix || !path.startsWith(laggingPrefix),
+    );
   noteFindings(context, { differing: differing ?? [], repaired: outcome.repaired });
-  return { ...outcome, release: others.at(-1)?.release ?? outcome.release, differing };
+  return { ...outcome, release: jobOutcomes.at(-1)?.release ?? outcome.release, differing };
 }
 
 /**
@@ -82,7 +84,7 @@ export async function buildBundle(
  */
 async function buildDocuments(
   context: PublisherContext,
-  { processes: wanted, onProgress, signal }: BuildOptions,
+  { processes: processCount, onProgress, signal }: BuildOptions,
 ): Promise<FullBuildOutcome> {
   const { manifest, source, kinds, clock, inputsDigest } = context;
   const startedAt = clock().getTime();
@@ -107,7 +109,7 @@ async function buildDocuments(
     documents += batch.keys;
     onProgress?.(documents);
   };
-  const processes = wanted ?? ((await isSmall(source.store)) ? 0 : 2);
+  const processes = processCount ?? ((await isSmall(source.store)) ? 0 : 2);
   try {
     if (processes === 0) {
       await renderHere(context, batches(), onResult, signal);
@@ -126,7 +128,7 @@ async function buildDocuments(
   const waiting = first ? 0 : await catchUp(context);
   const files = next.count();
   // The profile job may have published further changes meanwhile.
-  const reached = manifest.state();
+  const state = manifest.state();
   const outcome = commitRelease(manifest, {
     reason: first ? "first build" : "full build",
     files: next,
@@ -135,9 +137,9 @@ async function buildDocuments(
     whole: failed.length === 0,
     asOf,
     state: {
-      fast_sequence: Math.max(reached.fast_sequence, asOf),
-      slow_sequence: Math.max(reached.slow_sequence, asOf),
-      ...(reached.fast_sequence <= asOf && { known_change: mark }),
+      fast_sequence: Math.max(state.fast_sequence, asOf),
+      slow_sequence: Math.max(state.slow_sequence, asOf),
+      ...(state.fast_sequence <= asOf && { known_change: mark }),
       inputs_digest: inputsDigest,
     },
     now: clock(),
@@ -158,13 +160,13 @@ async function renderHere(
   onResult: (batch: RenderedBatch) => void,
   signal: AbortSignal | undefined,
 ): Promise<void> {
-  const damaged = new Set<string>();
-  const blobs = openBlobs(manifest, { onDamaged: (digest) => damaged.add(digest) });
-  const fresh = { kinds, blobs, source: { ...source, lists: openListIndex(source.store) } };
+  const damagedDigests = new Set<string>();
+  const blobs = openBlobs(manifest, { onDamaged: (digest) => damagedDigests.add(digest) });
+  const rendering = { kinds, blobs, source: { ...source, lists: openListIndex(source.store) } };
   try {
     for await (const keys of batches) {
       signal?.throwIfAborted();
-      onResult(await renderBatch(fresh, damaged, keys));
+      onResult(await renderBatch(rendering, damagedDigests, keys));
     }
   } finally {
     blobs.close();
@@ -202,7 +204,7 @@ async function learnDocuments({ manifest, blobs, source, kinds, inputsDigest }: 
 
 function noteFindings({ manifest, clock }: PublisherContext, findings: BuildFindings): void {
   const { db } = manifest;
-  const noting = db.transaction(() => {
+  const transaction = db.transaction(() => {
     for (const table of ["differing", "repaired"] as const) {
       db.run(`DELETE FROM ${table}`);
       db.query(`INSERT OR IGNORE INTO ${table} (path) SELECT value FROM json_each(?)`).run(
@@ -211,7 +213,7 @@ function noteFindings({ manifest, clock }: PublisherContext, findings: BuildFind
     }
     manifest.setState({ built_at: clock().getTime() });
   });
-  noting.immediate();
+  transaction.immediate();
 }
 
 /** Paths of files that differed from the bundle before a full build, and of files that were damaged on the disk. */

@@ -31,22 +31,22 @@ export function openHousekeeping(
   let durableAtMs = 0;
   const compact = openCompaction(context);
   let quietly = true;
-  let syncing = false;
+  let isSyncing = false;
   const makeThemDurable = (): void => {
-    syncing = true;
+    isSyncing = true;
     // Not awaited: a busy disk is slow, and changes must not wait for it.
     makeDurable(context)
       .catch((error: unknown) => {
         if (!signal.aborted) context.log("releases are not durable yet", { error: String(error) });
       })
       .finally(() => {
-        syncing = false;
+        isSyncing = false;
         durableAtMs = performance.now();
       });
   };
   const syncDueAtMs = (): number => {
     const { durable_release, current_release } = manifest.state();
-    if (syncing || durable_release >= current_release) return Infinity;
+    if (isSyncing || durable_release >= current_release) return Infinity;
     return durableAtMs + (quietly ? durableEveryMs : durableWhileBusyEveryMs);
   };
   const repairDueAtMs = (): number => {

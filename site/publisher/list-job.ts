@@ -83,18 +83,18 @@ export async function makeLists(context: MakingParts, job: ListsTask): Promise<L
   const keys = await staleKeys(context, changes);
   for (const number of job.feedFiles) keys.add(feedKey(number));
   const lists: ListFiles = { keys: [...keys], files: [], removed: [], failed: [] };
-  const patched = await patchSnapshot(context, changes);
-  lists.files.push(...patched.files);
-  for (const batch of batchesOf(keys.difference(patched.keys))) {
-    const rendered = await renderKeys(batch, kinds, source);
+  const patch = await patchSnapshot(context, changes);
+  lists.files.push(...patch.files);
+  for (const batch of batchesOf(keys.difference(patch.keys))) {
+    const result = await renderKeys(batch, kinds, source);
     // Skip removals of paths that are not in the bundle.
     const { files, removed } = storeFiles(
       { blobs },
-      rendered.files.filter(({ path, body }) => body !== null || manifest.find(path) !== null),
+      result.files.filter(({ path, body }) => body !== null || manifest.find(path) !== null),
     );
     lists.files.push(...files);
     lists.removed.push(...removed);
-    lists.failed.push(...rendered.failed);
+    lists.failed.push(...result.failed);
   }
   return lists;
 }

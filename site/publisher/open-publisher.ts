@@ -82,8 +82,8 @@ export async function openPublisher(settings: PublisherSettings) {
   const onDamaged = (file: string) => settings.log(damagedMessage, { error: "damaged", file });
   const lock = takePublisherLock(folders.bundle, onDamaged);
   const store = await openedStore(settings, lock);
-  const compiled = await compileSite(settings.compiledFolder ?? folders.compiled);
-  const renderer = await openRenderer(compiled.folder);
+  const site = await compileSite(settings.compiledFolder ?? folders.compiled);
+  const renderer = await openRenderer(site.folder);
   const {
     baseUrl,
     network,
@@ -96,7 +96,7 @@ export async function openPublisher(settings: PublisherSettings) {
   const workers = {
     storeUrl: settings.databaseUrl,
     storeToken: settings.databaseToken ?? null,
-    compiledFolder: compiled.folder,
+    compiledFolder: site.folder,
     ...inputs,
     bundleFolder: folders.bundle,
   };
@@ -191,9 +191,9 @@ const kindsOf = ({ pictures = false }: PublisherSettings) =>
   pictures ? documentKinds : documentKinds.filter((kind) => kind !== picture);
 
 async function tidy(context: PublisherContext, { first }: { first: boolean }): Promise<void> {
-  const wrong = first ? [] : await checkExport(context);
-  if (wrong.length > 0) {
-    const detail = { files: wrong.length, paths: wrong.slice(0, pathsLoggedMax) };
+  const wrongPaths = first ? [] : await checkExport(context);
+  if (wrongPaths.length > 0) {
+    const detail = { files: wrongPaths.length, paths: wrongPaths.slice(0, pathsLoggedMax) };
     context.log("files in the export folder had been changed; they are restored", detail);
   }
   const compact = openCompaction(context);
@@ -225,15 +225,15 @@ function repair(context: PublisherContext, precompress: boolean): void {
 function takeFolder(manifest: Manifest, { folder }: ExportFolder, precompress: boolean): void {
   const { exported_folder } = manifest.state();
   const isEmpty = readdirSync(folder).length === 0;
-  const noted = precompress ? `${folder} precompressed` : folder;
-  const isNoted = exported_folder === noted;
+  const folderNote = precompress ? `${folder} precompressed` : folder;
+  const isNoted = exported_folder === folderNote;
   // The manifest may have been lost, and with it the note.
   if (!isEmpty && !isNoted && !existsSync(join(folder, feedPaths.manifest))) {
     throw new Error(
       `ALMONER_PUBLIC_DIR: ${folder} is not empty, and holds no published directory. Name an empty folder, or remove its contents.`,
     );
   }
-  manifest.setState({ exported_folder: noted });
+  manifest.setState({ exported_folder: folderNote });
   if (isEmpty || !isNoted) manifest.setState({ exported_release: 0 });
 }
 
@@ -266,7 +266,7 @@ export async function detectRestoredStore({
   const published = Math.max(0, ...numbers);
   const begun = await beginEpoch(store, { published, now: clock() });
   const newestMark = await changeMark(store, newest);
-  const forgetting = manifest.db.transaction(() => {
+  const transaction = manifest.db.transaction(() => {
     manifest.db.run("UPDATE files SET as_of = 0");
     manifest.db.run("UPDATE releases SET fast_sequence = 0, slow_sequence = 0, inputs_digest = ''");
     manifest.setState({
@@ -278,5 +278,5 @@ export async function detectRestoredStore({
       epoch: begun,
     });
   });
-  forgetting.immediate();
+  transaction.immediate();
 }

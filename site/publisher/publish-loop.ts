@@ -37,7 +37,7 @@ export async function runPublishLoop(
   const { manifest } = context;
   const tell = failureTeller(context);
   const house = openHousekeeping(context, { releasesKept, signal });
-  const running = new Map<Slot, Promise<void>>();
+  const runs = new Map<Slot, Promise<void>>();
   const times = { pausedUntilMs: 0, buildAfterMs: 0 };
   let hasChanges = true;
 
@@ -61,10 +61,10 @@ export async function runPublishLoop(
       // A job cut short at the end commits nothing; the next process does it again.
       (error: unknown) => void (signal.aborted || onError(error)),
     );
-    running.set(
+    runs.set(
       slot,
       end.finally(() => {
-        running.delete(slot);
+        runs.delete(slot);
         work.wake();
       }),
     );
@@ -108,7 +108,7 @@ export async function runPublishLoop(
       hasChanges,
       housekeepingAtMs: house.dueAtMs({ held, quiet: !hasChanges && !listJob.isBehind() }),
       followUps: [lists, feed, search].map((job) => ({ ...job, atMs: job.dueAtMs(nowMs) })),
-      running: new Set(running.keys()),
+      running: new Set(runs.keys()),
     };
   };
 
@@ -134,7 +134,7 @@ export async function runPublishLoop(
   };
 
   signal.addEventListener("abort", () => work.wake());
-  let seen = shownBy(context);
+  let shownRelease = shownBy(context);
   while (!signal.aborted && damage === null) {
     try {
       const state = look();
@@ -142,8 +142,8 @@ export async function runPublishLoop(
       if (next.job !== "wait") await jobs[next.job](state);
       else if (await work.wait(next.untilMs)) hasChanges = true;
       const release = shownBy(context);
-      if (release === seen) continue;
-      seen = release;
+      if (release === shownRelease) continue;
+      shownRelease = release;
       searchJob.notice();
       onRelease?.();
     } catch (error) {
@@ -153,7 +153,7 @@ export async function runPublishLoop(
     }
   }
   context.background.close();
-  await Promise.all(running.values());
+  await Promise.all(runs.values());
   if (damage !== null) throw damage;
 }
 
@@ -235,7 +235,7 @@ export type LoopState = {
   running: ReadonlySet<Slot>;
 };
 
-export type Next = { job: Job } | { job: "wait"; untilMs: number };
+export type NextStep = { job: Job } | { job: "wait"; untilMs: number };
 
 /** True when no rendered file waits for its release, so housekeeping or a build may start. */
 const isFree = ({ running }: LoopState): boolean => !running.has("lists") && !running.has("build");
@@ -270,7 +270,7 @@ function followsAtMs(
 const waitMaxMs = 60_000;
 
 /** The job to do now, or how long to wait for new work. */
-export function nextJob(state: LoopState): Next {
+export function nextJob(state: LoopState): NextStep {
   const { nowMs, pausedUntilMs } = state;
   if (nowMs < pausedUntilMs) return { job: "wait", untilMs: pausedUntilMs };
   let untilMs = nowMs + waitMaxMs;
@@ -301,47 +301,47 @@ export function openWorkSignal(
   everyMs = store.embedded ? embeddedEveryMs : remoteEveryMs,
 ) {
   const manifestVersion = manifest.db.query<{ data_version: number }, []>("PRAGMA data_version");
-  let noticed = false;
-  let woken = false;
+  let hasChange = false;
+  let isWoken = false;
   let ring = () => {};
   let newestVersion = "";
   const version = async (): Promise<string> => {
-    const own = manifestVersion.get()?.data_version ?? 0;
-    return `${own} ${(await store.version()) ?? (await newestSequence(store))}`;
+    const ownVersion = manifestVersion.get()?.data_version ?? 0;
+    return `${ownVersion} ${(await store.version()) ?? (await newestSequence(store))}`;
   };
   /** If the store cannot be read, the version counts as unchanged: the next job reports the error. */
   const look = async () => {
     const now = await version().catch(() => newestVersion);
-    if (now !== newestVersion) noticed = true;
+    if (now !== newestVersion) hasChange = true;
     newestVersion = now;
   };
   const pause = (ms: number) => {
     const rung = Promise.withResolvers<void>();
     ring = rung.resolve;
-    if (noticed || woken) ring();
+    if (hasChange || isWoken) ring();
     return withTimeout(rung.promise, ms);
   };
   return {
     /** Reports that something was written. Returns at once. */
     notify: (): void => {
-      noticed = true;
+      hasChange = true;
       ring();
     },
     /** Ends the current wait, or else the next one, although nothing was written. */
     wake: (): void => {
-      woken = true;
+      isWoken = true;
       ring();
     },
     /** Waits until work comes or a time is reached; returns whether something may have been written since the last wait. */
     wait: async (untilMs: number): Promise<boolean> => {
-      while (!noticed && !woken) {
+      while (!hasChange && !isWoken) {
         await look();
         const leftMs = untilMs - performance.now();
-        if (noticed || leftMs <= 0) break;
+        if (hasChange || leftMs <= 0) break;
         await pause(Math.min(everyMs, leftMs));
       }
-      const answer = noticed;
-      [noticed, woken] = [false, false];
+      const answer = hasChange;
+      [hasChange, isWoken] = [false, false];
       return answer;
     },
   };

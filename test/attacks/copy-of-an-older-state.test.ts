@@ -119,7 +119,7 @@ test("an older list is refused, and one of the version without numbers", async (
 
 test("a list of many files names lists that are looked at, too, and changes as one made anew", async () => {
   const { context } = directory.publisher;
-  const draft = (full: boolean) => draftManifest(context, { full, own: [], perShard: 0.1 });
+  const draft = (full: boolean) => draftManifest(context, { full, ownFiles: [], perShard: 0.1 });
   const fileIn = (path: string) => join(origin, path);
   const { files, root } = draft(true);
   show();

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
-import { listen, type Listening } from "#api/http/listen.ts";
+import { listen, type Listener } from "#api/http/listen.ts";
 import { aBundle, sampleFiles, type TestBundle } from "../support/bundle.ts";
 import { hasNginx, startNginx, type TestNginx } from "../support/nginx.ts";
 import { aService, type TestService } from "../support/service.ts";
@@ -12,7 +12,7 @@ const token = "a-token-of-ada-0123456789";
 
 describe.skipIf(!ready)("the desk behind Varnish and nginx", () => {
   let service: TestService;
-  let listening: Listening;
+  let listening: Listener;
   let bundle: TestBundle;
   let nginx: TestNginx;
   let varnish: TestVarnish;

@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import { defineCommand } from "citty";
 import {
   flag,
+  optionAlone,
   textOption,
   unknownOption,
   withValues,
@@ -31,11 +32,12 @@ test.each([
 });
 
 test("an option that may stand alone does not take the next one for its value", () => {
-  const alone = { back: "-1" };
-  expect(withValues(["--back", "--json"], alone)).toEqual(["--back=-1", "--json"]);
-  expect(withValues(["--json", "--back"], alone)).toEqual(["--json", "--back=-1"]);
-  expect(withValues(["--back", "-2"], alone)).toEqual(["--back", "-2"]);
-  expect(withValues(["--back=7"], alone)).toEqual(["--back=7"]);
+  const going = { args: { back: optionAlone("-1"), json: flag } };
+  expect(withValues(going, ["--back", "--json"])).toEqual(["--back=-1", "--json"]);
+  expect(withValues(going, ["--json", "--back"])).toEqual(["--json", "--back=-1"]);
+  expect(withValues(going, ["--back", "-2"])).toEqual(["--back", "-2"]);
+  expect(withValues(going, ["--back=7"])).toEqual(["--back=7"]);
+  expect(withValues({ args: { back: textOption } }, ["--back"])).toEqual(["--back"]);
 });
 
 test("a subcommand's options are its own", () => {

@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { listen, type Listening } from "#api/http/listen.ts";
+import { listen, type Listener } from "#api/http/listen.ts";
 import { announceService, findService } from "#api/operator/running-service.ts";
 import { aNonprofit } from "../support/records.ts";
 import { aService, beside, type TestService } from "../support/service.ts";
 import { runApart, runScript } from "#test/support/processes.ts";
 
 let service: TestService;
-let listening: Listening;
+let listening: Listener;
 let leave: () => void;
 let requests = 0;
 

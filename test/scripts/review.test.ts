@@ -89,6 +89,7 @@ test("many are decided at once, and a profile is put right", async () => {
 test("says what is wrong", async () => {
   for (const [words, message] of [
     [["list", "--kind", "nonsense"], "--kind is one of onboarding, prose,"],
+    [["numbers", "--days", "366"], "--days: at most 365."],
     [["revert"], "Give --agent, --submissions, or both."],
     [["revert", "--submissions", "a"], "--submissions: give the numbers of submissions"],
   ] as const) {

@@ -66,7 +66,7 @@ const key = () => ["--key", signer.publicKey.x];
 /** The check in this process, without the command around it: what it answers, or why it does not hold. */
 const checked = async (receipt: Receipt, rpc: string) => {
   const path = file("checked.json", await textOf(receipt));
-  const pins = { key: signer.publicKey.x, own: null };
+  const pins = { key: signer.publicKey.x, directory: null };
   return checkReceipt(path, pins, rpc).catch((error: Unproven) => {
     const { kind, exitCode, details } = error;
     return { kind, exitCode, ...details };

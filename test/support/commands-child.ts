@@ -46,7 +46,7 @@ function faultOf(command: CommandDef, words: string[], whole: boolean): string |
   if (unknown !== null) return `there is no option ${unknown}`;
   if (!whole) return null;
   try {
-    parseArgs(withValues(words, { rollback: "-1" }), (command.args ?? {}) as ArgsDef);
+    parseArgs(withValues(command, words), (command.args ?? {}) as ArgsDef);
     return null;
   } catch (error) {
     return String(error);

@@ -1,6 +1,6 @@
 import { openListIndex } from "#content/find/browse-store.ts";
 import { discovery } from "#site/documents/discovery.ts";
-import { listen, type Listening } from "#api/http/listen.ts";
+import { listen, type Listener } from "#api/http/listen.ts";
 import { headersOf } from "#site/delivery/http-headers.ts";
 import { aRenderer, textOf } from "./compiled-site.ts";
 import { freePort } from "./processes.ts";
@@ -8,7 +8,7 @@ import { aService, type TestService } from "./service.ts";
 
 export type TestDirectory = {
   service: TestService;
-  listening: Listening;
+  listening: Listener;
   /** Its origin, without a trailing slash. */
   url: string;
   /** The discovery files as they were at the beginning, by path; a test may add others. */

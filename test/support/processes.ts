@@ -62,8 +62,7 @@ export function runScript(
     const load = (file: string) => import(join(code, "scripts", file));
     const { command }: { command: CommandDef } = await load(`${name}.ts`);
     const { runCommand }: { runCommand: typeof RunCommand } = await load("support/command.ts");
-    // As publish.ts has it; no other command has an option of that name.
-    return runHere(() => runCommand(command, { rollback: "-1" }), words, env);
+    return runHere(() => runCommand(command), words, env);
   });
   last = ended.catch(() => null);
   return ended;

@@ -3,7 +3,7 @@ import type { Context } from "#api/context.ts";
 import { formFields, isForm } from "#api/http/body.ts";
 import { placeWith } from "#api/http/query.ts";
 import { type Html, html, type Part } from "#content/language/html.ts";
-import { Refused } from "#api/http/problem.ts";
+import { RefusalError } from "#api/http/problem.ts";
 import { type Action, actions, paramsIn, typedValue } from "#api/operator/actions.ts";
 import { addressOf } from "#content/contract/base/request-address.ts";
 import deskForms from "#content/editorial/desk-forms.json";
@@ -217,11 +217,11 @@ export const editedIn = (members: readonly EditedMember[], sent: Form) =>
     return { name: member.name, value: member.read(typed), isChanged: typed !== text };
   });
 
-/** Reads a form as browsers send it. Throws Refused: 415 for another content type, 413 above 64 KiB. */
+/** Reads a form as browsers send it. Throws RefusalError: 415 for another content type, 413 above 64 KiB. */
 export async function formOf(request: Request) {
   if (!isForm(request.headers.get("content-type"))) {
     const detail = "The desk takes forms as browsers send them.";
-    throw new Refused({ status: 415, code: "no_form", detail });
+    throw new RefusalError({ status: 415, code: "no_form", detail });
   }
   const fields = await formFields(request);
   return {

@@ -172,7 +172,7 @@ const numeric: ReadonlySet<string> = new Set<FieldType | keyof Program>([
 ]);
 const single = (of: string, text: string) => (numeric.has(of) ? number(text) : text || null);
 
-function valueOf(type: FieldType, text: string): unknown {
+function fieldValue(type: FieldType, text: string): unknown {
   const list = lists[type];
   if (list === undefined) return single(type, text);
   const { row } = list;
@@ -196,6 +196,6 @@ const membersOf = (record: NonprofitRecord): EditedMember[] =>
       text: Array.isArray(held)
         ? held.map((entry) => lineOf(row, entry)).join("\n")
         : String(held ?? ""),
-      read: (text) => valueOf(type, text),
+      read: (text) => fieldValue(type, text),
     };
   });

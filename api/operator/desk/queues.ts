@@ -5,6 +5,7 @@ import { waitingMax } from "#content/requests/requests.ts";
 import { operatorOperations } from "#content/contract/operations/operator.ts";
 import { isRowField } from "#content/contract/enrichment.ts";
 import type { AuditEntry } from "#content/contract/operator.ts";
+import { bulkMax } from "#content/contract/review.ts";
 import {
   aboutReview,
   queueWords,
@@ -111,8 +112,13 @@ export const queueForms = {
   decideReviews: {
     page: queuePage,
     body: (visit) => ({ ids: rowsIn(visit).flat(), decision: visit.form.text("decision") }),
-    unusable: (_, visit) =>
-      rowsIn(visit).length === 0 ? "Tick what is to be decided." : undefined,
+    unusable: (_, visit) => {
+      const count = rowsIn(visit).flat().length;
+      if (count === 0) return "Tick what is to be decided.";
+      return count > bulkMax
+        ? `At most ${bulkMax} can be decided at once, and ${count} are ticked: tick fewer.`
+        : undefined;
+    },
     done: decidedPage,
   },
 } satisfies Partial<Forms>;

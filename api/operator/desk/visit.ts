@@ -1,7 +1,7 @@
 import { networks } from "#content/giving/network.ts";
 import type { Context } from "#api/context.ts";
 import { type Action, actions } from "#api/operator/actions.ts";
-import { type Refusal, Refused, storeRefusal } from "#api/http/problem.ts";
+import { type Refusal, RefusalError, storeRefusal } from "#api/http/problem.ts";
 import { type Part, html } from "#content/language/html.ts";
 import { type Session, formToken, isFormToken, sessionOf, signInPage } from "./session.ts";
 import {
@@ -161,11 +161,11 @@ const unexpected =
 
 /** The page for a refusal, for a failure of the store, and for a bug. */
 function troubled(context: Context, error: unknown): Page {
-  const refusal = error instanceof Refused ? error.refusal : storeRefusal(error);
+  const refusal = error instanceof RefusalError ? error.refusal : storeRefusal(error);
   if (refusal === null) context.log.error({ err: error }, "unexpected error");
   const { status, detail } = refusal ?? { status: 500, detail: unexpected };
-  const retry = error instanceof Refused ? undefined : refusal?.headers?.["retry-after"];
-  const title = error instanceof Refused ? "Refused" : "Trouble";
+  const retry = error instanceof RefusalError ? undefined : refusal?.headers?.["retry-after"];
+  const title = error instanceof RefusalError ? "Refused" : "Trouble";
   const page = sayingPage(title, status, notice("bad", detail), "That did not work");
   return retry === undefined ? page : { ...page, headers: { "retry-after": retry } };
 }

@@ -81,7 +81,7 @@ const listing = {
 };
 
 /** What a search is made of. */
-const searching = {
+const searchQuery = {
   q: text(
     'Words looked for in name, tagline, mission and description, with a place if you like ("food bank honolulu"), or a register number; "in quotes" words are a phrase',
     "clean water",
@@ -101,7 +101,7 @@ export const directoryOperations = operations("Directory", {
   searchNonprofits: {
     path: addresses.searchJson.path,
     query: z.object({
-      ...searching,
+      ...searchQuery,
       limit: limit(searchLimitDefault, searchLimitMax),
       offset,
       ...asFile,
@@ -113,7 +113,7 @@ export const directoryOperations = operations("Directory", {
   searchForPeople: {
     path: addresses.search.path,
     query: z.object({
-      ...searching,
+      ...searchQuery,
       page: number("page", "Page of the results, from 1", 1, pagesMax),
     }),
     ok: htmlPage,
@@ -176,7 +176,7 @@ export const directoryOperations = operations("Directory", {
     path: addresses.findOrganisations.path,
     query: z.object({
       name: parameter(
-        (given) => given.trim(),
+        (raw) => raw.trim(),
         z.string({ error: "name is the name of an organisation." }).min(1).max(filterLengthMax),
         "The organisation's name, as it is known to you; misspelt is fine. Its website, slug or register number do, too",
         "Hope Kitchen",
@@ -232,7 +232,7 @@ export const fileOperations = operations("Changes", {
 });
 
 /** An object of which the description says no more: what it holds is said where it is explained. */
-const Plain = z.looseObject({}).meta({ id: "PlainObject" });
+const PlainObject = z.looseObject({}).meta({ id: "PlainObject" });
 
 /** Files for programs whose shape nothing here reads. */
 export const plainFiles: readonly Operation[] = files.map(
@@ -244,7 +244,7 @@ export const plainFiles: readonly Operation[] = files.map(
     ok: {
       description: "The file",
       mediaType: type,
-      shape: type === "application/json" ? Plain : "text",
+      shape: type === "application/json" ? PlainObject : "text",
     },
     refusals: [404],
   }),
@@ -257,7 +257,7 @@ const McpMessage = z
 
 const mcp = {
   body: { shape: McpMessage, storesNothing: true },
-  ok: { description: "The answer, as JSON or as one event", shape: Plain },
+  ok: { description: "The answer, as JSON or as one event", shape: PlainObject },
 } as const;
 
 /** What is asked of the service itself. */

@@ -1,5 +1,5 @@
 import { csvLine } from "#content/contract/base/csv.ts";
-import { qualitiesIn } from "#content/contract/base/request-address.ts";
+import { qualitiesIn } from "#content/contract/base/accept.ts";
 import { choice, limit } from "./query.ts";
 
 /** What a whole list is to be had as at once, beside JSON page by page, and the media type of each. */

@@ -3,7 +3,7 @@ import { fail, ok, type Result } from "#content/contract/base/result.ts";
 import { unknownName } from "#content/contract/other-names.ts";
 import heads from "#content/editorial/operations.json";
 import statuses from "#content/editorial/problem-statuses.json";
-import { choice, cleaned, parameter } from "./query.ts";
+import { choice, cleanText, parameter } from "./query.ts";
 
 /** A JSON value of a description. */
 export type Json = null | boolean | number | string | Json[] | { [name: string]: Json };
@@ -177,7 +177,7 @@ export function namesAsked(
 
 const listOf = (what: string, all: string[], description: string, example: string) =>
   parameter(
-    cleaned,
+    cleanText,
     z
       .string()
       .transform((text, { issues }) => {

@@ -38,7 +38,7 @@ import {
 } from "#content/contract/profile-change.ts";
 
 const agentId = parameter(
-  (given) => given.trim(),
+  (raw) => raw.trim(),
   z.string({ error: "agent_id is the id of an agent." }).min(1).max(128),
   "Id of the agent",
   "research-bot-7",
@@ -112,12 +112,12 @@ export const operatorOperations = operations("Operator", {
   },
 });
 
-const done = ["Done", ProfileChange] as const;
+const doneAnswer = ["Done", ProfileChange] as const;
 
 /** How operators put the directory itself right. */
 export const profileOperations = operations("Operator", {
-  withdrawProfile: change(addresses.withdrawNonprofit, ProfileReason, done, [409]),
-  restoreProfile: change(addresses.restoreNonprofit, ProfileReason, done, [409]),
-  editProfile: change(addresses.editNonprofit, ProfileEdit, done, [409]),
-  mergeProfile: change(addresses.mergeNonprofit, ProfileMerge, done, [409]),
+  withdrawProfile: change(addresses.withdrawNonprofit, ProfileReason, doneAnswer, [409]),
+  restoreProfile: change(addresses.restoreNonprofit, ProfileReason, doneAnswer, [409]),
+  editProfile: change(addresses.editNonprofit, ProfileEdit, doneAnswer, [409]),
+  mergeProfile: change(addresses.mergeNonprofit, ProfileMerge, doneAnswer, [409]),
 });

@@ -3,36 +3,38 @@ import { type FilterName, incomeBandIds } from "#content/contract/browse.ts";
 import { withinKm } from "#content/contract/search.ts";
 
 /**
- * A parameter of a query string: `read` makes of its text what the shape describes; an empty one counts as absent.
+ * A parameter of a query string: `parse` makes of its text what the shape describes; an empty one counts as absent.
  * Programs may hand in the value itself.
  */
 export const parameter = <Shape extends z.ZodType>(
-  read: (text: string) => unknown,
+  parse: (text: string) => unknown,
   shape: Shape,
   description: string,
   example: unknown,
 ) =>
   z.preprocess(
-    (given) => (typeof given !== "string" ? given : given === "" ? undefined : read(given)),
+    (raw) => (typeof raw !== "string" ? raw : raw === "" ? undefined : parse(raw)),
     shape.meta({ description, examples: [example] }),
   );
 
 const textLengthMax = 1_000;
 
 /** A whole number from `min`; above `max` it is capped. */
-const capped = (min: number, max: number, error: string) =>
+const cappedNumber = (min: number, max: number, error: string) =>
   z
     .int({ error })
     .min(min, { error })
-    .overwrite((given) => Math.min(given, max));
+    .overwrite((raw) => Math.min(raw, max));
 
 /** Items in a page: `fallback` unless given; above `max` it is capped. */
 export const limit = (fallback: number, max: number) =>
   parameter(
-    whole,
-    capped(1, max, `limit is a whole number from 1 to ${max}; above that it is capped.`).default(
-      fallback,
-    ),
+    wholeNumber,
+    cappedNumber(
+      1,
+      max,
+      `limit is a whole number from 1 to ${max}; above that it is capped.`,
+    ).default(fallback),
     `Items in the answer: ${fallback} unless given, at most ${max}; above that it is capped`,
     fallback,
   );
@@ -40,8 +42,8 @@ export const limit = (fallback: number, max: number) =>
 /** Items to leave out from the start, by the name of the parameter. */
 export const skipped = (name: string) =>
   parameter(
-    whole,
-    capped(0, 2 ** 40, `${name} is a whole number from 0.`).default(0),
+    wholeNumber,
+    cappedNumber(0, 2 ** 40, `${name} is a whole number from 0.`).default(0),
     "Number of items to skip; default 0",
     0,
   );
@@ -55,8 +57,8 @@ export const number = (
   max = Number.MAX_SAFE_INTEGER,
 ) =>
   parameter(
-    whole,
-    capped(1, max, `${name} is a whole number from 1.`).optional(),
+    wholeNumber,
+    cappedNumber(1, max, `${name} is a whole number from 1.`).optional(),
     description,
     example,
   );
@@ -64,7 +66,7 @@ export const number = (
 /** A text without control characters, trimmed and cut at `lengthMax`. */
 export const text = (description: string, example: string, lengthMax = textLengthMax) =>
   parameter(
-    (given) => cleaned(given, lengthMax),
+    (raw) => cleanText(raw, lengthMax),
     z.string().max(lengthMax).optional(),
     description,
     example,
@@ -75,7 +77,7 @@ export const filterLengthMax = 200;
 /** A text by which answers are narrowed, without control characters and trimmed: no place or cause has a longer name. */
 export const filter = (name: string, description: string, example: string) =>
   parameter(
-    (given) => cleaned(given, filterLengthMax + 1),
+    (raw) => cleanText(raw, filterLengthMax + 1),
     z
       .string()
       .max(filterLengthMax, { error: `${name} has at most ${filterLengthMax} characters.` })
@@ -91,7 +93,7 @@ export const textAsItCame = (
   bounds: { minLength?: number; maxLength?: number } = {},
 ) =>
   z.preprocess(
-    (given) => given ?? "",
+    (raw) => raw ?? "",
     z.string().meta({ description, examples: [example], ...bounds }),
   );
 
@@ -103,7 +105,7 @@ export const choice = <const Values extends readonly string[]>(
   example: Values[number],
 ) =>
   parameter(
-    (given) => cleaned(given),
+    (raw) => cleanText(raw),
     z.enum(values, { error: `${name} is one of ${values.join(", ")}.` }).optional(),
     description,
     example,
@@ -114,7 +116,7 @@ const yesOrNoDigits: Readonly<Record<string, string>> = { "1": "true", "0": "fal
 /** "true" or "false", which may come in digits. */
 export const yesOrNo = (name: string, description: string) =>
   parameter(
-    (given) => yesOrNoDigits[given.trim()] ?? cleaned(given),
+    (raw) => yesOrNoDigits[raw.trim()] ?? cleanText(raw),
     z.enum(["true", "false"], { error: `${name} is one of true, false, 1, 0.` }).optional(),
     description,
     "true",
@@ -123,8 +125,8 @@ export const yesOrNo = (name: string, description: string) =>
 /** "1" or "true"; "0" and "false" are as good as absent. */
 export const flag = (name: string, description: string, example: "1" | "true") =>
   parameter(
-    (given) => {
-      const word = given.trim().toLowerCase();
+    (raw) => {
+      const word = raw.trim().toLowerCase();
       return word === "true" ? "1" : ["0", "false"].includes(word) ? undefined : word;
     },
     z.enum(["1", "true"], { error: `${name} is one of 1, true, 0, false.` }).optional(),
@@ -133,23 +135,23 @@ export const flag = (name: string, description: string, example: "1" | "true") =
   );
 
 /** NaN for what is no whole number. */
-function whole(given: string): number {
-  const digits = given.trim();
+function wholeNumber(raw: string): number {
+  const digits = raw.trim();
   return /^\+?\d+$/.test(digits) ? Math.min(Number(digits), Number.MAX_SAFE_INTEGER) : Number.NaN;
 }
 
 /** Nothing for a text without any visible character. */
-export function cleaned(given: string, lengthMax = textLengthMax): string | undefined {
+export function cleanText(raw: string, lengthMax = textLengthMax): string | undefined {
   // Control characters (and NUL above all) mean nothing in a query; SQLite would cut a text at a NUL.
-  const visible = given.replaceAll(/\p{Cc}+/gu, " ").trim();
-  return detached(visible.slice(0, lengthMax)) || undefined;
+  const visible = raw.replaceAll(/\p{Cc}+/gu, " ").trim();
+  return detachedCopy(visible.slice(0, lengthMax)) || undefined;
 }
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
 /** A copy of a text that was cut, well-formed: a slice keeps the whole text in memory for as long as anyone has it. */
-export const detached = (cut: string): string => decoder.decode(encoder.encode(cut));
+export const detachedCopy = (slice: string): string => decoder.decode(encoder.encode(slice));
 
 /** The parameters by which lists, searches and recommendations are narrowed, on their pages and for programs. They combine. */
 export const filters = {

@@ -13,7 +13,7 @@ function enhance(box: HTMLElement): void {
   const text = sayingOf(box);
   const ask = part(".ask", box) as HTMLFormElement;
   const amount = part("#give-amount", box) as HTMLInputElement;
-  const wrong = part("#give-wrong", box);
+  const wrongNote = part("#give-wrong", box);
   const service = openGivingService(directory, slug);
   const panel = openPanel(
     {
@@ -30,11 +30,11 @@ function enhance(box: HTMLElement): void {
       service,
       text,
       wallet,
-      onAmount: (asked) => {
-        wrong.textContent = asked.ok ? "" : asked.failure;
-        wrong.hidden = asked.ok;
-        part(".line", ask).classList.toggle("faulty", !asked.ok);
-        if (asked.ok) box.classList.add("chosen");
+      onAmount: (amountResult) => {
+        wrongNote.textContent = amountResult.ok ? "" : amountResult.failure;
+        wrongNote.hidden = amountResult.ok;
+        part(".line", ask).classList.toggle("faulty", !amountResult.ok);
+        if (amountResult.ok) box.classList.add("chosen");
       },
       afterwards: ({ donation_id, explorer_url }) => {
         // The confirmation moves to the top. Inserting the box's next element again makes it appear without moving.
@@ -66,8 +66,12 @@ function enhance(box: HTMLElement): void {
       if (to?.transaction === undefined || to.recipient !== wallet)
         return panel.say(text("away"), true);
       const transaction = Uint8Array.from(atob(to.transaction), (byte) => byte.charCodeAt(0));
-      const sending = by.features["solana:signAndSendTransaction"];
-      const [sent] = await sending.signAndSendTransaction({ account, transaction, chain });
+      const transactionFeature = by.features["solana:signAndSendTransaction"];
+      const [sent] = await transactionFeature.signAndSendTransaction({
+        account,
+        transaction,
+        chain,
+      });
       if (sent !== undefined) await panel.prove(bs58.encode(sent.signature));
     } catch {
       panel.say(text("wallet_not"), true);
@@ -77,7 +81,7 @@ function enhance(box: HTMLElement): void {
   const feature = "solana:signAndSendTransaction";
   offerWallets(part(".wallets", box), { feature, chain, label }, pay);
   offerCopying(part(".copy", box), part(".wallet", box));
-  const wanted = new URLSearchParams(location.search).get("amount");
-  if (wanted !== null) amount.value = wanted;
+  const amountText = new URLSearchParams(location.search).get("amount");
+  if (amountText !== null) amount.value = amountText;
   if (location.hash === "#pay") void panel.show();
 }

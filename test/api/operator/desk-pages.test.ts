@@ -18,7 +18,7 @@ const well = {
   profilesTo: 1_000_000,
   listsTo: 1_000_000,
   failures: 0,
-  silentMs: null,
+  silentMs: 0,
   pid: 0,
 };
 let published = well;
@@ -237,9 +237,10 @@ describe("health", () => {
     const yesterday = Date.now() / 1_000 - 3 * 86_400;
     utimesSync(mark, yesterday, yesterday);
     expect((await health()).warnings).toContain("The last backup is 3 days old.");
-    published = { ...published, profilesTo: 0, listsTo: 0, failures: 2 };
+    published = { ...published, profilesTo: 0, listsTo: 0, failures: 2, silentMs: 31_000 };
     const found = await health();
     expect(found.publication).toMatchObject({ release: 3, failures: 2 });
+    expect(found.warnings).toContainEqual(expect.stringContaining("no sign of life for 31 s"));
     expect(found.publication?.profiles_behind).toBe(found.store.newest_change);
     expect(found.store.bytes).toBeGreaterThan(10_000);
     expect(found.store.free_bytes).toBeGreaterThan(0);

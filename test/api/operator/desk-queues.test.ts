@@ -218,6 +218,11 @@ describe("a queue", () => {
     expect(page.$("main").text()).not.toContain("prose-");
     const box = page.$("input[type=checkbox]").first().attr("name") ?? "";
     expect(box).toBe(`review.${ids.join(",")}`);
+    const all = Array.from({ length: 101 }, (_, at) => `prose-${at + 1}`).join(",");
+    const tooMany = { [`review.${all}`]: "1", decision: "rejected", reason: "Spam." };
+    expect(alerts(await ada.send(page, "Approve the ticked", tooMany))).toBe(
+      "At most 100 can be decided at once, and 101 are ticked: tick fewer.",
+    );
     const done = await ada.send(page, "Approve the ticked", { [box]: "1", decision: "approved" });
     expect(alerts(done)).toBe("1 approved.");
     expect(links(done)).toEqual([`prose-${other}`]);

@@ -6,8 +6,8 @@ import { aNonprofit } from "#test/support/records.ts";
 import { aService } from "#test/support/service.ts";
 
 const draw: Pick<NonNullable<Context["draw"]>, "compare"> = {
-  compare: async ({ asked, records, not_found }, { language }) =>
-    Response.json({ asked, slugs: records.map(({ slug }) => slug), not_found, language }),
+  compare: async ({ slugs, records, not_found }, { language }) =>
+    Response.json({ asked: slugs, slugs: records.map(({ slug }) => slug), not_found, language }),
 };
 const service = await aService({
   records: [

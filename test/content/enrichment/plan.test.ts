@@ -23,7 +23,7 @@ function fromB(
   return {
     job: { mode: "agents", network: "4:b", secret: null, idempotencyKey: null, now },
     agent_key: null,
-    fresh: columns,
+    submission: columns,
     state: {
       ...{ live: null, own: null, votes: [], agent_count: 0, refused: null, any_rejected: 0 },
       ...state,

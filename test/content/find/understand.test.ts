@@ -19,8 +19,8 @@ import {
   withPair,
 } from "#content/find/query.ts";
 
-const formsOf = (typed: string, alone = false) =>
-  withForms(searchWords(typed), { typed, alone }).map(({ forms, also = [] }) => [
+const formsOf = (text: string, alone = false) =>
+  withForms(searchWords(text), { text, alone }).map(({ forms, also = [] }) => [
     ...forms,
     ...also.map((match) => (match.endsWith("*") ? "initials" : match.replaceAll('"', ""))),
   ]);

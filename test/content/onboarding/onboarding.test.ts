@@ -129,11 +129,11 @@ describe("an approval", () => {
     const live = { mission: "Old.", website: "https://old.example" };
     const before = { ...live, city: null, country_code: "KE" };
     const filled = outcome("claim", sent, before);
-    expect(filled.kept).toEqual(["mission", "website"]);
+    expect(filled.keptFields).toEqual(["mission", "website"]);
     const verified = { verified: 1, status: "claimed", city: "Kisumu" };
     expect(filled.after).toMatchObject({ ...live, ...verified });
     const replaced = outcome("change", sent, before);
-    expect(replaced.kept).toEqual([]);
+    expect(replaced.keptFields).toEqual([]);
     expect(replaced.after).toMatchObject({ ...places, mission: "New." });
     const changed = ["city", "contact_email", "mission", "website"];
     expect(Object.keys(replaced.after.provenance).sort()).toEqual(changed);
@@ -157,9 +157,9 @@ describe("an approval", () => {
     const old = { description: null, beneficiaries_per_year: null, location: null };
     const programs = [{ name: "Old.", ...old }];
     const before = { mission: "Old.", city: "Lamu", website: "https://old.example", programs };
-    const { after, kept, corrected } = outcome("claim", sent, before);
+    const { after, keptFields, correctedFields } = outcome("claim", sent, before);
     expect(after.programs).toEqual(programs);
-    expect([kept, corrected]).toEqual([["mission"], ["city"]]);
+    expect([keptFields, correctedFields]).toEqual([["mission"], ["city"]]);
     expect(after).toMatchObject({ mission: "Old.", city: "Kisumu", website: before.website });
     expect(after.provenance["city"]?.set_by).toBe("organisation");
   });
@@ -176,7 +176,7 @@ describe("an approval", () => {
       [{ host: proven, proof, revokedBefore: true }, "taken back"],
     ] as const) {
       const { after, wallet } = held(more);
-      expect([after.usdc_wallet, wallet?.held]).toEqual([null, expect.stringContaining(why)]);
+      expect([after.usdc_wallet, wallet?.holdReason]).toEqual([null, expect.stringContaining(why)]);
     }
     const shown = { wallet_challenge: "c", wallet_signature: "s" };
     for (const [more, before, after, why] of [
@@ -189,7 +189,10 @@ describe("an approval", () => {
         "it replaces another wallet",
       ],
     ] as const)
-      expect(held({ ...more, proof }, before)).toMatchObject({ after, wallet: { held: why } });
+      expect(held({ ...more, proof }, before)).toMatchObject({
+        after,
+        wallet: { holdReason: why },
+      });
   });
 
   test("of a registration makes a profile", () => {
@@ -341,7 +344,7 @@ describe("checks", () => {
   const plain = {
     type: "claim",
     profile: aNonprofit({ contact_email: "A@B.example", website, name: "Hope House" }),
-    ...{ proven: false, host: unproven, whyHeld: null, heldUntil: null, stoppedFor: null },
+    ...{ isProven: false, host: unproven, whyHeld: null, heldUntil: null, stoppedFor: null },
     ...{ duplicates: [], otherOwners: [], rivals: 0 },
   } as const;
   const outcomesOf = (body: object, more: object, stored: object = {}) => {
@@ -355,7 +358,7 @@ describe("checks", () => {
   const bySelf = { profile: known("website", "organisation") };
   const wallet = { usdc_wallet: address };
   const vault = { usdc_wallet: "BVMmxrEG9dkxqZK2vSZzHgDS6DwS6VAcWqBBvvL48SaY" };
-  const held = { proven: true, heldUntil: "soon", otherOwners: ["x"] };
+  const held = { isProven: true, heldUntil: "soon", otherOwners: ["x"] };
   const owned = { "held wallet": "noted", "wallet owner": "failed" };
   test.each([
     [{}, {}, { "e-mail": "passed", duplicates: "passed", host: "noted" }],

@@ -12,8 +12,8 @@ const waits = (id: number, said: ReturnType<typeof vote>, counts = true): Pendin
   ...{ id, ...said, counts },
 });
 const alone: DraftSituation = {
-  ...{ phase: 3, mine: vote("b"), mode: "agents", waiting: [], live: null },
-  ...{ sensitive: false, test_data: false, refused: false },
+  ...{ phase: 3, vote: vote("b"), mode: "agents", pendingVotes: [], live: null },
+  ...{ sensitive: false, test_data: false, isRefused: false },
 };
 const operator = (because: string, confidence = 1) =>
   ({ kind: "operator", because, confidence }) as DraftDecision;
@@ -24,7 +24,7 @@ const promoted = (confidence: number, winner: number): DraftDecision => ({
 const live = (normalised_value: string) => ({ live: { by_consensus: true, normalised_value } });
 const byHand = { live: { by_consensus: false, normalised_value: "wells" } };
 /** One draft of agent a waits. */
-const a1 = (said = vote("a"), counts = true) => ({ waiting: [waits(1, said, counts)] });
+const a1 = (said = vote("a"), counts = true) => ({ pendingVotes: [waits(1, said, counts)] });
 const three = [waits(7, vote("c")), waits(3, vote("a")), waits(1, vote("x", "schools"))];
 const [home, near] = [vote("a", "wells", "n1"), vote("b", "wells", "n1")];
 const strict = { mode: "networks", ...a1(home) } as const;
@@ -33,7 +33,7 @@ const cases: [title: string, given: Partial<DraftSituation>, becomes: DraftDecis
   ["in phase 2 a draft waits for the operator", { phase: 2 }, operator("phase_2")],
   ["in phase 2 agreement changes nothing", { phase: 2, ...a1() }, operator("phase_2", 2)],
   ["in phase 3 the first agent waits", {}, awaiting(1)],
-  ["agents that agree promote the earliest one's words", { waiting: three }, promoted(3, 3)],
+  ["agents that agree promote the earliest one's words", { pendingVotes: three }, promoted(3, 3)],
   ["other intents do not agree", a1(vote("a", "schools")), awaiting(1)],
   ["the same agent is one vote", a1(vote("b")), awaiting(1)],
   [
@@ -62,12 +62,12 @@ const cases: [title: string, given: Partial<DraftSituation>, becomes: DraftDecis
   ],
   [
     "what an operator refused needs an operator",
-    { refused: true, ...a1() },
+    { isRefused: true, ...a1() },
     operator("refused_before", 2),
   ],
-  ["strict: two agents on one network are one vote", { ...strict, mine: near }, awaiting(2)],
+  ["strict: two agents on one network are one vote", { ...strict, vote: near }, awaiting(2)],
   ["strict: an unknown network is none", strict, awaiting(2)],
-  ["strict: two networks agree", { ...strict, mine: vote("b", "wells", "n2") }, promoted(2, 1)],
+  ["strict: two networks agree", { ...strict, vote: vote("b", "wells", "n2") }, promoted(2, 1)],
 ];
 
 test.each(cases)("%s", (_, given, becomes) => {

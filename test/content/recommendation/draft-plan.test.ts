@@ -27,14 +27,14 @@ const fromB = (over: Partial<DraftCase> = {}): DraftCase => ({
     ...{ phase: 3, mode: "agents", network: "4:b", secret: null, idempotencyKey: null, now },
   },
   ...{ nonprofit_id: 7, namesAnother: false, otherAgents: 0, ofNetwork: 0 },
-  ...{ own: [], waiting: [], live: null, refused: false },
+  ...{ ownDrafts: [], waitingDrafts: [], live: null, isRefused: false },
   ...over,
 });
 
 const ownOther = { id: 3, agent_id: "b", network: "4:b", normalised: "food" };
 
 const ownSame = { ...ownOther, normalised: words.normalised };
-const waiting = [stored({ test_data: 1 }), stored({ id: 2, agent_id: "c" })];
+const waitingDrafts = [stored({ test_data: 1 }), stored({ id: 2, agent_id: "c" })];
 const live = { by_consensus: true, normalised_value: words.normalised };
 
 describe("a draft of agent b", () => {
@@ -56,21 +56,21 @@ describe("a draft of agent b", () => {
     ],
     [
       "makes a recommendation in the words of the one that came first",
-      { waiting, otherAgents: 2 },
+      { waitingDrafts, otherAgents: 2 },
       {
         draft: { status: "applied", decided_by: "consensus" },
-        promotion: { winner: { id: 2 }, agreeing: [{ id: 2 }] },
+        promotion: { winner: { id: 2 }, agreeingDrafts: [{ id: 2 }] },
         outcome: { status: "applied", confidence: 3 },
       },
     ],
     [
       "that waits already and is agreed on by now is closed, and none is stored",
-      { own: [stored(ownSame)], live, otherAgents: 2 },
+      { ownDrafts: [stored(ownSame)], live, otherAgents: 2 },
       { closed: { id: 3, closing: { status: "applied" } }, draft: 3, promotion: null },
     ],
     [
       "replaces its other one",
-      { own: [stored(ownOther)], ofNetwork: 5 },
+      { ownDrafts: [stored(ownOther)], ofNetwork: 5 },
       {
         closed: { id: 3, closing: { status: "rejected", decided_by: "agent" } },
         draft: { status: "pending" },
@@ -78,7 +78,7 @@ describe("a draft of agent b", () => {
     ],
     [
       "that was applied before is answered with that",
-      { own: [stored({ ...ownSame, status: "applied" })] },
+      { ownDrafts: [stored({ ...ownSame, status: "applied" })] },
       { closed: null, draft: 3, outcome: { decision: { kind: "applied" } } },
     ],
   ])("%s", (_, draft, value) => {
@@ -88,7 +88,7 @@ describe("a draft of agent b", () => {
   test.each<[title: string, draft: Partial<DraftCase>, failure: object]>([
     [
       "does not replace one from another network",
-      { own: [stored({ ...ownOther, network: "4:c" })] },
+      { ownDrafts: [stored({ ...ownOther, network: "4:c" })] },
       { kind: "pending_from_another_network", path: "draft" },
     ],
     [

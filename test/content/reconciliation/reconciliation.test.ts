@@ -10,7 +10,7 @@ const names = (name: string, places = {}, ...candidates: { name: string; city?: 
   ranked(
     { name, places },
     candidates.map((one) => ({ city: null, region: null, country_code: "US", ...one })),
-  ).map(({ found, score, match }) => [found.name, score, match]);
+  ).map(({ candidate, score, match }) => [candidate.name, score, match]);
 
 const gardeners = "International Association of Botanical Gardeners and Landscape Designers";
 

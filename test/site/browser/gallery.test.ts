@@ -48,7 +48,7 @@ describeInBrowser("the gallery in a browser", (browser) => {
       ["/hostile-compare.html", stored.slice(-4)],
     ] as const) {
       const not_found = [{ slug: attack, nearest: [{ slug: "x", name: attack }] }];
-      const view = compareView({ asked: [attack], records, not_found }, site);
+      const view = compareView({ slugs: [attack], records, not_found }, site);
       files.set(path, await drawnView(site, "/compare", view, { markdown: false }));
     }
     const nonprofits = stored.map((record) => ({

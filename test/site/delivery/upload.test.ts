@@ -307,7 +307,7 @@ describe("an uploader", () => {
   /** Adds the list of all files to a bundle, as the feed's job does; shards that list nothing are left out. */
   function publishList(of: TestBundle): void {
     const { manifest, blobs } = of;
-    const { files, root } = draftManifest({ manifest, blobs }, { full: true, own: [] });
+    const { files, root } = draftManifest({ manifest, blobs }, { full: true, ownFiles: [] });
     const shards = root.shards.filter((shard) => shard.files > 0);
     const texts = files
       .filter(({ path }) => shards.some((shard) => shard.path === path))

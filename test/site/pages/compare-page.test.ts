@@ -20,9 +20,9 @@ const stored = (parts: Partial<NonprofitRecord>, base = aNonprofit): NonprofitRe
 const thin = stored({ slug: "thin", name: "<b>Thin</b> & Co" });
 const drawn = async (found: Partial<ComparedProfiles>, drawing: object = {}) => {
   const records = found.records ?? [];
-  const asked = found.asked ?? records.map(({ slug }) => slug);
+  const slugs = found.slugs ?? records.map(({ slug }) => slug);
   const from = { ...site, ...drawing };
-  const compared = { asked, records, not_found: found.not_found ?? [] };
+  const compared = { slugs, records, not_found: found.not_found ?? [] };
   return load(
     textOf(await drawnView(from, "/compare", compareView(compared, from), { markdown: false })),
   );
@@ -85,7 +85,7 @@ test("none are a form that says what to name, as the file of the bundle is", asy
 
 test("more than four, and what is not found, are said, with links to what may be meant", async () => {
   const not_found = [{ slug: '"><script>', nearest: [{ slug: "elm", name: "<i>Elm</i>" }] }];
-  const $ = await drawn({ records: [thin], asked: ["thin", "b", "c", "d", "e"], not_found });
+  const $ = await drawn({ records: [thin], slugs: ["thin", "b", "c", "d", "e"], not_found });
   const nearest = 'No profile is called “"><script>”. Nearest names: <i>Elm</i>';
   expectPage($, [
     [".notice", [/^At most 4 /, nearest]],
