@@ -2,6 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { feedPaths, FeedState } from "#content/contract/feed.ts";
+import { newestSequence } from "#content/nonprofit/changes-store.ts";
 import { openStore, type Store } from "#content/store/open.ts";
 import { recordBySlug } from "#content/nonprofit/record-store.ts";
 import { saveNonprofits } from "#content/nonprofit/save.ts";
@@ -64,6 +66,11 @@ async function publish(...words: string[]) {
   const json = words.includes("--json") && out !== "" ? JSON.parse(out) : null;
   return { code, out, complaint: err, json };
 }
+
+/** The newest change that the published feed has. */
+const inFeed = (): number =>
+  FeedState.parse(JSON.parse(readFileSync(join(dataDir, "public", feedPaths.state), "utf8")))
+    .change_sequence;
 
 const page = () => readFileSync(join(dataDir, "public/nonprofits/trust-a.html"), "utf8");
 
@@ -189,6 +196,8 @@ describe("a publisher that stays", () => {
     await other.released;
     await edit("of the second");
     while (!page().includes("of the second")) await Bun.sleep(20);
+    const newest = await newestSequence(store);
+    while (inFeed() < newest) await Bun.sleep(20);
     await other.stop();
     expect((await publish("--status", "--json")).json.resident).toBe(false);
   }, 240_000);
