@@ -34,11 +34,12 @@ export type SeedOptions = {
   onProgress?: (done: number, profiles: number) => void;
   /** Ends the work after the batch at hand; a later call goes on from there. */
   stop?: AbortSignal;
+  /** Profiles of a batch; 2,000 unless told. */
+  atOnce?: number;
 };
 
 export const profilesDefault = 41_000;
 export const profilesMax = 2_000_000;
-const batchSize = 2_000;
 
 /**
  * Writes the sample with this seed number up to `profiles` profiles and its starter set, and answers how many were
@@ -47,7 +48,7 @@ const batchSize = 2_000;
  */
 export async function seedDirectory(
   store: Store,
-  { profiles, seedNumber, asOf = defaultDay, onProgress, stop }: SeedOptions,
+  { profiles, seedNumber, asOf = defaultDay, onProgress, stop, atOnce = 2_000 }: SeedOptions,
 ): Promise<{ added: number; done: number }> {
   const states = await sampleStates(store);
   const seedState = states.find((state) => state.seed_number === seedNumber);
@@ -59,7 +60,7 @@ export async function seedDirectory(
     if (stop?.aborted === true) break;
     const from = done;
     // Batches end at multiples of their size, so that an interrupted run writes the same times.
-    const to = Math.min(profiles, from - (from % batchSize) + batchSize);
+    const to = Math.min(profiles, from - (from % atOnce) + atOnce);
     await store.write((tx) => writeBatch(tx, { profiles, seedNumber, as_of, from, to }));
     done = to;
     onProgress?.(done, profiles);
