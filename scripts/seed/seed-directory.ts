@@ -48,13 +48,20 @@ export const profilesMax = 2_000_000;
  */
 export async function seedDirectory(
   store: Store,
-  { profiles, seedNumber, asOf = defaultDay, onProgress, stop, atOnce = 2_000 }: SeedOptions,
+  {
+    profiles,
+    seedNumber,
+    asOf = defaultDay,
+    onProgress = () => {},
+    stop,
+    atOnce = 2_000,
+  }: SeedOptions,
 ): Promise<{ added: number; done: number }> {
   const states = await sampleStates(store);
   const seedState = states.find((state) => state.seed_number === seedNumber);
   const start = seedState?.done ?? 0;
   const as_of = seedState?.as_of ?? asOf;
-  onProgress?.(Math.min(start, profiles), profiles);
+  onProgress(Math.min(start, profiles), profiles);
   let done = start;
   while (done < profiles) {
     if (stop?.aborted === true) break;
@@ -63,7 +70,7 @@ export async function seedDirectory(
     const to = Math.min(profiles, from - (from % atOnce) + atOnce);
     await store.write((tx) => writeBatch(tx, { profiles, seedNumber, as_of, from, to }));
     done = to;
-    onProgress?.(done, profiles);
+    onProgress(done, profiles);
     // Other work gets its turn, and libSQL frees its statements with all they held only when the event loop turns.
     await Bun.sleep(0);
   }
