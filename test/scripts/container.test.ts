@@ -145,7 +145,8 @@ test("the image holds what service and publisher need", async () => {
       ALMONER_BASE_URL: "https://directory.example",
       ALMONER_DATA_DIR: dataDir,
       ALMONER_PORT: String(port),
-      ALMONER_CHAIN_PORT: "0",
+      // The local chain is a development dependency, which the image leaves out.
+      ALMONER_SOLANA_RPC_URLS: "http://127.0.0.1:9",
     },
     stdio: ["ignore", "ignore", "ignore"],
   });
