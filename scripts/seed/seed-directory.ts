@@ -34,11 +34,12 @@ export type SeedOptions = {
   onProgress?: (done: number, profiles: number) => void;
   /** Stops the work after the current batch; a later call continues. */
   stop?: AbortSignal;
+  /** Profiles of a batch; 2,000 unless told. */
+  atOnce?: number;
 };
 
 export const profilesDefault = 41_000;
 export const profilesMax = 2_000_000;
-const batchSize = 2_000;
 
 /**
  * Extends the sample with this seed number to `profiles` profiles and its starter set. Returns how many were added, and
@@ -47,22 +48,29 @@ const batchSize = 2_000;
  */
 export async function seedDirectory(
   store: Store,
-  { profiles, seedNumber, asOf = defaultDay, onProgress, stop }: SeedOptions,
+  {
+    profiles,
+    seedNumber,
+    asOf = defaultDay,
+    onProgress = () => {},
+    stop,
+    atOnce = 2_000,
+  }: SeedOptions,
 ): Promise<{ added: number; done: number }> {
   const states = await sampleStates(store);
   const seedState = states.find((state) => state.seed_number === seedNumber);
   const start = seedState?.done ?? 0;
   const as_of = seedState?.as_of ?? asOf;
-  onProgress?.(Math.min(start, profiles), profiles);
+  onProgress(Math.min(start, profiles), profiles);
   let done = start;
   while (done < profiles) {
     if (stop?.aborted === true) break;
     const from = done;
     // Batches end at multiples of their size, so that an interrupted run writes the same times.
-    const to = Math.min(profiles, from - (from % batchSize) + batchSize);
+    const to = Math.min(profiles, from - (from % atOnce) + atOnce);
     await store.write((tx) => writeBatch(tx, { profiles, seedNumber, as_of, from, to }));
     done = to;
-    onProgress?.(done, profiles);
+    onProgress(done, profiles);
     // Other work gets its turn, and libSQL frees statements and their memory only when the event loop turns.
     await Bun.sleep(0);
   }

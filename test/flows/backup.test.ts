@@ -172,10 +172,10 @@ test("a backup goes to a bucket and comes back from it, and old ones go", async 
   }
 });
 
-test("a store of many parts comes back whole, and its damage is found in whichever it is", async () => {
+test("a store of several parts comes back whole, and its damage is found in whichever it is", async () => {
   const place = placeAt(join(folder, "parts"));
   const { manifest } = await backup(place, new Date(), { partBytes: 1_000 });
-  expect(manifest.store.parts.length).toBeGreaterThan(2);
+  expect(manifest.store.parts.length).toBeGreaterThan(1);
   const { dataDir } = await restore(place, manifest.name, "from-parts", { sameFeed: true });
   using store = await openStore({ url: urlIn(dataDir) });
   expect((await recordBySlug(store, "trust-1"))?.tagline).toBe("Before the backup");

@@ -1,14 +1,9 @@
 import { expect, test } from "bun:test";
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { operatorHealth } from "#api/operator/health.ts";
 import { aDonatingService, type DonatingService, paymentHeader } from "#test/support/donating.ts";
 import type { TestChain } from "#test/support/local-chain.ts";
 import { measured, shown } from "#test/support/measured.ts";
 import { hang } from "#test/support/node.ts";
-import { freePort, untilAnswers } from "#test/support/processes.ts";
-import { putCompiledSite } from "#test/support/publisher.ts";
 import { aNonprofit } from "#test/support/records.ts";
 import { aService } from "#test/support/service.ts";
 
@@ -128,57 +123,3 @@ test("without a node, no one is asked for money, and the health page says so", a
   expect(warnings.join(" ")).toContain("No node of the chain is named");
   service.close();
 });
-
-/** An installation as `npm ci --omit=dev` leaves it: all but the local chain's library. */
-function withoutLocalChain(): string {
-  const root = join(import.meta.dirname, "../..");
-  const folder = mkdtempSync(join(tmpdir(), "almoner-omit-dev-"));
-  const sources = ["api", "content", "scripts", "site"];
-  const settings = ["package.json", "package-lock.json", "tsconfig.json", "astro.config.mjs"];
-  for (const name of [...sources, ...settings]) {
-    cpSync(join(root, name), join(folder, name), { recursive: true });
-  }
-  const modules = join(folder, "node_modules");
-  mkdirSync(modules);
-  for (const name of readdirSync(join(root, "node_modules"))) {
-    if (name.startsWith("litesvm")) continue;
-    symlinkSync(join(root, "node_modules", name), join(modules, name));
-  }
-  return folder;
-}
-
-test("an installation without the local chain says so at its start, and asks no one for money", async () => {
-  const folder = withoutLocalChain();
-  await putCompiledSite(join(folder, "data"));
-  const port = await freePort();
-  const service = Bun.spawn(
-    [process.execPath, "scripts/start.ts", "--profiles", "30", "--no-publisher"],
-    {
-      cwd: folder,
-      env: {
-        ...process.env,
-        ALMONER_NETWORK: "local",
-        ALMONER_DATA_DIR: join(folder, "data"),
-        ALMONER_PORT: String(port),
-        ALMONER_CHAIN_PORT: "0",
-      },
-      stdio: ["ignore", "ignore", "pipe"],
-    },
-  );
-  const said = new Response(service.stderr).text();
-  const base = `http://127.0.0.1:${port}`;
-  try {
-    await untilAnswers(`${base}/healthz`, service, 90_000);
-    const { nonprofits } = (await (await fetch(`${base}/api/nonprofits?limit=30`)).json()) as {
-      nonprofits: { slug: string; usdc_wallet: string | null }[];
-    };
-    const paid = nonprofits.find(({ usdc_wallet }) => usdc_wallet !== null);
-    const answer = await fetch(`${base}/api/donate/${paid?.slug}`);
-    expect([answer.status, (await answer.json()).code]).toEqual([503, "chain_away"]);
-  } finally {
-    service.kill("SIGTERM");
-    await service.exited;
-  }
-  rmSync(folder, { recursive: true });
-  expect(await said).toContain("this installation leaves it out");
-}, 240_000);

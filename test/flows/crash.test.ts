@@ -11,10 +11,10 @@ import { freePort } from "#test/support/processes.ts";
 import { aDataFolder, type DataFolder } from "#test/support/data-folder.ts";
 
 /** Promise 2 says 50 kills, 500 publications and 100,000 reads: ALMONER_FULL_TESTS=1 does them all, else fewer. */
-const kills = isFull ? 50 : 3;
+const kills = isFull ? 50 : 2;
 /** Every such kill is one of the service, too. */
-const serviceKillEvery = isFull ? 5 : 3;
-const editsPerKill = isFull ? 10 : 6;
+const serviceKillEvery = isFull ? 5 : 2;
+const editsPerKill = isFull ? 10 : 8;
 const readers = isFull ? 8 : 1;
 const readsLeast = isFull ? 100_000 : kills;
 const nonprofits = isFull ? 60 : 20;
@@ -29,6 +29,8 @@ const whatIsNotPromised = {
   ALMONER_SEARCH_INDEX: "off",
   ALMONER_PICTURES: "off",
   ALMONER_BACKUP_SCHEDULE: "off",
+  // No local chain beside them.
+  ALMONER_SOLANA_RPC_URLS: "http://127.0.0.1:9",
 };
 
 let folder: DataFolder;

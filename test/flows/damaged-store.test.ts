@@ -14,7 +14,7 @@ import { runScript } from "#test/support/processes.ts";
 import { aNonprofit } from "#test/support/records.ts";
 import { aDataFolder, aServiceHere, type DataFolder } from "#test/support/data-folder.ts";
 
-const profiles = 1_000;
+const profiles = 500;
 const pageBytes = 4_096;
 const waitMs = 10_000;
 

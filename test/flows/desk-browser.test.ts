@@ -13,10 +13,13 @@ if (chromiumPath === null)
 
 setDefaultTimeout(300_000);
 
-/** Each payload stands in every list; alone on a page and in paths some do, all with ALMONER_FULL_TESTS=1. */
+/**
+ * Each payload stands in every list; alone on a page and in paths some do, all with ALMONER_FULL_TESTS=1. First the one
+ * that breaks out of texts and of attributes alike.
+ */
 const some = <Item>(all: readonly Item[], step: number): readonly Item[] =>
-  isFull ? all : all.filter((_, at) => at % step === 0);
-const inPaths = some(payloads, 5);
+  isFull ? all : all.filter((_, at) => at % step === 2);
+const inPaths = some(payloads, 9);
 
 describe.skipIf(chromiumPath === null)("the desk in a browser", () => {
   let browser: Browser;
@@ -102,10 +105,10 @@ describe.skipIf(chromiumPath === null)("the desk in a browser", () => {
       ...(["values", "contested", "draft", "requests"] as const).flatMap((kind) =>
         some(
           planted.flatMap(({ ids }) => ids[kind]),
-          kind === "values" ? 7 : 5,
+          kind === "values" ? 13 : 9,
         ).map((id) => `/desk/reviews/${id}`),
       ),
-      ...some(planted, 5).map(({ slug }) => `/desk/picks/${slug}`),
+      ...some(planted, 9).map(({ slug }) => `/desk/picks/${slug}`),
       ...inPaths.flatMap((text) => {
         const value = encodeURIComponent(text);
         return [
@@ -117,7 +120,7 @@ describe.skipIf(chromiumPath === null)("the desk in a browser", () => {
         ];
       }),
     ];
-    expect(places.length).toBeGreaterThan(50);
+    expect(places.length).toBeGreaterThan(35);
     let seen = 0;
     for (const place of places) {
       await page.goto(desk.origin + place);

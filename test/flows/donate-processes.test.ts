@@ -3,10 +3,14 @@ import type { PaymentRequirements, Settlement } from "#content/contract/donation
 import type { Donor } from "#test/support/donor.ts";
 import { paymentHeader } from "#test/support/donating.ts";
 import { aChain, type TestChain } from "#test/support/local-chain.ts";
-import { freePort, startService, untilAnswers } from "#test/support/processes.ts";
 import { aNonprofit } from "#test/support/records.ts";
 import { isFull } from "#test/support/measured.ts";
-import { aDataFolder, type DataFolder } from "#test/support/data-folder.ts";
+import {
+  aDataFolder,
+  aRunningService,
+  aServiceHere,
+  type DataFolder,
+} from "#test/support/data-folder.ts";
 
 const kills = isFull ? 20 : 2;
 const donors = isFull ? [0, 1, 0, 1] : [0, 1];
@@ -19,8 +23,14 @@ let chain: TestChain;
 let folder: DataFolder;
 let wallet: string;
 let shared: string;
-let ports: number[];
-const running: Bun.Subprocess[] = [];
+/** Two processes; an ordinary run kills the second of them, and has the first in its own. */
+let running: { url: string; stop: (signal?: "SIGKILL") => Promise<void> }[];
+
+const start = (isHere: boolean) =>
+  (isHere ? aServiceHere : aRunningService)(folder.dataDir, {
+    ...chain.env,
+    ALMONER_TRUSTED_HOPS: "1",
+  });
 
 beforeAll(async () => {
   chain = await aChain({ now: () => new Date() });
@@ -30,33 +40,18 @@ beforeAll(async () => {
     aNonprofit({ slug: "one", usdc_wallet: shared }),
     aNonprofit({ slug: "two", usdc_wallet: shared }),
   ]);
-  ports = [await freePort(), await freePort()];
-  await Promise.all([start(0), start(1)]);
+  running = await Promise.all([start(!isFull), start(false)]);
 }, 240_000);
 
 afterAll(async () => {
-  for (const one of running) one.kill("SIGTERM");
-  await Promise.all(running.map((one) => one.exited));
+  await Promise.all(running.map((one) => one.stop()));
   folder.close();
   await chain.stop();
 }, 240_000);
 
-async function start(at: 0 | 1): Promise<void> {
-  const env = {
-    ...chain.env,
-    ALMONER_DATA_DIR: folder.dataDir,
-    ALMONER_PORT: String(ports[at]),
-    ALMONER_TRUSTED_HOPS: "1",
-    ALMONER_ADMIN_TOKENS: "ops:0123456789abcdef0123456789abcdef",
-    ALMONER_LOG_LEVEL: "error",
-  };
-  running[at] = startService(env, "inherit");
-  await untilAnswers(`http://127.0.0.1:${ports[at]}/healthz`, running[at]);
-}
-
 let clients = 0;
 const ask = (at: number, path: string, init: RequestInit = {}): Promise<Response> =>
-  fetch(`http://127.0.0.1:${ports[at % 2]}${path}`, {
+  fetch(`${running[at % 2]?.url}${path}`, {
     ...init,
     headers: {
       ...(init.headers as Record<string, string>),
@@ -135,10 +130,9 @@ test("processes are killed while they settle: every payment that landed is recor
   const giving = donors.map(donate);
   for (let n = 0; n < kills; n++) {
     await Bun.sleep(100 + Math.random() * 300);
-    const at = n % 2 === 0 ? 0 : 1;
-    running[at]?.kill("SIGKILL");
-    await running[at]?.exited;
-    await start(at);
+    const at = isFull ? n % 2 : 1;
+    await running[at]?.stop("SIGKILL");
+    running[at] = await start(false);
   }
   stop = true;
   await Promise.all(giving);

@@ -17,7 +17,7 @@ import { hranaServer } from "#test/support/hrana-server.ts";
 import { isFull } from "#test/support/measured.ts";
 
 /** How many histories are tried; ALMONER_FULL_TESTS=1 tries many more. */
-const runs = isFull ? 2_000 : 40;
+const runs = isFull ? 2_000 : 25;
 
 /** Two stores take submissions in groups, one of them on a server; the third takes the same ones one by one. */
 let folder: string;

@@ -8,7 +8,7 @@ import { aWallet } from "../support/wallets.ts";
 import { isFull } from "#test/support/measured.ts";
 import { aDataFolder } from "#test/support/data-folder.ts";
 
-const ofEach = isFull ? 60 : 25;
+const ofEach = isFull ? 60 : 15;
 /** ALMONER_FULL_TESTS=1 kills more often. */
 const killsMax = isFull ? 60 : 3;
 const child = join(import.meta.dirname, "../support/onboard-child.ts");

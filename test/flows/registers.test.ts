@@ -18,7 +18,7 @@ if (registers === "") {
 /** Nevada, Hawaii and all of the UK's sample with ALMONER_FULL_TESTS=1, else the first lines of Hawaii and of the sample. */
 const states = isFull ? ["nv", "hi"] : ["hi"];
 const lines = isFull ? Number.POSITIVE_INFINITY : 80;
-const expected = isFull ? { american: 18_123, british: 4_104 } : { american: 52, british: 79 };
+const expected = isFull ? { american: 18_123, british: 4_104 } : { american: 52, british: 40 };
 
 describe.skipIf(registers === "")("registers in, a published directory out", () => {
   const dataDir = mkdtempSync(join(tmpdir(), "almoner-registers-"));
@@ -37,13 +37,13 @@ describe.skipIf(registers === "")("registers in, a published directory out", () 
     return JSON.parse(out) as Record<string, unknown>;
   }
   /** The beginning of a register's file, or in an ordinary run its header and these organisations. */
-  function register(path: string, eins: ReadonlySet<string> | null = null): string {
+  function register(path: string, eins: ReadonlySet<string> | null = null, most = lines): string {
     const file = join(dataDir, basename(path, ".gz"));
     const [header = "", ...rows] = gunzipSync(readFileSync(join(registers, path)))
       .toString()
       .split("\n");
     const some = isFull || eins === null ? rows : rows.filter((row) => eins.has(row.slice(0, 9)));
-    writeFileSync(file, [header, ...some.slice(0, lines)].join("\n"));
+    writeFileSync(file, [header, ...some.slice(0, most)].join("\n"));
     return file;
   }
 
@@ -56,7 +56,12 @@ describe.skipIf(registers === "")("registers in, a published directory out", () 
     const eins = new Set(text.split("\n").map((row) => row.slice(0, 9)));
     const prose = await run("import", "irs-990", register("prose/missions_irs990.csv.gz", eins));
     expect(prose["changed"]).toBeGreaterThan(0);
-    const british = await run("import", "ukcat", register("uk_ukcat/sample.csv.gz"));
+    // Fewer than a hundred nonprofits in all are rendered in this process.
+    const british = await run(
+      "import",
+      "ukcat",
+      register("uk_ukcat/sample.csv.gz", null, lines / 2),
+    );
     expect(british).toMatchObject({ added: expected.british });
   }, 240_000);
 

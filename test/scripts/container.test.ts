@@ -2,7 +2,9 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import {
   cpSync,
   existsSync,
+  mkdirSync,
   mkdtempSync,
+  readdirSync,
   readFileSync,
   rmSync,
   statSync,
@@ -66,6 +68,7 @@ const steps = read("Containerfile")
 const stepsOf = (instruction: string) =>
   steps.flatMap((step) => (step.instruction === instruction ? [step.rest] : []));
 
+const wallet = "9xQeWvG816bUx9EPjHmaT23yvVM2ZWbrrpZb9PusVFin";
 let fresh: string;
 beforeAll(() => {
   fresh = mkdtempSync(join(tmpdir(), "almoner-container-"));
@@ -117,22 +120,28 @@ async function doStep(instruction: string, rest: string): Promise<void> {
     }
   }
   if (instruction !== "RUN") return;
-  if (rest.startsWith("npm ci"))
-    symlinkSync(join(root, "node_modules"), join(fresh, "node_modules"));
-  else {
+  if (rest.startsWith("npm ci --omit=dev")) {
+    const modules = join(fresh, "node_modules");
+    mkdirSync(modules);
+    // Of development dependencies the service would take one, where it is there: the local chain's.
+    for (const name of readdirSync(join(root, "node_modules"))) {
+      if (!name.startsWith("litesvm"))
+        symlinkSync(join(root, "node_modules", name), join(modules, name));
+    }
+  } else {
     // The image has its user "node"; here the folder is ours.
     const words = rest.replace("-o node -g node ", "").replaceAll("/var/lib", `${fresh}/var`);
     expect(await runProgram(["sh", "-c", words])).toMatchObject({ code: 0, err: "" });
   }
 }
 
-test("the image holds what service and publisher need", async () => {
+test("the image holds what service and publisher need; without a chain it asks no one for money, and says so", async () => {
   for (const { instruction, rest } of steps) await doStep(instruction, rest);
   const dataDir = join(fresh, "var/almoner");
   expect(statSync(dataDir).mode & 0o777).toBe(0o700);
   await putCompiledSite(dataDir);
   const store = await openStore({ url: `file:${join(dataDir, "store.db")}` });
-  const saved = { before: null, after: aNonprofit({ slug: "hope-kitchen" }) };
+  const saved = { before: null, after: aNonprofit({ slug: "hope-kitchen", usdc_wallet: wallet }) };
   await store.write((tx) => saveNonprofits(tx, [saved], { origin: "test", now: new Date() }));
   store.close();
   const port = await freePort();
@@ -145,10 +154,12 @@ test("the image holds what service and publisher need", async () => {
       ALMONER_BASE_URL: "https://directory.example",
       ALMONER_DATA_DIR: dataDir,
       ALMONER_PORT: String(port),
+      ALMONER_NETWORK: "local",
       ALMONER_CHAIN_PORT: "0",
     },
-    stdio: ["ignore", "ignore", "ignore"],
+    stdio: ["ignore", "ignore", "pipe"],
   });
+  const said = new Response(service.stderr).text();
   const address = `http://127.0.0.1:${port}`;
   await untilAnswers(`${address}/healthz`, service, 30_000);
   const check = healthcheck?.test.slice(1).map((word) => word.replace(/:8080\b/, `:${port}`)) ?? [];
@@ -158,8 +169,11 @@ test("the image holds what service and publisher need", async () => {
     200,
     "text/html; charset=utf-8",
   ]);
+  const asked = await fetch(`${address}/api/donate/hope-kitchen`);
+  expect([asked.status, (await asked.json()).code]).toEqual([503, "chain_away"]);
   service.kill("SIGTERM");
   await service.exited;
+  expect(await said).toContain("this installation leaves it out");
   // The publisher's command is one of these files, too: of the repository the image lacks only what runs nothing.
   const [entry = ""] = serviceNamed("publisher").command?.slice(1) ?? [];
   expect(existsSync(join(fresh, entry))).toBe(true);

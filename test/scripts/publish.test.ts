@@ -1,7 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { Glob } from "bun";
+import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { gunzipSync } from "node:zlib";
+import { readConfig } from "#api/config.ts";
+import { loadSecrets } from "#api/secrets.ts";
+import { feedPaths, FeedState } from "#content/contract/feed.ts";
+import { newestSequence } from "#content/nonprofit/changes-store.ts";
 import { openStore, type Store } from "#content/store/open.ts";
 import { recordBySlug } from "#content/nonprofit/record-store.ts";
 import { saveNonprofits } from "#content/nonprofit/save.ts";
@@ -22,6 +28,8 @@ const cache = Bun.serve({
 beforeAll(async () => {
   dataDir = mkdtempSync(join(tmpdir(), "almoner-publish-"));
   await putCompiledSite(dataDir);
+  // What the service makes at its first start: tokens and keys.
+  loadSecrets(readConfig({ ALMONER_DATA_DIR: dataDir }));
   store = await openStore({ url: `file:${join(dataDir, "store.db")}`, busyWaitMs: 10_000 });
   await store.write((tx) =>
     saveNonprofits(
@@ -65,6 +73,11 @@ async function publish(...words: string[]) {
   return { code, out, complaint: err, json };
 }
 
+/** The newest change that the published feed has. */
+const inFeed = (): number =>
+  FeedState.parse(JSON.parse(readFileSync(join(dataDir, "public", feedPaths.state), "utf8")))
+    .change_sequence;
+
 const page = () => readFileSync(join(dataDir, "public/nonprofits/trust-a.html"), "utf8");
 
 describe("publishing once", () => {
@@ -86,6 +99,51 @@ describe("publishing once", () => {
     const after = await publish("--status");
     expect(after.out).toMatch(/Waiting +nothing\n/);
     expect(after.out).toMatch(/Failed +nothing\n/);
+  });
+
+  test("shows no byte of the desk and no secret", async () => {
+    const shown = join(dataDir, "public");
+    const secrets = readdirSync(join(dataDir, "secrets")).map((name) =>
+      readFileSync(join(dataDir, "secrets", name), "utf8").trim(),
+    );
+    expect(secrets.length).toBeGreaterThan(4);
+    // Both faces are drawn in the same hand: what the site's own styles say too is no part of the desk.
+    const ofSite = readdirSync("site/styles")
+      .map((name) => readFileSync(join("site/styles", name), "utf8"))
+      .join("\n");
+    const ofDesk = readdirSync("api/operator/desk").map((name) =>
+      readFileSync(join("api/operator/desk", name), "utf8"),
+    );
+    // Long runs of the desk's own source: its words, its markup, its styles.
+    const lines = ofDesk.flatMap((text) =>
+      text
+        .split("\n")
+        .map((line) => line.trim())
+        .filter((line) => line.length > 60 && !line.startsWith("import") && !ofSite.includes(line))
+        // The directory's mark stands on both.
+        .filter((line) => !/^<(?:circle|path) /.test(line)),
+    );
+    expect(lines.length).toBeGreaterThan(100);
+    const marks = [
+      ...secrets,
+      "almoner-desk",
+      "operator-token",
+      "/desk/sign-in",
+      "/desk/desk.css",
+      ...lines,
+    ];
+    const found: string[] = [];
+    let files = 0;
+    for await (const path of new Glob("**/*").scan({ cwd: shown, dot: true })) {
+      files += 1;
+      expect(path.split("/")).not.toContain("desk");
+      const bytes = readFileSync(join(shown, path));
+      const text = (path.endsWith(".gz") ? gunzipSync(bytes) : bytes).toString("utf8");
+      for (const mark of marks)
+        if (text.includes(mark)) found.push(`${path}: ${mark.slice(0, 60)}`);
+    }
+    expect(files).toBeGreaterThan(140);
+    expect(found).toEqual([]);
   });
 
   test("goes back to what was shown before the newest change, holds, and goes on", async () => {
@@ -155,6 +213,8 @@ describe("a publisher that stays", () => {
     await edit("third line");
     await publish();
     expect(page()).toContain("third line");
+    const newest = await newestSequence(store);
+    while (inFeed() < newest) await Bun.sleep(20);
     expect((await publish("--status", "--json")).json).toMatchObject({
       resident: true,
       waiting: { profiles: 0, lists: 0, oldest_s: null },

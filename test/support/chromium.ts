@@ -97,7 +97,9 @@ type Result = {
 /** What axe finds on the page as it is shown now, a line for each element; by these rules only, if some are named. */
 export async function axeFindings(page: Page, rules?: readonly string[]): Promise<string[]> {
   if (!(await page.evaluate(() => "axe" in window))) await page.evaluate(readFileSync(axe, "utf8"));
-  const options = JSON.stringify(rules === undefined ? {} : { runOnly: rules });
+  // What passes is not told, nor looked for in style sheets of others.
+  const told = { resultTypes: ["violations"], preload: false };
+  const options = JSON.stringify(rules === undefined ? told : { ...told, runOnly: rules });
   const { violations } = await page.evaluate<Result>(`axe.run(${options})`);
   return violations.flatMap(({ id, nodes }) =>
     nodes.map(({ target, failureSummary }) => `${id}: ${String(target)}: ${failureSummary ?? ""}`),

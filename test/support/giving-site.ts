@@ -1,7 +1,9 @@
+import { PublicKey } from "@solana/web3.js";
 import type { Context } from "#api/context.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { type PayLink, readPayLink } from "#scripts/chain/client-commands.ts";
 import { openBundleReader } from "#site/delivery/bundle-reader.ts";
+import { seedDirectory } from "#scripts/seed/seed-directory.ts";
 import { openDrawing } from "#scripts/start/drawing.ts";
 import { createBundleServer } from "#site/delivery/bundle-server.ts";
 import { aRenderer } from "./compiled-site.ts";
@@ -22,14 +24,24 @@ export type GivingSite = {
   close(): Promise<void>;
 };
 
-/** The chain keeps real time, because pages do. `nonprofits` are told of a wallet that can receive USDC. */
+/**
+ * The chain keeps real time, because pages do. `nonprofits` are told of a wallet that can receive USDC; beside them there
+ * are this many of the sample, whose wallets can.
+ */
 export async function aGivingSite(
   nonprofits: (wallet: string) => Partial<NonprofitRecord>[],
   context: Partial<Context> = {},
   env: Record<string, string> = {},
+  sample = 0,
 ): Promise<GivingSite> {
   const chain = await aChain({ now: () => new Date() });
-  const directory = await aDirectory(nonprofits(chain.wallet()));
+  const directory = await aDirectory(nonprofits(chain.wallet()), { searchIndex: sample > 0 });
+  if (sample > 0) {
+    await seedDirectory(directory.store, { profiles: sample, seedNumber: 1 });
+    const paid = "SELECT usdc_wallet FROM nonprofits WHERE usdc_wallet IS NOT NULL";
+    const { rows } = await directory.store.raw.execute(paid);
+    chain.chain.ensure(rows.map((row) => new PublicKey(String(row["usdc_wallet"]))));
+  }
   await directory.publisher.buildAll();
   await directory.drain();
   const place = { dataDir: directory.dataDir, baseUrl: "https://almoner.example" } as const;

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { openStore, type Store } from "#content/store/open.ts";
 import { sampleStates, seedDirectory, unfinishedSample } from "#scripts/seed/seed-directory.ts";
 
-let folder = "";
+let folder: string;
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), "seed-"));
 });
@@ -44,28 +44,23 @@ async function contentOf(store: Store): Promise<Record<string, unknown>> {
 
 describe("the sample directory", () => {
   test("is the same each time, also when its making was cut off", async () => {
-    const profiles = 2_030;
+    const profiles = 130;
+    const sample = { profiles, seedNumber: 1, atOnce: 100 };
     const whole = await open("whole");
     const progress: number[] = [];
     const onProgress = (done: number) => progress.push(done);
-    const outcome = await seedDirectory(whole, { profiles, seedNumber: 1, onProgress });
+    const outcome = await seedDirectory(whole, { ...sample, onProgress });
     expect(outcome).toEqual({ added: profiles, done: profiles });
-    expect(progress).toEqual([0, 2_000, profiles]);
+    expect(progress).toEqual([0, 100, profiles]);
     const fewer = { profiles: 5, seedNumber: 1 };
     expect(await seedDirectory(whole, fewer)).toEqual({ added: 0, done: profiles });
     const cut = await open("cut");
     const stop = new AbortController();
-    await seedDirectory(cut, {
-      profiles,
-      seedNumber: 1,
-      stop: stop.signal,
-      onProgress: (done) => {
-        if (done > 0) stop.abort();
-      },
-    });
-    const state = { seed_number: 1, profiles, done: 2_000, as_of: "2026-09-01" };
+    const stopSoon = (done: number) => done > 0 && stop.abort();
+    await seedDirectory(cut, { ...sample, stop: stop.signal, onProgress: stopSoon });
+    const state = { seed_number: 1, profiles, done: 100, as_of: "2026-09-01" };
     expect(await unfinishedSample(cut)).toEqual(state);
-    await seedDirectory(cut, { profiles, seedNumber: 1 });
+    await seedDirectory(cut, sample);
     expect(await unfinishedSample(cut)).toBeNull();
     expect(await contentOf(cut)).toEqual(await contentOf(whole));
     cut.close();
