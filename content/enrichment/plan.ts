@@ -14,7 +14,7 @@ import type {
 } from "./submission-store.ts";
 import { agreedValue, comparedLive, comparedValue, testCause, type TestCause } from "./value.ts";
 
-/** One submission of a job, with what is known of its field. */
+/** One submission of a job, with the state of its field. */
 export type SubmissionCase = {
   job: Admission;
   agent_key: AgentKey | null;
@@ -22,7 +22,7 @@ export type SubmissionCase = {
   state: FieldState;
 };
 
-/** One write of a plan; those of a submission are done in order. */
+/** One write of a plan; the steps of a submission run in order. */
 export type Step =
   | { kind: "reject"; rejection: SubmissionRejection }
   | { kind: "confidence"; of: ValueConfidence }
@@ -31,26 +31,26 @@ export type Step =
   | { kind: "corroborate"; corroboration: Corroboration }
   | { kind: "apply"; agreed: AgreedValue };
 
-/** What becomes of one submission. */
+/** The steps for one submission, and its answer. */
 export type SubmissionPlan = {
   steps: Step[];
-  /** Id of the stored submission that answers this one; null when a step inserts it. */
+  /** Id of the stored submission that answers this one; null when a step inserts a new one. */
   id: number | null;
-  /** Whether its value goes live by a step, was live before, or is not. */
+  /** Whether a step makes the value live now, it was live before, or it is not live. */
   live: "now" | "before" | null;
   item: Omit<StoredItem, "id">;
 };
 
-/** What is answered of a submission, and kept for an Idempotency-Key. */
+/** The answer for one submission, also stored under an Idempotency-Key. */
 export type StoredItem = Pick<
   StoredSubmission,
   "id" | "field" | "field_type" | "status" | "audit_only" | "confidence" | "reason"
 > & {
   corroborates: boolean;
   rivals: boolean;
-  /** Whose value is test data: the agent's own, or that of others who sent the same. */
+  /** Whose value is test data: a cause for the agent's own, "others" if other agents that sent the same are tests. */
   tests: TestCause | "others" | null;
-  /** Whether any submission of the field is rejected. */
+  /** Whether any submission for the field was rejected. */
   any_rejected: boolean;
 };
 
@@ -59,8 +59,8 @@ export type PlanFailure =
   | { kind: "field_queue_full"; fields: string[] };
 
 /**
- * What the submissions of one request, each for another field, do to the store, and how many bytes they take there. All are
- * judged before anything is written: a refused batch leaves nothing behind. Source: spec, "Enrichment submission status".
+ * Plans what the submissions of one request, each for another field, change in the store, and how many bytes they take. All
+ * are judged before anything is written, so that a refused batch leaves nothing behind (docs/consensus.md).
  */
 export function planOf(
   cases: readonly SubmissionCase[],
@@ -79,7 +79,7 @@ export function planOf(
   return ok({ items: judged.map(planOfOne), bytes });
 }
 
-/** A submission that is answered with an earlier one, or of which the rules decide. */
+/** A submission with its verdict: an earlier submission that answers it, or the decision of the rules. */
 type JudgedCase = SubmissionCase &
   ({ earlier: StoredSubmission } | { earlier: null; decision: Decision });
 
@@ -118,8 +118,8 @@ function replacesAnothers(one: JudgedCase): boolean {
 }
 
 /**
- * Id of the waiting submission that is removed to make room for this one; null if there is room or none can be made. Prose
- * never removes another.
+ * Id of the waiting submission to remove to make room for this one; null if there is room or none can be made. Prose never
+ * removes another submission.
  */
 function roomMadeBy(one: JudgedCase): number | null {
   const { fresh, state, job } = one;
@@ -128,7 +128,7 @@ function roomMadeBy(one: JudgedCase): number | null {
   return givesWay(others, job.network, job.now.getTime());
 }
 
-/** Whether it would wait in a full queue without replacing this agent's own submission. */
+/** Whether the queue is full and this submission would wait in it without replacing the agent's own. */
 function lacksRoom(one: JudgedCase): boolean {
   if (one.earlier !== null || !isQueueFull(one.state.votes, one.job.network)) return false;
   const { decision } = one;
@@ -136,7 +136,7 @@ function lacksRoom(one: JudgedCase): boolean {
   return waits && decision.replaces === null;
 }
 
-/** The submission with this value that the agent has already; null when it has none, or none that still counts. */
+/** The agent's own submission of this value; null if there is none or it no longer counts. */
 const earlierOf = ({ state: { own, live } }: SubmissionCase): StoredSubmission | null =>
   own !== null && stillCounts(own, live) ? own : null;
 
@@ -154,19 +154,19 @@ function stillCounts(own: StoredSubmission, live: string | null): boolean {
   return compared !== null && isLive === (own.reason === corroborates);
 }
 
-/** Test data never decides. */
+/** Test data never counts in a decision. */
 const voteOf = <One extends Pick<StoredSubmission, "test_data">>(one: One) => ({
   ...one,
   counts: one.test_data === 0,
 });
 
 /**
- * Nobody may find out whether a guess is the stored address, so every submission gets the same answer and no credit. While
+ * No one may find out whether a guess is the stored address, so every submission gets the same answer and no credit. While
  * an address waits for a second agent this cannot be hidden: a right guess makes it live.
  */
 const isSecret = (field: string): boolean => field === "contact_email";
 
-/** The id of its agent is in two indexes as well, and so is what is compared. */
+/** The bytes of a stored submission. Two indexes repeat the agent's id and the comparison form, hence the factor 3. */
 const submissionBytes = (one: NewSubmission): number =>
   rowBytes +
   3 * sizeOf(one.agent_id) +
@@ -177,7 +177,7 @@ const submissionBytes = (one: NewSubmission): number =>
 
 type Outcome = Omit<StoredSubmission, "id">;
 
-/** A submission that is stored already is not stored again. */
+/** Plans one submission; one that is stored already is not stored again. */
 function planOfOne(one: JudgedCase): SubmissionPlan {
   if (one.earlier !== null) return repeated(one, one.earlier);
   const { fresh, state, decision } = one;
@@ -195,7 +195,7 @@ function planOfOne(one: JudgedCase): SubmissionPlan {
       const steps = [
         ...replaced(one, decision.replaces),
         ...takenBack(one, roomMadeBy(one), rejectionReasons.expired, null),
-        // Alone with its value there is no other submission to bring up to date.
+        // If no other agent sent this value, no stored confidence needs updating.
         ...(confidence > 1 ? [{ kind: "confidence", of: mine } as const] : []),
         inserted(mine),
       ];
@@ -211,11 +211,11 @@ function planOfOne(one: JudgedCase): SubmissionPlan {
 
 const inserted = (submission: NewSubmission): Step => ({ kind: "insert", submission });
 
-/** An agent has one pending value per field: its earlier one, if there is one, is rejected. */
+/** An agent has one pending value per field, so its earlier one, if any, is rejected. */
 const replaced = (one: SubmissionCase, id: number | null): Step[] =>
   takenBack(one, id, rejectionReasons.replaced, one.fresh.value);
 
-/** Rejects one that waits, null for none; it no longer counts for those of its value. */
+/** Rejects the waiting submission with this id (null: none) and lowers the confidence of the others with its value. */
 function takenBack(
   { fresh, state }: SubmissionCase,
   id: number | null,
@@ -240,7 +240,7 @@ function takenBack(
   ];
 }
 
-/** Makes what `mine` has in common with all that agree on it live. */
+/** Makes live what `mine` and all that agree with it have in common. */
 function applied({ job, fresh: { nonprofit_id }, state }: SubmissionCase, mine: Outcome): Step {
   const { field, normalised_value, confidence } = mine;
   if (!isStructured(field)) throw new Error(`${field} never goes live by agreement`);
@@ -252,11 +252,11 @@ function applied({ job, fresh: { nonprofit_id }, state }: SubmissionCase, mine: 
   return { kind: "apply", agreed };
 }
 
-/** How many agents sent this value, where no agreement is looked for; an agent that sent it before is not counted again. */
+/** How many agents sent this value where agreement decides nothing. An agent that sent it before is not counted again. */
 const agentCount = ({ own, agent_count }: FieldState): number =>
   own === null ? agent_count + 1 : Math.max(1, agent_count);
 
-/** Whether other agents' values wait beside this one, too. */
+/** Whether other agents' different values also wait. */
 const hasRivals = ({ fresh, state }: SubmissionCase): boolean =>
   !isSecret(fresh.field) &&
   state.votes.some(
@@ -264,7 +264,7 @@ const hasRivals = ({ fresh, state }: SubmissionCase): boolean =>
       agent_id !== fresh.agent_id && normalised_value !== fresh.normalised_value,
   );
 
-/** The field holds a value: logged, and the agent named as one more source when it found the same. */
+/** The field already has a value: logs the submission, and counts the agent as a source if it sent the same value. */
 function audited(one: SubmissionCase, corroborating: boolean): SubmissionPlan {
   const { job, agent_key, fresh, state } = one;
   const logged = { ...fresh, network: null, audit_only: 1 };
@@ -284,7 +284,7 @@ function audited(one: SubmissionCase, corroborating: boolean): SubmissionPlan {
   return plan(counted, { kind: "corroborate", corroboration });
 }
 
-/** Answers with a stored submission: the agent's own, or a text of the same words that a person refused. */
+/** Answers with a stored submission: the agent's own, or an equal text that a person refused. */
 function repeated(one: SubmissionCase, own: StoredSubmission): SubmissionPlan {
   if (own.status === "pending" && own.audit_only === 0 && own.field_type === "structured") {
     return decidedAgain(one, own);
@@ -301,8 +301,8 @@ function repeated(one: SubmissionCase, own: StoredSubmission): SubmissionPlan {
 }
 
 /**
- * Decides a waiting submission anew, because the mode may have changed. A submission stored without a network takes that of
- * this request, and keeps it only if the agent proved its secret.
+ * Decides a waiting submission again, because the mode may have changed. A submission stored without a network is counted in
+ * this request's network, which is stored only if the agent proved its secret.
  */
 function decidedAgain(one: SubmissionCase, own: StoredSubmission): SubmissionPlan {
   const { job, state } = one;
@@ -327,7 +327,7 @@ function decidedAgain(one: SubmissionCase, own: StoredSubmission): SubmissionPla
   return { steps: [...named, applied(one, agreed)], id, live: "now", item };
 }
 
-/** What is answered of one submission. */
+/** The answer for one submission. */
 function itemOf(
   { fresh, state }: SubmissionCase,
   submission: Outcome,
@@ -337,7 +337,7 @@ function itemOf(
   const isSame = ({ normalised_value }: { normalised_value: string }) =>
     normalised_value === fresh.normalised_value;
   const tested = state.votes.some((vote) => isSame(vote) && vote.test_data === 1);
-  // What goes live rejects what waited, and so does another value of the same agent.
+  // Going live rejects other waiting values, and so does replacing the agent's own value.
   const rejects =
     status === "applied" || state.votes.some(({ agent_id }) => agent_id === fresh.agent_id);
   return {
