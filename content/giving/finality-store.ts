@@ -84,7 +84,7 @@ export async function planVoid(
   ];
 }
 
-/** Counts a chain's donations recorded before an instant (ms since 1970) and not final. Index: donations_by_check. */
+/** Counts a chain's donations before an instant (ms since 1970), neither final nor voided. Index: donations_by_check. */
 export const unsettledBefore = (
   store: Queryable,
   { network, before }: { network: string; before: number },
