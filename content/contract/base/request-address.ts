@@ -1,18 +1,18 @@
-/** What a request asks for, still encoded: of which host, the path, and what stands behind a question mark, "" for nothing. */
+/** The parts of a request's URL, still encoded: host, path, and the query after the question mark ("" for none). */
 export type RequestAddress = {
   readonly host: string;
   readonly path: string;
   readonly hasQuery: boolean;
   readonly query: string;
-  /** What the query says, once it was read. */
+  /** The parsed query, once it was read. */
   parameters?: Readonly<Record<string, string>>;
 };
 
 const read = new WeakMap<Request, RequestAddress>();
 
 /**
- * The one reading of a request's address. Its URL is that of api/http/listen.ts: absolute, without a fragment, and its
- * path is all between the first "/" behind the host and the first "?".
+ * Splits a request's URL, once per request. The URL is absolute and has no fragment (api/http/listen.ts); the path is
+ * everything from the first "/" after the host to the first "?".
  */
 export function addressOf(request: Request): RequestAddress {
   const before = read.get(request);
@@ -34,7 +34,7 @@ export function addressOf(request: Request): RequestAddress {
 /** More names than any client sends. */
 const namesMax = 50;
 
-/** What a header Accept or Accept-Encoding names, in small letters, with its quality. Source: RFC 9110, 12.4.2. */
+/** The names in an Accept or Accept-Encoding header in lower case, with their qualities. Source: RFC 9110, 12.4.2. */
 export function qualitiesIn(header: string): ReadonlyMap<string, number> {
   const qualities = new Map<string, number>();
   for (const part of header.toLowerCase().replaceAll(/\s/g, "").split(",", namesMax)) {
@@ -45,6 +45,6 @@ export function qualitiesIn(header: string): ReadonlyMap<string, number> {
   return qualities;
 }
 
-/** Whether the header Accept-Encoding names an encoding without refusing it, as "br;q=0" does; null when it was not sent. */
+/** Whether Accept-Encoding names an encoding without refusing it ("br;q=0"); a null header accepts none. */
 export const acceptsEncoding = (header: string | null, encoding: "br" | "gzip"): boolean =>
   (qualitiesIn(header ?? "").get(encoding) ?? 0) > 0;

@@ -3,8 +3,8 @@ import { type FilterName, incomeBandIds } from "#content/contract/browse.ts";
 import { withinKm } from "#content/contract/search.ts";
 
 /**
- * A parameter of a query string: `read` makes of its text what the shape describes; an empty one counts as absent.
- * Programs may hand in the value itself.
+ * A parameter of a query string. `read` converts its text for the shape; an empty text counts as absent. Programs may also
+ * pass the value itself.
  */
 export const parameter = <Shape extends z.ZodType>(
   read: (text: string) => unknown,
@@ -26,7 +26,7 @@ const capped = (min: number, max: number, error: string) =>
     .min(min, { error })
     .overwrite((given) => Math.min(given, max));
 
-/** Items in a page: `fallback` unless given; above `max` it is capped. */
+/** Items per page, by default `fallback`; above `max` it is capped. */
 export const limit = (fallback: number, max: number) =>
   parameter(
     whole,
@@ -37,7 +37,7 @@ export const limit = (fallback: number, max: number) =>
     fallback,
   );
 
-/** Items to leave out from the start, by the name of the parameter. */
+/** The number of items to skip from the start; `name` is the parameter's name. */
 export const skipped = (name: string) =>
   parameter(
     whole,
@@ -72,7 +72,7 @@ export const text = (description: string, example: string, lengthMax = textLengt
 
 export const filterLengthMax = 200;
 
-/** A text by which answers are narrowed, without control characters and trimmed: no place or cause has a longer name. */
+/** A text that narrows answers, trimmed, without control characters. No place or cause has a longer name. */
 export const filter = (name: string, description: string, example: string) =>
   parameter(
     (given) => cleaned(given, filterLengthMax + 1),
@@ -84,7 +84,7 @@ export const filter = (name: string, description: string, example: string) =>
     example,
   );
 
-/** A text as it came, absent as empty: the operation itself says what is wrong with it. `bounds` are shown, not held. */
+/** A text unchanged, "" if absent; the operation itself reports errors in it. `bounds` are documented, not enforced. */
 export const textAsItCame = (
   description: string,
   example: string,
@@ -95,7 +95,7 @@ export const textAsItCame = (
     z.string().meta({ description, examples: [example], ...bounds }),
   );
 
-/** One of a closed list; a refusal names the list. */
+/** A value of a closed list; a refusal names the list. */
 export const choice = <const Values extends readonly string[]>(
   name: string,
   values: Values,
@@ -111,7 +111,7 @@ export const choice = <const Values extends readonly string[]>(
 
 const yesOrNoDigits: Readonly<Record<string, string>> = { "1": "true", "0": "false" };
 
-/** "true" or "false", which may come in digits. */
+/** "true" or "false"; 1 and 0 are accepted too. */
 export const yesOrNo = (name: string, description: string) =>
   parameter(
     (given) => yesOrNoDigits[given.trim()] ?? cleaned(given),
@@ -120,7 +120,7 @@ export const yesOrNo = (name: string, description: string) =>
     "true",
   );
 
-/** "1" or "true"; "0" and "false" are as good as absent. */
+/** "1" or "true"; "0" and "false" count as absent. */
 export const flag = (name: string, description: string, example: "1" | "true") =>
   parameter(
     (given) => {
@@ -132,15 +132,15 @@ export const flag = (name: string, description: string, example: "1" | "true") =
     example,
   );
 
-/** NaN for what is no whole number. */
+/** Parses a whole number; NaN for any other text. */
 function whole(given: string): number {
   const digits = given.trim();
   return /^\+?\d+$/.test(digits) ? Math.min(Number(digits), Number.MAX_SAFE_INTEGER) : Number.NaN;
 }
 
-/** Nothing for a text without any visible character. */
+/** A text trimmed and cut, without control characters; undefined if nothing visible is left. */
 export function cleaned(given: string, lengthMax = textLengthMax): string | undefined {
-  // Control characters (and NUL above all) mean nothing in a query; SQLite would cut a text at a NUL.
+  // Control characters mean nothing in a query, and SQLite would cut a text at a NUL.
   const visible = given.replaceAll(/\p{Cc}+/gu, " ").trim();
   return detached(visible.slice(0, lengthMax)) || undefined;
 }
@@ -148,10 +148,10 @@ export function cleaned(given: string, lengthMax = textLengthMax): string | unde
 const encoder = new TextEncoder();
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
-/** A copy of a text that was cut, well-formed: a slice keeps the whole text in memory for as long as anyone has it. */
+/** A well-formed copy of a cut text: a slice would keep the whole text in memory. */
 export const detached = (cut: string): string => decoder.decode(encoder.encode(cut));
 
-/** The parameters by which lists, searches and recommendations are narrowed, on their pages and for programs. They combine. */
+/** The filters of lists, searches and recommendations, for pages and programs. They combine. */
 export const filters = {
   cause: filter(
     "cause",
@@ -177,7 +177,7 @@ export const filters = {
   ghd_aligned: flag("ghd_aligned", "Only profiles aligned with global health and development", "1"),
 } satisfies Record<FilterName, z.ZodType>;
 
-/** What is near a place; in searches alone. */
+/** Parameters for searching near a place. */
 export const nearby = {
   near: filter(
     "near",
