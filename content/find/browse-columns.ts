@@ -15,30 +15,30 @@ import {
   wantedBy,
 } from "#content/nonprofit/filters.ts";
 
-/** What lists are narrowed, counted and sorted by, of one nonprofit. */
+/** The values of a nonprofit by which lists are filtered, counted and sorted. */
 export type BrowseRow = FilterFacts & {
   id: number;
-  /** A withdrawn one stands in no list. */
+  /** False for a withdrawn nonprofit, which is in no list. */
   listed: boolean;
   /** Completeness, then size, as six digits: smaller for more. */
   standing: number;
 };
 
-/** Between the causes of one nonprofit, whose set is one value of its column. */
+/** Separates the causes of a nonprofit; the whole set is one value of the column. */
 const between = " ";
 
-/** One filter: each nonprofit's value as a number, 0 for none. */
+/** The column of one filter: each nonprofit's value as a code, 0 for none. */
 type Column = {
   codes: Uint32Array;
   numbers: Map<string, number>;
-  /** Values by their numbers. */
+  /** Values by code. */
   texts: string[];
   compared: string[];
 };
 
 /**
- * What lists are narrowed and counted by, in memory by id, about 45 bytes each: any combination of filters is counted
- * exactly in one pass, where an index would serve only those that were foreseen. `capacity`: ids that are expected.
+ * The columns for filtering and counting, in memory by id, about 45 bytes per nonprofit. Any combination of filters is
+ * counted exactly in one pass, whereas an index would serve only foreseen combinations. `capacity`: expected number of ids.
  */
 export function browseColumns(capacity = 1_024) {
   let size = 0; // One more than the greatest id.
@@ -72,7 +72,7 @@ export function browseColumns(capacity = 1_024) {
     });
   }
 
-  /** Which filters narrow the list, each with the values that pass. */
+  /** The conditions of these filters, each with the values that pass. */
   function conditionsOf(filters: Filters): Condition[] {
     return givenFilters(filters).map(([filter, asked]) => {
       const { codes, compared } = columns[filter];
@@ -87,7 +87,7 @@ export function browseColumns(capacity = 1_024) {
     });
   }
 
-  /** Counts of codes as counts of values. */
+  /** Converts counts of codes into counts of values. */
   function namedCounts(countsOf: (at: number, facet: FacetName) => Uint32Array): FacetCounts {
     const facets = facetNames.map((facet, at) => {
       const counts = countsOf(at, facet);
@@ -99,7 +99,7 @@ export function browseColumns(capacity = 1_024) {
   }
 
   return {
-    /** Takes in what is known of a nonprofit now. */
+    /** Sets the values of a nonprofit. */
     set: (row: BrowseRow): void => {
       const { id } = row;
       grow(id + 1);
@@ -114,7 +114,7 @@ export function browseColumns(capacity = 1_024) {
       }
     },
 
-    /** Whether these filters let a nonprofit through, by its id. */
+    /** A test whether these filters let a nonprofit (by id) through. */
     matcher: (filters: Filters): ((id: number) => boolean) => {
       const conditions = conditionsOf(filters);
       return (id) =>
@@ -122,9 +122,8 @@ export function browseColumns(capacity = 1_024) {
     },
 
     /**
-     * Counts what the filters let through, of these nonprofits or of all, and of each facet how many have each value when
-     * its own filter is left out. A region or city that is written in several ways counts as one, under the most frequent
-     * spelling.
+     * Counts what passes the filters, of all nonprofits or of `some`; and, for each value of each facet, how many would pass
+     * without the facet's own filter. Different spellings of a region or city count together, under the most frequent one.
      */
     count: (
       filters: Filters,
@@ -145,11 +144,11 @@ export function browseColumns(capacity = 1_024) {
       return { total, facets };
     },
 
-    /** How many the filters let through. */
+    /** How many nonprofits pass the filters. */
     total: (filters: Filters): number =>
       passed(failures(conditionsOf(filters), { listed, size }, null)),
 
-    /** Ids of what the filters let through, ascending. */
+    /** Ids of the nonprofits that pass the filters, ascending. */
     ids: (filters: Filters): number[] => {
       const failed = failures(conditionsOf(filters), { listed, size }, null);
       const counted: number[] = [];
@@ -157,17 +156,17 @@ export function browseColumns(capacity = 1_024) {
       return counted;
     },
 
-    /** The first `count` of these ids by income or completeness, the greatest first; equals in the order in which they came. */
+    /** The first `count` of these ids by income or completeness, greatest first; equals in their given order. */
     sorted: (ids: readonly number[], by: "income" | "completeness", count: number): number[] => {
       const keys = by === "income" ? incomes : standings;
       const sign = by === "income" ? -1 : 1;
       const key = (id: number) => sign * (keys[id] ?? 0);
-      // Without a comparison in JavaScript a million numbers are sorted in a tenth of the time.
+      // Sorting a million numbers takes a tenth of the time without a comparison in JavaScript.
       const last = Float64Array.from(ids, key).sort()[count - 1] ?? Infinity;
       return (
         ids
           .filter((id) => key(id) <= last)
-          // Infinity minus Infinity is no number: those without an income are equals.
+          // Do not subtract: Infinity minus Infinity is NaN, and those without an income are equal.
           .sort((a, b) => (key(a) < key(b) ? -1 : key(a) > key(b) ? 1 : a - b))
           .slice(0, count)
       );
@@ -176,7 +175,7 @@ export function browseColumns(capacity = 1_024) {
 }
 export type BrowseColumns = ReturnType<typeof browseColumns>;
 
-/** Which values of a column pass; `at` is the place of its facet. */
+/** The values of a column that pass; `at` is the index of its facet. */
 type Condition = { at: number; codes: Uint32Array; passing: Uint8Array };
 
 const copied = <Values extends Uint8Array | Uint32Array | Float64Array>(
@@ -190,7 +189,7 @@ const copied = <Values extends Uint8Array | Uint32Array | Float64Array>(
 const passedAll = -1;
 const out = -2;
 
-/** Of each of these ids, or of all, the one filter that keeps it out, `passedAll` for none, `out` for several or when it is not listed. */
+/** For each of these ids, or all: the one condition that it fails; `passedAll`: none; `out`: several, or unlisted. */
 function failures(
   conditions: readonly Condition[],
   { listed, size }: { listed: Uint8Array; size: number },
@@ -215,7 +214,7 @@ function passed(failed: Int8Array): number {
   return count;
 }
 
-/** Counts of sets of causes, by cause. */
+/** Converts counts of sets of causes into counts by cause. */
 function byCause(counts: Uint32Array, { texts }: Pick<Column, "texts">) {
   const causeCounts = new Map<string, number>();
   for (let code = 1; code < counts.length; code++) {
@@ -226,7 +225,7 @@ function byCause(counts: Uint32Array, { texts }: Pick<Column, "texts">) {
   return [...causeCounts].map(([value, count]) => ({ value, count }));
 }
 
-/** Counts of texts that compare as one, together. */
+/** Adds up the counts of texts that compare as equal. */
 function bySpelling(
   counts: Uint32Array,
   { texts, compared }: Pick<Column, "texts" | "compared">,

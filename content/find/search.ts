@@ -34,24 +34,23 @@ import {
 
 /** One page of a search. */
 export type SearchPage = {
-  /** All that is found, counted exactly. */
+  /** The exact number of results. */
   total: number;
-  /** So many of them, the first ones, are what was asked for; the others are related. */
+  /** The first this many results are exact matches; the others are related. */
   matching: number;
   /** The nonprofits of this page, in order. */
   ids: number[];
-  /** All that match, where they were asked for: one more than `matchesMax` when there are more. */
+  /** All matches, if requested; one more than `matchesMax` if there are more. */
   matches?: number[];
-  /** How far each is from the place that the search is near, by id, in kilometres. */
+  /** Distances from the place of the search in km, by id. */
   distances?: Readonly<Record<string, number>>;
 } & Pick<SearchAnswer, "understood" | "exact" | "note">;
 
 export type Search = (query: SearchQuery, version?: number) => Promise<SearchPage>;
 
 /**
- * Searches the directory. With words by relevance; without by impact, verified, name. Withdrawn profiles are in no
- * result. Any text is good: none is a syntax error. What was learnt about words is forgotten when `version`, the number
- * of the newest change, is another one. Source: decisions, "Search".
+ * Searches the directory: with words by relevance, without by impact, verified, name. Withdrawn profiles are never found. No
+ * text is a syntax error. Cached words are forgotten when `version`, the number of the newest change, differs.
  */
 export function searchIn(
   store: Queryable,
@@ -84,7 +83,7 @@ export function searchIn(
     const nearby = await near(query, version);
     if (nearby === null) return anywhere(query);
     const page = await nearPage(index, nearby, { ...query, q: nearby.q });
-    // Only what words say of a place may be widened.
+    // A place in the words may be ignored if nothing is found; one in the parameter may not.
     const isFound = page.matching > 0 || page.understood.corrections.length > 0;
     if (!isFound && query.near === undefined) return anywhere(query);
     const distances = await distancesOf(index, nearby, page.ids);
@@ -94,7 +93,7 @@ export function searchIn(
   };
 }
 
-/** What is near a place: with words by relevance, without them the nearest first. */
+/** Results near a place: with words by relevance, without words nearest first. */
 async function nearPage(
   index: SearchIndex,
   { match, kms }: Nearby,
@@ -141,17 +140,17 @@ type Answer = {
   found: CandidateSet;
   reading: Reading;
   corrections?: readonly Correction[];
-  /** Why all of it is only related. */
+  /** Why all results are only related. */
   note?: string;
   shown?: string;
-  /** The same words, read in the same way, with other filters. */
+  /** The same words and reading, with other filters. */
   again: (query: RankingQuery) => Promise<CandidateSet | null>;
 };
 
-/** When fewer have all of the words, what is related follows. */
+/** With fewer exact matches than this, related results follow. */
 const fewMax = 20;
 
-/** `around`: what results must match beside the filters; the words are read by it, too. */
+/** Searches for words. `around` restricts results in addition to the filters, and also how words are read. */
 async function wordsPage(
   index: SearchIndex,
   words: readonly SearchWord[],
@@ -175,15 +174,14 @@ async function wordsPage(
 const counted = ({ note, shown }: Answer, page: RankedPage): RankedPage =>
   note === undefined && shown === undefined ? page : { ...page, matching: 0 };
 
-/** What has all of the words as they stand, else some of them. */
+/** Results with all words taken literally, else with some of them. */
 const exactly = async (index: SearchIndex, reading: Reading, query: RankingQuery) =>
   (await allWords(index, reading, query)) ?? (await someWords(index, reading, query));
 
 /**
- * What has all of the words, in the place that they name; else what has words that may be meant; else what is in the place
- * and for the same cause; else what has all of the words, the place among them, anywhere; else what has some of the words;
- * else what is around the place. The first of these that finds anything is the answer, and says
- * which it is; for one rare word a likely spelling goes before what was typed.
+ * Tries in this order, and returns the first with results: all words, in the place that they name; likely corrections; the
+ * same cause in the place; all words including the place, anywhere; some words; what is around the place. The answer says
+ * which it is. For one rare word, a likely correction comes before the word as typed.
  */
 async function nearest(
   index: SearchIndex,
@@ -210,13 +208,13 @@ async function nearest(
   return null;
 }
 
-/** A single word that few have may be a mistake of registers themselves: "CHRUCH". */
+/** A single rare word may be a mistake in the registers themselves: "CHRUCH". */
 const isDoubtful = (reading: Reading, { found }: Answer): boolean =>
   besidePlace(reading).length === 1 && (found.count ?? fewMax) < fewMax;
 
 type Guess = Pick<Answer, "reading" | "corrections" | "note">;
 
-/** The words with those that may be meant instead of unknown ones; null when nothing is near to these. */
+/** The words with likely replacements for unknown ones; null if none is near. */
 async function guessOf(index: SearchIndex, reading: Reading, typed: string): Promise<Guess | null> {
   const meant = await corrected(index, reading);
   if (meant === null) return null;
@@ -237,7 +235,7 @@ async function guessed(
   return candidates && { found: candidates, again, ...guess };
 }
 
-/** What has all of the words; where they are few, what is in the place for the same cause or has some of them follows. */
+/** Results with all words; if few, the same cause in the place or results with some words follow. */
 async function allWords(
   index: SearchIndex,
   reading: Reading,
@@ -265,7 +263,7 @@ async function someWords(
   return candidates && { found: candidates, again, note: someNote, ...guess, reading };
 }
 
-/** What is in the place for the cause that the words name; null when nothing is. */
+/** What is in the place for the cause that the words name; null if nothing is. */
 async function sameCause(
   index: SearchIndex,
   reading: Reading,
@@ -278,7 +276,7 @@ async function sameCause(
   return candidates && { found: candidates, again, reading, note: causeNote };
 }
 
-/** What has all of the words, and the place among them; null when nothing has. */
+/** Results with all words including the place, anywhere; null if there are none. */
 async function mentioned(
   index: SearchIndex,
   reading: Reading,
@@ -290,7 +288,7 @@ async function mentioned(
   return answer && { ...answer, reading, shown: elsewhere };
 }
 
-/** What matches around the place, the nearest first, or anywhere; null when nothing does. */
+/** What matches around the place, nearest first, or anywhere; null if nothing does. */
 async function nearPlace(
   index: SearchIndex,
   reading: Reading,
