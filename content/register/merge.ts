@@ -19,15 +19,15 @@ import {
 } from "#content/nonprofit/register-facts.ts";
 import { confirmedAt, type ScopesRead } from "./standing.ts";
 
-/** Raise it with a change by which rows that were taken in before would be taken in otherwise: they are looked at again then. */
+/** Raise it with any change that would import rows differently, so that known rows are read again. */
 export const mergeRules = 1;
 
 /**
- * A nonprofit after a register has spoken. A register sets and clears only fields that it provides, and of these only
- * the empty ones and those that it set itself: what agents agreed on, an operator, the organisation or another register
- * set stays. Of several registrations of one nonprofit each row has its say of what it set, and one that was linked sets no
- * place. Answers `before` itself when nothing changes. A withdrawn nonprofit that the register lists again is restored,
- * unless an operator withdrew it.
+ * A nonprofit after a register's row. A register sets and clears only fields that it provides, and of these only empty ones
+ * and those it set itself: what agents agreed on, an operator, the organisation or another register set stays. If a
+ * nonprofit has several registrations, each row changes only what it set, and a linked one sets no place. Returns `before`
+ * itself when nothing changes. A withdrawn nonprofit that the register lists again is restored, unless an operator withdrew
+ * it.
  */
 export function mergedWithRegister(
   before: NonprofitRecord,
@@ -57,7 +57,7 @@ export function mergedWithRegister(
   return after;
 }
 
-/** Where each field comes from; the same value for all that the row says itself. A filing speaks for its own year. */
+/** The source of each field; one object for all that the row says itself. A filing's values date from its own year. */
 function sourcesOf(
   { source_url, filed_for, rules = {} }: RegisterDraft,
   source: string,
@@ -71,10 +71,10 @@ function sourcesOf(
   };
 }
 
-/** The register that lists a nonprofit, and its part. */
+/** The register that lists a nonprofit, and the part of it. */
 const placeOf = ({ register, scope }: RegisterTerms) => ({ register, register_scope: scope });
 
-/** Whether the nonprofit is one of those that this register lists: a whole one takes over those of a selection of it. */
+/** Whether this register lists the nonprofit; a whole register takes over those of its selections. */
 const isMine = (before: NonprofitRecord, { org_id }: RegisterDraft, terms: RegisterTerms) =>
   terms.lists &&
   (before.register === terms.register ||
@@ -82,7 +82,7 @@ const isMine = (before: NonprofitRecord, { org_id }: RegisterDraft, terms: Regis
 
 const listedStatus = ({ verified }: NonprofitRecord) => (verified === 1 ? "claimed" : "listed");
 
-/** A new nonprofit from a row of a register; id 0 and slug "" until it is stored. */
+/** A new nonprofit from a register's row; id 0 and slug "" until it is stored. */
 export function newFromRegister(
   draft: RegisterDraft,
   terms: RegisterTerms,
@@ -92,7 +92,7 @@ export function newFromRegister(
   return mergedWithRegister(empty, draft, terms, nowMs);
 }
 
-/** What the newest files of a register say of an organisation that is in no row: of one without a record, only that. */
+/** A draft for an organisation in no row of the newest files; without an earlier record it says only that. */
 export function goneDraft({
   org_id,
   ...said
@@ -103,7 +103,7 @@ export function goneDraft({
   return { org_id, fields: null, source_url: null, record };
 }
 
-/** Whether one of several registrations is not known to be over: by this register's word, or by all that spoke of it. */
+/** Whether another registration may still be in force, according to this register or to all others. */
 function isInForce({ registrations, register_records }: NonprofitRecord, register: string) {
   const listing = register_records.filter(({ state }) => state !== "filed");
   const has = ({ state }: RegisterRecord) => state === "registered" || state === "reinstated";
@@ -116,13 +116,13 @@ function isInForce({ registrations, register_records }: NonprofitRecord, registe
   return orgIds.length > 1 && !orgIds.every(isOver);
 }
 
-/** Withdrawn, unless an operator keeps it or another of its registrations is in force. */
+/** The nonprofit withdrawn, unless an operator keeps it or another of its registrations is in force. */
 const withdrawn = (before: NonprofitRecord, register: string): NonprofitRecord =>
   before.status === "withdrawn" || statusIsHeld(before) || isInForce(before, register)
     ? before
     : { ...before, status: "withdrawn" };
 
-/** What the register says of an organisation that it gives no profile: one that it gave before is withdrawn. */
+/** A row of an organisation that gets no profile: one that it had is withdrawn. */
 function unlisted(
   before: NonprofitRecord,
   draft: RegisterDraft,
@@ -134,7 +134,7 @@ function unlisted(
   return withdrawn(own, terms.register);
 }
 
-/** The nonprofit with what this row says of it; `before` itself when that is the same. */
+/** The nonprofit with this row's record; `before` itself when that is unchanged. */
 function withRecord(
   before: NonprofitRecord,
   { org_id, record }: RegisterDraft,
@@ -154,8 +154,8 @@ function withRecord(
 }
 
 /**
- * The records, where a file from after the revocation of the organisation of `read` lists it again: that is news, and the
- * row has its date, although it says the same as before. The same records where there is none such.
+ * The records with the row's date, if a file newer than a revocation lists the organisation again although the row is the
+ * same; otherwise the same records.
  */
 function confirmedAgain(
   records: RegisterRecord[],
@@ -171,16 +171,15 @@ function confirmedAgain(
   return again === null ? records : withRegisterRecord(records, { ...again, as_of: dateOf(again) });
 }
 
-/** The record that a row makes. */
+/** The record made from a row. */
 export const recordOf = (
   record: RecordDraft,
   { register, scope, as_of }: RegisterTerms,
 ): RegisterRecord => ({ register, scope, as_of, finances: [], ...record });
 
 /**
- * What the newest row says, as of the date at which the register first said it: a file that repeats it changes nothing.
- * Periods of earlier rows stay; a row for an older period than is known adds only its money. Answers `before` itself when it
- * is the same.
+ * The newest row with the date at which the register first said it, so that a file that repeats it changes nothing. Periods
+ * of earlier rows stay; a row for an older period adds only its finances. Returns `before` itself when nothing changes.
  */
 export function recordAfter(
   before: RegisterRecord | undefined,
@@ -200,8 +199,7 @@ export function recordAfter(
 }
 
 /**
- * Periods with more, newest first, each once: an own return counts before a column of the next year's, then the one made
- * last.
+ * Adds periods, newest first, each once: an own return counts before the next return's prior-year column, then the latest.
  */
 export function withPeriods(
   stored: readonly StoredPeriod[],
@@ -220,7 +218,7 @@ export function withPeriods(
 const rankOf = ({ prior_year, filed_at }: StoredPeriod): string =>
   `${prior_year === true ? 0 : 1} ${filed_at ?? ""}`;
 
-/** Whether a return for the same period, made later, is among these records: this one says nothing then. */
+/** Whether these records include a later return for the same period, so that this one is ignored. */
 export const isBeatenBy = (
   records: readonly RegisterRecord[],
   { org_id, record, filed_for }: RegisterDraft,
@@ -233,8 +231,8 @@ export const isBeatenBy = (
     );
 
 /**
- * The facts of a row of an organisation without a profile, with what rows fill in, as JSON: once there is a profile,
- * content/nonprofit/save.ts takes it from there. Of several values of a field the one for the latest year counts.
+ * The facts of a row of an organisation without a profile, with the values for its fields as JSON; content/nonprofit/save.ts
+ * uses them once there is a profile. Of several values for a field the one for the latest year counts.
  */
 export function factsWithWaiting(
   stored: RegisterRecord | undefined,
@@ -254,7 +252,7 @@ export function factsWithWaiting(
   return { ...draft.record?.facts, ...(isAny ? { [waitingKey]: JSON.stringify(waiting) } : {}) };
 }
 
-/** An operator who withdraws or keeps a nonprofit leaves provenance of its status: the register has no say then. */
+/** An operator who withdraws or keeps a nonprofit sets its status; registers then no longer change it. */
 const statusIsHeld = ({ provenance }: NonprofitRecord): boolean =>
   provenance["status"] !== undefined && provenance["status"].set_by !== "register";
 
@@ -268,7 +266,7 @@ function isToBeSet(
   const held = before[field];
   if (placeFields.has(field) && isLinked(before, org_id)) return false;
   if (origin === undefined) return isEmptyValue(held) && !isEmptyValue(value);
-  // A later form that says the same makes a value younger.
+  // A later form with the same value makes the value newer.
   const isLater = isFiling(from.source) && from.applied_at > origin.applied_at;
   if (held === value && !isLater) return false;
   const isNews = isLater || origin.rule !== from.rule || !isDeepStrictEqual(held, value);
@@ -277,7 +275,7 @@ function isToBeSet(
   );
 }
 
-/** Whether a register's other value takes the place of a register's value. */
+/** Whether a register's value may replace a different value from a register. */
 function mayReplace(
   before: NonprofitRecord,
   field: NonprofitField,
@@ -293,22 +291,24 @@ function mayReplace(
   return origin.source === from.source || takesOver;
 }
 
-/** Of several forms the one for the later year counts, whichever is read first; of one kind for one year the one read last. */
+/**
+ * Of several forms the one for the later year counts, in whatever order they are read; of one form and year, the last read.
+ */
 const isNotBefore = (origin: StoredProvenance, { source, applied_at }: StoredProvenance) =>
   applied_at > origin.applied_at || (applied_at === origin.applied_at && source === origin.source);
 
 const placeFields: ReadonlySet<string> = new Set(["country_code", "region", "city"]);
 
-/** Whether the register has it in another part than before; of several registrations, the first one's part counts. */
+/** Whether the register now has it in another part; with several registrations, only the first one's part counts. */
 const isMoved = (before: NonprofitRecord, orgId: string, terms: RegisterTerms): boolean =>
   (before.register_scope !== terms.scope || before.register !== terms.register) &&
   !isLinked(before, orgId);
 
-/** Whether a registration came to the profile by a link. */
+/** Whether a registration was added by a link. */
 const isLinked = ({ registrations }: NonprofitRecord, orgId: string): boolean =>
   registrations.some(({ org_id, linked_by }) => org_id === orgId && linked_by !== undefined);
 
-/** Whether this row set a value: a linked one set those whose source names its number, the first one all others. */
+/** Whether this row set a value: a linked registration set those whose source has its number, the first one all others. */
 function isOfRow(before: NonprofitRecord, { source_url }: StoredProvenance, orgId: string) {
   const linked = before.registrations.flatMap(({ org_id, linked_by }) =>
     linked_by === undefined ? [] : (org_id ?? []),
@@ -318,7 +318,7 @@ function isOfRow(before: NonprofitRecord, { source_url }: StoredProvenance, orgI
   return row === undefined ? !linked.includes(orgId) : row === orgId;
 }
 
-/** What a row says, with all registrations that the nonprofit has beside the row's own. */
+/** The fields of a row, with the nonprofit's other registrations. */
 function renewed(
   { registrations }: NonprofitRecord,
   orgId: string,
@@ -335,30 +335,29 @@ function renewed(
 const isEmptyValue = (value: unknown): boolean =>
   value === null || value === "" || value === 0 || (Array.isArray(value) && value.length === 0);
 
-/** What a register says of an organisation, in its own codes. Blank ones are left out. */
+/** A register's record of an organisation, in its own codes, without blank ones. */
 export type RecordDraft = Pick<RegisterRecord, "org_id" | "name" | "state" | "facts"> &
   Partial<Pick<RegisterRecord, "finances">>;
 
 /**
- * What one row of a register says of one organisation. A field that is present is provided by the register (null or
- * empty: it says that there is none); a field that is absent is none of its business. Without `fields` it gives the
- * organisation no profile.
+ * What one row of a register says about one organisation. Present fields are provided by the register (null or empty: there
+ * is no value); absent ones are not. Without `fields` the organisation gets no profile.
  */
 export type RegisterDraft = {
   /** The org-id by which it is recognised, for example US-EIN-530196605. */
   org_id: string;
   fields: Partial<NonprofitFields> | null;
-  /** What chose values that are derived from what the row says: "NTEE K31 → Food Security (high)". */
+  /** The rules that derived values from the row: "NTEE K31 → Food Security (high)". */
   rules?: Partial<Record<NonprofitField, string>>;
-  /** What it says beside the fields; null for a form that only fills fields. */
+  /** The record beside the fields; null for a form that only fills fields. */
   record: RecordDraft | null;
-  /** YYYY-MM-DD: the end of the year for which a form was filed; absent: a register speaks of now. */
+  /** YYYY-MM-DD: the end of the year of a form; absent: the register speaks of the present. */
   filed_for?: string;
-  /** Where a reader can look the row up. */
+  /** Where readers can look the row up. */
   source_url: string | null;
 };
 
-/** How a register's drafts are taken into the directory. */
+/** How drafts of a register are merged into the directory. */
 export type RegisterTerms = {
   /** The import format, for example irs-bmf. */
   register: string;
