@@ -40,13 +40,13 @@ import {
   type WaitingRequest,
 } from "#content/requests/kind.ts";
 
-/** Settings of wallets: how long one waits, and how many operators must approve what sets one. */
+/** Settings for wallets: how long one waits, and how many operators must approve it. */
 type WalletWorld = { config: { walletHoldMs: number; walletApprovals: 1 | 2 } };
 type Deciding = DecisionInput<WalletWorld>;
 
 type Request = WaitingRequest<Onboarding, NonprofitRecord | null>;
 
-/** Claims, registrations and changes that organisations sent: nothing of them is public before it is approved here. */
+/** Claims, registrations and changes from organisations: nothing is public before it is approved here. */
 export const onboardingRequests = requestKind<Onboarding, NonprofitRecord | null, WalletWorld>({
   ...onboardingStore.steps,
   leftOut: onboardingLeftOut,
@@ -92,7 +92,7 @@ export const onboardingRequests = requestKind<Onboarding, NonprofitRecord | null
   },
 });
 
-/** What makes approval impossible since the request came, as a sentence for the operator; null for nothing. */
+/** Why approval has become impossible since the request came, as a sentence for the operator; null if it has not. */
 async function obstacleOf(store: Queryable, submission: Onboarding, record: Request["record"]) {
   if (submission.type === "registration") return null;
   if (record === null || record.status === "withdrawn") {
@@ -113,9 +113,8 @@ async function obstacleOf(store: Queryable, submission: Onboarding, record: Requ
 }
 
 /**
- * A new profile must not double one that came while the request waited: what the reviewer has not seen stops the approval
- * once; that refusal keeps it, so that the review shows it then. A number that is taken stops it for good. Looked for as
- * it was edited.
+ * Duplicates that appeared while a registration waited. One that the reviewer has not seen stops the approval once; the
+ * refusal stores it, so that the review then shows it. A taken number stops it for good. The search uses the edited values.
  */
 async function unseenDuplicate(
   store: Queryable,
@@ -123,7 +122,7 @@ async function unseenDuplicate(
   edits: OnboardingEdits,
 ): Promise<PlannedDecision | null> {
   if (submission.type !== "registration") return null;
-  // Without a country of the operator's the number is still read by that of the request.
+  // Without a country from the operator, the number is read with the request's.
   const country_code = edits.country_code ?? submission.request.country_code;
   const duplicates = await findDuplicates(
     store,
@@ -142,7 +141,7 @@ async function unseenDuplicate(
   return planned(conflict(message), keepDuplicates(submission.id, duplicates));
 }
 
-/** What is known when a request is approved now with these edits. */
+/** What an approval now, with these edits, depends on. */
 async function approvingOf(
   store: Queryable,
   { row: submission, record }: Request,
@@ -171,8 +170,8 @@ async function approvingOf(
 const isHeld = ({ wallet }: OnboardingOutcome): boolean => wallet !== null && wallet.held !== null;
 
 /**
- * The first approval of a wallet that two operators have to approve; null for the second, and where one is enough. Other edits begin the count
- * again, and so does a wallet that would take effect at once by now, or no longer.
+ * The first approval of a wallet that needs two operators; null for the second, and if one is enough. Other edits restart
+ * the count, and so does a wallet that would now take effect at once, or no longer.
  */
 function firstOfTwo(
   { id, first_approved_by: first, ...before }: Onboarding,
@@ -196,7 +195,7 @@ function firstOfTwo(
   );
 }
 
-/** All that an approval brings about: profile, wallet or its hold, and the end of the review. */
+/** Plans everything that an approval does: profile, wallet or its hold, and the end of the review. */
 async function planApproval(
   store: Queryable,
   { row: submission, record, outcome }: Request & { outcome: OnboardingOutcome },
@@ -210,7 +209,7 @@ async function planApproval(
   const approved = { id: submission.id, status: "approved" as const, ...decided };
   const { slug } = outcome.after;
   const { records, statements } = await planSaves(store, saves, { origin: "onboarding", now });
-  // A new profile has its id from here on.
+  // From here on a new profile has its id.
   const [saved] = records;
   if (saved === undefined) throw new Error(`nothing is saved for ${submission.id}`);
   return planned(
@@ -252,7 +251,7 @@ async function checksFor(
     whyHeld: outcome.wallet?.held ?? null,
     duplicates,
     otherOwners: wallet === null ? [] : await otherOwnersOf(store, wallet, nonprofit_id),
-    // Further requests for the same profile.
+    // The number of other requests for the same profile.
     rivals:
       nonprofit_id === null
         ? 0
@@ -262,7 +261,7 @@ async function checksFor(
   });
 }
 
-/** What is live beside what would be, and what was checked. */
+/** The review of a request: live and proposed values, and checks. */
 function itemOf(
   { row: submission, record }: Request,
   outcome: OnboardingOutcome,
@@ -301,11 +300,11 @@ function itemOf(
   };
 }
 
-/** The verified signature that came with it, null without one. */
+/** The verified signature in the request; null if there is none. */
 const proofOf = ({ wallet_challenge: challenge, wallet_signature: signature }: Onboarding) =>
   challenge === null || signature === null ? null : { challenge, signature };
 
-/** The fields that approval would change. A wallet that would be held stands here, too. */
+/** The fields that approval would change, including a wallet that would be held. */
 function comparisonOf(
   before: NonprofitRecord | null,
   { after, wallet }: OnboardingOutcome,
