@@ -16,16 +16,16 @@ import { doAll } from "#content/store/query.ts";
 import { ok, type Result } from "#content/contract/base/result.ts";
 import type { OperatorWorld } from "#content/requests/kind.ts";
 
-/** A short transaction, so that a running service goes on writing meanwhile. */
+/** Keeps transactions short, so that a running service can write meanwhile. */
 const perTransaction = 50;
-/** This many submissions are undone in one request: about two seconds of work. */
+/** How many submissions one request reverts: about two seconds of work. */
 const perRequest = 500;
 
 /**
- * Undoes all that one agent's agreement made live, or the submissions that are named: the fields are emptied, all submissions that agreed with it are
- * rejected with the reason, and credit is taken back; recommendations that rest on its vote go. The log of submissions and
- * changes stays, and so does prose that an operator accepted. Named submissions leave recommendations as they are. Safe to repeat, and to be gone on with after
- * `submissionsMax` of them, which is looked at every 50.
+ * Reverts everything that one agent's agreement made live, or the named submissions: the fields are emptied, all submissions
+ * that agreed are rejected with the reason, and their credit is removed; recommendations that need its vote go too. The log
+ * of submissions and changes stays, and so does prose that an operator accepted. Named submissions leave recommendations
+ * unchanged. Safe to repeat, and to continue after `submissionsMax`, which is checked every 50.
  */
 export async function revertAgent(
   world: RevertWorld,
@@ -54,7 +54,7 @@ export async function revertAgent(
     const emptied = await store.write(async (tx) => {
       const now = clock();
       let count = 0;
-      // Each is planned after the writes of the one before: two may be of one field.
+      // Plan each one after the writes of the one before: two may be of one field.
       for (const { nonprofit_id, field } of submissions) {
         const revert = await planRevert(tx, { nonprofit_id, field, reason, now });
         await doAll(tx, revert.statements);
@@ -77,16 +77,16 @@ export async function revertAgent(
 
 type RevertWorld = Pick<OperatorWorld, "store" | "clock" | "curated">;
 type Reverting = { agent_id: string; operator: string; reason: string };
-/** Without numbers all of the agent's; with both those of the agent among them. */
+/** Without ids all submissions of the agent; with both, those ids that are the agent's. */
 type RevertSelection = Omit<Reverting, "agent_id"> & {
   agent_id?: string | undefined;
   submissions?: readonly number[] | undefined;
 };
 
 /**
- * Takes an agent's vote out of what agents agreed to recommend. A recommendation goes when it stands in this agent's
- * words, or when fewer than two others are left that agreed; the profile counts again. What an operator approved stays.
- * Answers how many went. Safe to repeat.
+ * Removes an agent's vote from agreed recommendations. A recommendation is removed if it has this agent's words, or if fewer
+ * than two other agents agreed; agents may then promote the profile again. Those approved by an operator stay. Returns how
+ * many were removed. Safe to repeat.
  */
 async function revertRecommendations(
   { store, clock, curated }: RevertWorld,
@@ -110,7 +110,7 @@ async function revertRecommendations(
   return gone;
 }
 
-/** How one draft that agreed is rejected, and whether the recommendation goes with it. */
+/** Plans the rejection of one agreed draft, and whether the recommendation is removed with it. */
 async function planRejection(
   store: Queryable,
   draft: QueuedDraft,
@@ -119,7 +119,7 @@ async function planRejection(
 ): Promise<{ goes: boolean; writes: Write[] }> {
   const { id, nonprofit_id, normalised, slug } = draft;
   const at = now.getTime();
-  // No operator refused the profile, only an agent: others may agree on it again.
+  // The operator refused only an agent, not the profile, so others may agree on it again.
   const rejection = { reason, decided_by: `revert:${operator}`, at };
   const same = { nonprofit_id, normalised };
   const pick = await pickOf(store, nonprofit_id);
