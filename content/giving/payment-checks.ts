@@ -180,8 +180,7 @@ export const proofChecks = {
   wrong_token: ({ landed, credit }, due) => credit !== null || !paysOtherToken(landed, due),
   wrong_recipient: ({ credit }) => credit !== null,
   foreign_memo: ({ foreign }) => !foreign,
-  // A recipient's wallet that signs may be moving its own money: from an account that a program holds, or by a sale to a
-  // pool.
+  // A recipient's wallet that signs may be moving its own money: out of a program's account, or by a sale.
   self_donation: ({ credit, landed }) =>
     credit === null || (credit.donor !== credit.owner && !landed.signers.includes(credit.owner)),
   age_unknown: ({ landed, memo }) => memo !== null || landed.block_time !== null,

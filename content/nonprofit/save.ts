@@ -59,9 +59,8 @@ export async function saveNonprofits(
 }
 
 /**
- * Plans to write nonprofits, each at most once, with their child rows and one row of `changes` for each whose pages change.
- * An unchanged record is not written. Reads only for nonprofits that are new or have other registrations. Assigns ids to new
- * ones, so carry out one plan before making the next.
+ * Plans to write changed nonprofits, each at most once, and one row of `changes` for each whose pages change. Reads only for
+ * new nonprofits or other registrations. It assigns ids to new ones, so carry out one plan before the next.
  */
 export async function planSaves(
   store: Queryable,

@@ -56,9 +56,8 @@ export type OpenOptions = {
   /** Do not migrate or create: for readers of a store that another process keeps up to date. */
   migrated?: boolean;
   /**
-   * Upgrade the store even while other processes use it, which works because migrations only add
-   * (docs/decisions/10-upgrades.md): for a service restarted beside others. Otherwise CannotStart. A server's users are
-   * unknown.
+   * Upgrade the store while others use it, for a service restarted beside others: migrations only add
+   * (docs/decisions/10-upgrades.md). Else CannotStart. A server's users are unknown.
    */
   upgradesBeside?: boolean;
   /** Whether a missing or empty file becomes a new store; default true. Otherwise CannotStart is thrown. */
