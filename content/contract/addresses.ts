@@ -1,38 +1,38 @@
 /**
- * Who answers a GET: a file of the bundle; the service; `queried`, the service where a query asks for more than the file
- * has; `live`, the service, and for those who cannot reach it the file, which is of a while ago.
+ * Who answers a GET. "file": a file of the bundle. "service": the service. "queried": the service if the query asks for more
+ * than the file has, else the file. "live": the service, or an older file if the service cannot be reached.
  */
 type Answers = "file" | "service" | "queried" | "live";
 
-/** How long a cache keeps a file, by name; site/delivery/http-headers.ts has the headers. */
+/** How long caches keep a file, by class; site/delivery/http-headers.ts has the headers. */
 export type CacheClass = "page" | "forever" | "week" | "moment" | "asks";
 
 export type Address = {
-  /** Parts in braces stand for one part of a path, {number} for digits; a star at the end for all that may follow. */
+  /** A part in braces stands for one part of a path, {number} for digits, a final star for everything that follows. */
   readonly path: string;
   readonly from: Answers;
-  /** For people, in HTML and most in markdown; absent: for programs. The desk is for operators. */
+  /** For people: HTML, and mostly markdown too. Absent: for programs. The desk is for operators. */
   readonly for?: "people" | "operators";
-  /** Who answers it under the code of another language; absent: it is there in English only. */
+  /** Who answers it in other languages; absent: English only. */
   readonly translated?: "file" | "service" | "queried";
   /** Absent: "page". */
   readonly cache?: CacheClass;
-  /** Toward which limit a request counts; absent: "read". */
+  /** The limit that a request counts toward; absent: "read". */
   readonly limit?: LimitName;
-  /** What is sent to it beside JSON. */
+  /** A content type that it accepts besides JSON. */
   readonly takes?: "form" | "table";
-  /** Where it is now; in the languages where a file stands at it, that answers. */
+  /** Redirects here. In languages that have a file at this address, the file answers instead. */
   readonly moved?: string;
-  /** A page that does nothing without the service. */
+  /** A page that is useless without the service. */
   readonly acts?: true;
-  /** Only for those on the machine itself: no server in front passes it on. */
+  /** Reachable only from the machine itself: servers in front must not pass requests on. */
   readonly local?: true;
 };
 
-/** A limit by its name. "none": a request is never limited. "pay": a request for a gift that brings a payment. */
+/** The name of a limit. "none": never limited. "pay": for requests that bring a payment. */
 export type LimitName = "read" | "none" | "donate" | "pay" | keyof typeof writeLimits;
 
-/** Whose requests share a room for what they store in a day: agents cannot use up that of organisations or readers. */
+/** Who shares an allowance for bytes stored per day: agents cannot use up that of organisations or readers. */
 export type Room = "agents" | "organisations" | "readers";
 
 /**
@@ -46,7 +46,7 @@ export const writeLimits = {
   correct: { perMinute: 10, room: "readers" },
 } as const satisfies Record<string, { perMinute: number; room: Room }>;
 
-/** What stands at each address of the directory. Of several that fit a path the first counts. */
+/** What is at each address of the directory. If several match a path, the first counts. */
 // walk: table
 // prettier-ignore
 export const addresses = {
@@ -68,7 +68,7 @@ export const addresses = {
   recommendations: { path: "/recommendations", from: "file", for: "people", translated: "file" },
   statistics: { path: "/statistics", from: "file", for: "people", translated: "file" },
   widget: { path: "/widget", from: "file", for: "people", translated: "file", acts: true },
-  // Pages that the service makes where a query asks it to.
+  // Pages that the service renders if the query asks for it.
   corrections: { path: "/corrections", from: "queried", for: "people", translated: "queried", acts: true },
   onboard: { path: "/onboard", from: "queried", for: "people", translated: "queried", acts: true },
   compare: { path: "/compare", from: "queried", for: "people", translated: "queried" },
@@ -83,7 +83,7 @@ export const addresses = {
   countryList: { path: "/countries/{list}", from: "file", for: "people", translated: "service" },
   history: { path: "/history/{slug}", from: "service", for: "people", translated: "service" },
   organisation: { path: "/organisations/{org_id}", from: "service", for: "people", translated: "service" },
-  // Where these were once.
+  // Former addresses.
   historyBeside: { path: "/nonprofits/{slug}/history", from: "service", for: "people", translated: "service", moved: "/history/{slug}" },
   historyJsonBeside: { path: "/api/nonprofits/{slug}/history", from: "service", moved: "/api/history/{slug}" },
   causePages: { path: "/causes/{list}/{page}", from: "service", for: "people", translated: "service", moved: "/causes/{list}-{page}" },
@@ -91,7 +91,7 @@ export const addresses = {
   browseBefore: { path: "/nonprofits", from: "file", for: "people", translated: "service", moved: "/browse" },
   profilePictures: { path: "/pictures/nonprofits/*", from: "service", moved: "/pictures/home.png" },
   countryPictures: { path: "/pictures/countries/*", from: "service", moved: "/pictures/home.png" },
-  // Answers that the bundle has.
+  // Answers that are files of the bundle.
   listNonprofits: { path: "/api/nonprofits", from: "queried" },
   nonprofitPages: { path: "/api/nonprofits/pages/{number}.json", from: "file" },
   getNonprofit: { path: "/api/nonprofits/{slug}", from: "queried" },
@@ -103,7 +103,7 @@ export const addresses = {
   exemplars: { path: "/api/agents/exemplars", from: "live" },
   enrichmentStats: { path: "/api/enrichments/stats", from: "live" },
   donations: { path: "/api/donations/{slug}", from: "live" },
-  // What the service answers.
+  // Answers of the service.
   apiIndex: { path: "/api", from: "service" },
   findOrganisations: { path: "/api/organisations", from: "service" },
   donation: { path: "/api/donations/{slug}/{donation_id}", from: "service" },
@@ -145,7 +145,7 @@ export const addresses = {
   healthz: { path: "/healthz", from: "service", limit: "none" },
   readyz: { path: "/readyz", from: "service", limit: "none" },
   metrics: { path: "/metrics", from: "service", limit: "none", local: true },
-  // What operators do.
+  // Actions of operators.
   reviews: { path: "/api/admin/reviews", from: "service" },
   review: { path: "/api/admin/reviews/{id}", from: "service" },
   approve: { path: "/api/admin/reviews/{id}/approve", from: "service" },
@@ -169,7 +169,7 @@ export const addresses = {
   pick: { path: "/api/admin/picks/{slug}", from: "service" },
   removePick: { path: "/api/admin/picks/{slug}/remove", from: "service" },
   eraseContacts: { path: "/api/admin/contacts/erase", from: "service" },
-  // Whatever else is asked here, the service says that there is nothing.
+  // For any other address below these, the service answers that nothing is there.
   admin: { path: "/api/admin/*", from: "service" },
   desk: { path: "/desk", from: "service", for: "operators" },
   deskPages: { path: "/desk/*", from: "service", for: "operators" },

@@ -3,18 +3,18 @@ import causes from "#content/editorial/causes.json";
 import { z } from "zod";
 import { named } from "#content/contract/base/json.ts";
 
-/** What a list can be sorted by. */
+/** The sort orders of lists. */
 export const listSorts = ["relevance", "income", "completeness", "name"] as const;
 export type ListSort = (typeof listSorts)[number];
 
 /**
- * Bands of the yearly income that a register gives, in the register's own currency: amounts are not converted. `below` is
- * the first amount that belongs to the next band; the last band is for those of whom no register gives an income.
+ * Bands of the yearly income in a register, in its own currency: amounts are not converted. `below` is the first amount of
+ * the next band; the last band is for organisations without an income in any register.
  */
 export const incomeBands: readonly { id: string; name: string; below: number | null }[] = bands;
 export const incomeBandIds = bands.map(({ id }) => id) as [string, ...string[]];
 
-/** What answers count: how many match with each value, in this order. */
+/** The facets for which answers count matches per value, in this order. */
 export const facetNames = [
   "cause",
   "country",
@@ -27,34 +27,34 @@ export const facetNames = [
 ] as const;
 export type FacetName = (typeof facetNames)[number];
 
-/** By what the directory is narrowed, everywhere: in lists, searches, recommendations and on their pages. */
+/** The filters of lists, searches, recommendations and their pages. */
 export const filterNames = [...facetNames, "ghd_aligned"] as const;
 export type FilterName = (typeof filterNames)[number];
 
-/** The values that are asked for, as they were typed; null for a filter that is not there. They combine. */
+/** Filter values as typed; null for an absent filter. Filters combine. */
 export type Filters = Readonly<Record<FilterName, string | null>>;
 
-/** Filters as the parameters of a query string name them. */
+/** Filters as parameters of a query string. */
 export type FilterParameters = { readonly [Name in FilterName]?: string | null | undefined };
 
 export const filtersOf = (parameters: FilterParameters): Filters =>
   Object.fromEntries(filterNames.map((name) => [name, parameters[name] ?? null])) as Filters;
 export const noFilters: Filters = filtersOf({});
 
-/** The filters that are there, with their values. */
+/** The filters that have a value. */
 export const givenFilters = (filters: FilterParameters): [FilterName, string][] =>
   filterNames.flatMap((name) => {
     const value = filters[name] ?? "";
     return value === "" ? [] : [[name, value]];
   });
 
-/** In answers that filters narrow. */
+/** A note in answers that filters narrow. */
 export const unknownNote = z.string().nullable().describe("What values are near an unknown one");
 
-/** How many have each value, by facet: the most frequent first. */
+/** The number of nonprofits with each value, by facet, most frequent first. */
 export type FacetCounts = Record<FacetName, { value: string; count: number }[]>;
 
-/** What a part of the directory is asked for by. `fields` and `include`: what of the items, and what beside them, is answered. */
+/** A query for part of the directory. `fields`: the members of the items; `include`: what to add beside them. */
 export type BrowseQuery = {
   filters: Filters;
   sort: ListSort;
@@ -67,13 +67,13 @@ export type BrowseQuery = {
 type BrowseParameters = FilterParameters &
   Omit<BrowseQuery, "filters" | "sort"> & { sort?: ListSort | undefined };
 
-/** A question as its parameters put it, once they are checked. */
+/** A query from checked parameters. */
 export const browseQuery = (parameters: BrowseParameters): BrowseQuery => {
   const { sort = "relevance", limit, offset, fields, include } = parameters;
   return { filters: filtersOf(parameters), sort, limit, offset, fields, include };
 };
 
-/** The parameters that put this question, but for its page; none for the whole directory in its usual order. */
+/** The parameters of this query except its page; none for the whole directory in default order. */
 export function browseParams(query: Omit<BrowseQuery, "limit" | "offset">) {
   const params = new URLSearchParams(givenFilters(query.filters));
   if (query.sort !== "relevance") params.set("sort", query.sort);
@@ -83,14 +83,14 @@ export function browseParams(query: Omit<BrowseQuery, "limit" | "offset">) {
   return params;
 }
 
-/** Entries of a page of a list for people. */
+/** Entries on one page of a list for people. */
 export const entriesPerPage = 100;
-/** Pages of a list that are files; the service has the others. Source: docs/decisions/21. */
+/** How many pages of a list are files; the service has the rest (docs/decisions/21-lists.md). */
 export const staticPagesMax = 10;
-/** A greater number of a page counts as this one. */
+/** Higher page numbers count as this one. */
 export const pagesMax = 1_000_000;
 
-/** Values of one facet in an answer: the most frequent ones. */
+/** The most values of one facet in an answer; the most frequent are kept. */
 export const facetValuesMax = 100;
 
 const FacetValue = named("FacetValue", {
@@ -116,21 +116,21 @@ export const Facets = named("Facets", {
 } satisfies Record<FacetName, z.ZodType>);
 export type Facets = z.infer<typeof Facets>;
 
-/** The 29 cause areas, in the contract's order. Stored data uses this closed list; a query may name any text. */
+/** The 29 cause areas, in fixed order. Stored data uses only these; a query may name any text. */
 export const causeIds = causes.map((cause) => cause.id);
 
-/** What filters and counts call profiles without a cause: no code of their registers fits one. */
+/** The value of filters and counts for profiles without a cause: no code in their registers matches one. */
 export const noCause = "none";
 
 const names = new Map(causes.map(({ id, name }) => [id, name]));
 
-/** The English name of a cause area; any other text as it is. */
+/** The English name of a cause area; any other text unchanged. */
 export const causeName = (id: string): string => names.get(id) ?? id;
 
 export const CauseId = z.enum(causeIds).meta({ id: "CauseId" });
 export type CauseId = z.infer<typeof CauseId>;
 
-/** The spec names the number twice (`nonprofit_count` and `count`); both are served. */
+/** The count has two names (`nonprofit_count` and `count`); both are served. */
 export const Cause = named("Cause", {
   id: z.string().describe("Used as the `cause` parameter"),
   name: z.string(),

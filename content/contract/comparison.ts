@@ -3,7 +3,7 @@ import { named } from "#content/contract/base/json.ts";
 import { NonprofitDetail } from "./nonprofit.ts";
 import { cleanText, parameter } from "./operations/query.ts";
 
-/** Organisations side by side at most. */
+/** The most organisations in one comparison. */
 export const comparedMax = 4;
 
 const Nearest = z.object({ slug: z.string(), name: z.string() });
@@ -17,7 +17,7 @@ export const Comparison = named("Comparison", {
 });
 export type Comparison = z.infer<typeof Comparison>;
 
-/** The slugs in a text, each once, 50 at most: between commas or spaces, alone or as addresses of profiles. */
+/** The slugs in a text separated by commas or spaces, each once, at most 50; addresses of profiles count as slugs. */
 export const slugsIn = (orgs: string): string[] => {
   const words = orgs.split(/[\s,]+/, 50);
   const slugs = words.map((word) => /([^/?#]*)\/?(?:[?#].*)?$/.exec(word)?.[1] ?? "");
@@ -26,7 +26,7 @@ export const slugsIn = (orgs: string): string[] => {
 
 const error = `orgs names one to ${comparedMax} organisations: slugs with commas between them.`;
 
-/** What is compared, for programs; a page says itself what is wrong. */
+/** The organisations to compare, as programs send them; the page reports errors itself. */
 export const comparedOrgs = parameter(
   (text) => cleanText(text),
   z

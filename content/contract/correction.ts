@@ -8,7 +8,7 @@ import { named } from "#content/contract/base/json.ts";
 export const settableByCorrection = fieldsWhere("corrected");
 export type SettableByCorrection = (typeof settableByCorrection)[number];
 
-/** What anyone may say is wrong. The last ones have no single value: an operator puts them right by hand. */
+/** What anyone may report as wrong. The last ones have no single value: an operator corrects them by hand. */
 export const correctionFields = [
   ...settableByCorrection,
   "programs",
@@ -19,7 +19,7 @@ export const correctionFields = [
 ] as const;
 export type CorrectionField = (typeof correctionFields)[number];
 
-/** Longest texts in characters. */
+/** The greatest lengths of texts, in characters. */
 export const correctionLengthMax = {
   what_is_wrong: 1_000,
   suggested_value: lengthMax.description,
@@ -34,7 +34,7 @@ const optional = (field: keyof typeof correctionLengthMax, description: string) 
 
 const whichField = `field is what is wrong: one of ${correctionFields.join(", ")}.`;
 
-/** The body of POST /api/corrections/{slug}. Private but for what an operator makes of it. */
+/** The body of POST /api/corrections/{slug}. Private except for what an operator makes of it. */
 export const CorrectionBody = named(
   "CorrectionBody",
   {
@@ -105,8 +105,8 @@ export const CorrectionStatus = named("CorrectionStatus", {
 export type CorrectionStatus = z.infer<typeof CorrectionStatus>;
 
 /**
- * Gaps are kept so long, the newest of them: whoever asks has them counted. One network (a /24 or /48) and all together
- * are taken so many of in a UTC day.
+ * Limits of reported gaps: how long and how many are kept (the newest), and how many are accepted per UTC day from one
+ * network (a /24 or /48) and in all. Anyone may ask for the counts.
  */
 export const gapLimits = {
   characters: 300,
@@ -150,7 +150,7 @@ export type GapAnswer = z.infer<typeof GapAnswer>;
 const text = z.string().nullable();
 const about = { field: text, cause: text, country_code: text };
 
-/** 200 of GET /api/gaps: no sentence is among it. */
+/** 200 of GET /api/gaps; it contains no sentences of senders. */
 export const GapCounts = named("GapCounts", {
   days: count.describe("Of so many days, at most the newest 10,000"),
   total: count,
@@ -158,7 +158,7 @@ export const GapCounts = named("GapCounts", {
 });
 export type GapCounts = z.infer<typeof GapCounts>;
 
-/** 200 of GET /api/admin/gaps, the newest first. */
+/** 200 of GET /api/admin/gaps: newest first. */
 export const GapList = named("GapList", {
   gaps: z.array(z.object({ looked_for: z.string(), day: z.string(), ...about, slug: text })),
 });

@@ -26,7 +26,7 @@ export const Cluster = z
   .meta({ id: "Cluster" });
 export type Cluster = z.infer<typeof Cluster>;
 
-/** What x402 clients need to sign a transfer, beside its amount. */
+/** What x402 clients need, besides the amount, to sign a transfer. */
 export const PaymentExtra = named("PaymentExtra", {
   feePayer: address(
     "Account that pays the network fee: our sponsor, or the donor named by ?payer=. Left out where the payer pays it and none is named, or where the wallet has no account for USDC yet",
@@ -40,7 +40,7 @@ export const PaymentExtra = named("PaymentExtra", {
 });
 export type PaymentExtra = z.infer<typeof PaymentExtra>;
 
-/** One way to pay, in the words of x402 version 1. */
+/** A way to pay, in the format of x402 version 1. */
 export const PaymentOptionV1 = named("PaymentOptionV1", {
   scheme: z.literal("exact"),
   network: z.enum(["solana", "solana-devnet"]),
@@ -54,9 +54,9 @@ export const PaymentOptionV1 = named("PaymentOptionV1", {
   extra: PaymentExtra,
 });
 
-/** How to pay; no money has moved. */
+/** How to pay; at this point no money has moved. */
 export const PaymentQuote = named("PaymentQuote", {
-  // The seven fields of the contract. `network` is always solana; `cluster` says which.
+  // Seven fields that clients rely on. `network` is always solana; `cluster` names the chain.
   x402: z.literal(true),
   recipient: address("Wallet of the nonprofit"),
   amount: usdc("What to pay"),
@@ -102,7 +102,7 @@ export const PaymentQuote = named("PaymentQuote", {
 });
 export type PaymentQuote = z.infer<typeof PaymentQuote>;
 
-/** The body of a 402: a quote, and what every refusal has. */
+/** The body of a 402: a quote, and the members of every refusal. */
 export const PaymentRequirements = PaymentQuote.extend({
   code: z.string().describe("payment_required, or why the payment was refused; no money has moved"),
   ...Problem.pick({ error: true, detail: true, errors: true, request_id: true }).shape,
@@ -147,14 +147,14 @@ export const DonationStatusParameters = z.object({
   ),
 });
 
-/** Body of POST /api/donate/{slug}. Without a proof the answer is that of a GET. */
+/** Body of POST /api/donate/{slug}. Without a proof it is answered like a GET. */
 export const DonateBody = named("DonateBody", {
   tx_signature: signature
     .optional()
     .describe("Signature of the transfer that paid, base58 of 64 bytes"),
 });
 
-/** A recorded donation, under the name that published clients read. */
+/** A recorded donation, under the name that existing clients read. */
 export const DonationRecord = named("DonationRecord", {
   id: z.string(),
   nonprofit: z.string().describe("Name of the nonprofit"),
@@ -166,7 +166,7 @@ export const DonationRecord = named("DonationRecord", {
   settled_at: z.string().describe("When the chain took it: ISO 8601, UTC"),
 });
 
-/** A donation that is verified on chain and recorded. */
+/** A donation that was verified on chain and recorded. */
 export const Settlement = named("Settlement", {
   success: z.literal(true),
   donation_id: z.string(),
@@ -183,15 +183,15 @@ export type Settlement = z.infer<typeof Settlement>;
 
 const unknownSignatureMinutes = 2;
 /**
- * How long a signature that is nowhere on chain is waited for: a blockhash is good for about 90 s, so what was signed before
- * it was first named has landed by then, or never will. Every answer, page and guide says this time.
+ * How long to wait for a signature that is not on chain. A blockhash is valid for about 90 s, so by then what was signed
+ * earlier has landed or never will. All answers, pages and guides name this time.
  */
 export const unknownSignature = {
   waitMs: unknownSignatureMinutes * 60_000,
   waitText: `${unknownSignatureMinutes} minutes`,
 } as const;
 
-/** 202: money may have moved, and the chain does not show it yet. We go on looking. */
+/** 202: money may have moved, but the chain does not show it yet. We keep looking. */
 export const PendingDonation = named("PendingDonation", {
   status: z.literal("pending"),
   tx_signature: signature,
@@ -239,7 +239,7 @@ export const DonationHistory = named("DonationHistory", {
 });
 export type DonationHistory = z.infer<typeof DonationHistory>;
 
-/** What the chain showed of a transfer: enough for anybody to look it up again. */
+/** The evidence of a transfer on chain: enough for anyone to look it up again. */
 export const DonationEvidence = named("DonationEvidence", {
   cluster: Cluster,
   network: z
@@ -263,7 +263,7 @@ export const DonationEvidence = named("DonationEvidence", {
   memo: z.string().nullable().describe("Memo of the payment requirement that it answers"),
 });
 
-/** What the directory vouches for. Its canonical JSON (RFC 8785) is what is signed. */
+/** A receipt. Its canonical JSON (RFC 8785) is what the directory signs. */
 export const Receipt = named("Receipt", {
   type: z.literal("almoner-donation-receipt/1"),
   id: z.string().describe("Id of the donation"),
@@ -283,7 +283,7 @@ export const Receipt = named("Receipt", {
 });
 export type Receipt = z.infer<typeof Receipt>;
 
-/** Why a receipt holds no longer. Its canonical JSON is signed as the receipt's is. */
+/** Why a receipt is no longer valid. Its canonical JSON is signed like the receipt's. */
 export const ReceiptCorrection = named("ReceiptCorrection", {
   type: z.literal("almoner-receipt-correction/1"),
   donation_id: z.string().describe("Id of the receipt that is void"),

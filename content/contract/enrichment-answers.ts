@@ -14,7 +14,7 @@ import { otherType } from "./problem.ts";
 const wireTimeText = z.string().describe("YYYY-MM-DD HH:MM:SS, UTC");
 const count = z.int().min(0);
 
-/** Who sent what of whom. */
+/** Members that say who sent which field of which nonprofit. */
 const sentBy = { nonprofit_slug: z.string(), field: z.string(), agent_name: z.string() };
 
 /** A rejected value of the same nonprofit and field. E-mail addresses are masked. */
@@ -173,7 +173,7 @@ export const Exemplars = named("Exemplars", {
 });
 export type Exemplars = z.infer<typeof Exemplars>;
 
-/** The form on which an organisation stated a value, and for which period. */
+/** The form on which an organisation reported a value, and its period. */
 export const Filing = z.object({
   source: z.string().describe("Id of the register, as in register_facts"),
   form: z.string(),
@@ -231,7 +231,7 @@ export const History = named("History", {
 });
 export type History = z.infer<typeof History>;
 
-/** What the page of a history shows. Values wait for a second agent or for a person, each with who sent it. */
+/** The content of a history page. `contested`: values that wait for a second agent or a person, with their senders. */
 export type FoundHistory = {
   name: string;
   history: History;
@@ -245,7 +245,7 @@ const agent_id = z
   .max(agentLengthMax)
   .describe("The id to own, as it is sent with enrichments");
 
-/** The body of POST /api/agents, and of its rotate and revoke. */
+/** The body of POST /api/agents, /api/agents/rotate and /api/agents/revoke. */
 export const AgentIdBody = named(
   "AgentIdBody",
   { agent_id },
@@ -288,7 +288,7 @@ export const AgentNamed = named("AgentNamed", {
 });
 export type AgentNamed = z.infer<typeof AgentNamed>;
 
-/** 200 of GET /api/admin/agents/submissions: by number. */
+/** 200 of GET /api/admin/agents/submissions: by id. */
 export const AgentSubmissions = named("AgentSubmissions", {
   count: z.int().min(0),
   submissions: z.array(

@@ -16,7 +16,7 @@ export const enrichableFields = [
   "impact_metric",
 ] as const;
 
-/** Fields that go live when two agents agree. Source: spec, "Enrichment submission". */
+/** Fields that go live when two agents agree. */
 export const structuredFields = [
   "website",
   "city",
@@ -49,17 +49,17 @@ export type SubmissionStatus = z.infer<typeof SubmissionStatus>;
 
 const structured = new Set<string>(structuredFields);
 
-/** `programme` and `impact_metric` are in neither list of the contract; they queue like prose. */
+/** `programme` and `impact_metric` are in neither list; they queue like prose. */
 export const fieldTypeOf = (field: EnrichableField): FieldType =>
   structured.has(field) ? "structured" : "prose";
 
-/** A nonprofit has any number of programmes and metrics: there is always room for one more. */
+/** A nonprofit has any number of programmes and metrics, so one more can always be added. */
 export const isRowField = (field: string): field is "programme" | "impact_metric" =>
   field === "programme" || field === "impact_metric";
 
 export const isStructured = (field: string): field is StructuredField => structured.has(field);
 
-/** Longest values in characters. Source: the decisions of the spec, "Enrichment". */
+/** The greatest lengths of values, in characters. */
 export const lengthMax: Readonly<Record<EnrichableField, number>> = {
   tagline: 160,
   mission: 1_000,
@@ -73,7 +73,7 @@ export const lengthMax: Readonly<Record<EnrichableField, number>> = {
   founded_year: 100, // The year may stand in a short phrase.
 };
 
-/** The seven fields that needs-enrichment knows, in the order it reports them, and filters by. Source: spec, "Enrichment". */
+/** The seven fields that needs-enrichment reports and filters by, in this order. */
 export const wantedFields = [
   "description",
   "website",
@@ -91,17 +91,17 @@ export const agentLengthMax = 128;
 export const sourceUrlLengthMax = 2_048;
 export const batchItemsMax = 20;
 
-/** No text of a request is longer than this, however it is counted. */
+/** No text in a request is longer than this, however it is counted. */
 const unitsMax = 20_000;
 
-/** A text of at most so many characters, which are counted where it is read: here a letter may be of two units. */
+/** A text of at most this many characters, counted where it is read: one character may be two units here. */
 export const countedText = (lengthMaxOfText: number, words = "This is a text.") =>
   z
     .string(otherType(words))
     .max(unitsMax, `Send at most ${lengthMaxOfText.toLocaleString("en")} characters.`)
     .meta({ maxLength: lengthMaxOfText });
 
-/** Absent, null and "" all mean that nothing was given. */
+/** An optional text: absent, null and "" all mean that none was given. */
 export const optionalText = (lengthMaxOfText: number, shape = z.string().max(lengthMaxOfText)) =>
   shape
     .nullish()
@@ -119,7 +119,7 @@ const source_url = optionalText(sourceUrlLengthMax).describe(
 /** One item of a batch. */
 export const EnrichmentItem = named("EnrichmentItem", { field, value, source_url });
 
-/** A body that can be sent as it stands: shown in the API's description and to anyone who sent a bad one. */
+/** A valid body, shown in the API's description and to anyone who sent an invalid one. */
 export const enrichmentExample = {
   field: "website",
   value: "https://hope-kitchen.example",
@@ -128,7 +128,7 @@ export const enrichmentExample = {
   agent_name: "Research Bot",
 } as const;
 
-/** The body of POST /api/enrich/{slug}: one submission, or a batch, or both (then `field` is one more item). */
+/** The body of POST /api/enrich/{slug}: one submission, a batch, or both (`field` is then one more item). */
 export const EnrichmentBody = named(
   "EnrichmentBody",
   {

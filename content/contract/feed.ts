@@ -19,7 +19,7 @@ export const FeedEntry = named("FeedEntry", {
 });
 export type FeedEntry = z.infer<typeof FeedEntry>;
 
-/** GET /changes/{number}.json. Never changes once it is published. */
+/** GET /changes/{number}.json. It never changes once published. */
 export const FeedFile = named("FeedFile", {
   epoch: z.string(),
   number: feedNumber,
@@ -57,12 +57,12 @@ export const FeedState = named("FeedState", {
         attribution: z.string().describe("What to say when you show what comes from it"),
       }),
     )
-    .default([]) // Directories of earlier versions name none.
+    .default([]) // Earlier versions have none.
     .describe("Licences of what the snapshot and the profiles take from public registers"),
 });
 export type FeedState = z.infer<typeof FeedState>;
 
-/** A path in the bundle: plain segments, no leading slash. A mirror writes no other. */
+/** A path in the bundle: plain segments, no leading slash. A mirror writes no other paths. */
 export const BundlePath = z.string().min(1).max(1_024).refine(isPlainPath, "a plain relative path");
 
 const ShardReference = z.object({
@@ -74,7 +74,7 @@ const ShardReference = z.object({
 });
 export type ShardReference = z.infer<typeof ShardReference>;
 
-/** GET /snapshot/manifest/{shard}.json: the files whose path's SHA-256 begins so, or, where they are many, lists of these. */
+/** GET /snapshot/manifest/{shard}.json: files by this prefix of their path's SHA-256, or, if many, lists of them. */
 export const ManifestShard = named("ManifestShard", {
   shard: z.string().regex(/^[0-9a-f]{2,4}$/),
   files: z.array(z.object({ path: BundlePath, sha256, size: z.int().min(0) })).optional(),
@@ -86,7 +86,7 @@ export const ManifestShard = named("ManifestShard", {
 export type ManifestShard = z.infer<typeof ManifestShard>;
 export type ManifestEntry = NonNullable<ManifestShard["files"]>[number];
 
-/** When a list was issued, and until when a mirror may take it for the newest one. */
+/** When a list was issued, and until when a mirror may treat it as the newest. */
 export const ListIssue = z.object({
   sequence: z.int().min(1).describe("Grows with each list, over restores and rollbacks too"),
   issued_at: z.iso.datetime(),
@@ -94,7 +94,7 @@ export const ListIssue = z.object({
 });
 export type ListIssue = z.infer<typeof ListIssue>;
 
-/** GET /snapshot/manifest.json: signed as a whole, and through its shards it vouches for every file. */
+/** GET /snapshot/manifest.json. It is signed as a whole and, through its shards, vouches for every file. */
 export const BundleManifest = named("BundleManifest", {
   version: z.literal(1),
   issue: ListIssue,
@@ -104,7 +104,7 @@ export const BundleManifest = named("BundleManifest", {
 });
 export type BundleManifest = z.infer<typeof BundleManifest>;
 
-/** Where the files of feed and snapshot stand in the bundle. */
+/** Paths of the feed and snapshot in the bundle. */
 export const feedPaths = {
   state: "changes/state.json",
   audit: "changes/audit.json",
@@ -120,7 +120,7 @@ export const feedPaths = {
 } as const;
 
 type Licence = { title: string; path: string };
-/** A register, by its id, with the nonprofits of which it says something. */
+/** A register by its id, with the number of nonprofits that it covers. */
 export type DataSource = {
   name: string;
   title: string;
@@ -128,7 +128,7 @@ export type DataSource = {
   attribution: string;
   licence: Licence;
 };
-/** A file of /data as its Frictionless Data Package describes it: of a country or register, of all with the title "". */
+/** A file of /data as its Frictionless Data Package describes it, for a country or register; title "" for all. */
 export type DataResource = {
   name: string;
   path: string;
@@ -143,13 +143,13 @@ export type DataResource = {
 };
 export type DataPackage = { resources: readonly DataResource[] };
 
-/** Files of the manifest itself, which it cannot list. */
+/** The files of the manifest itself, which it cannot list. */
 export const isManifestPath = (path: string): boolean =>
   path === feedPaths.manifest ||
   path === feedPaths.signature ||
   path.startsWith("snapshot/manifest/");
 
-/** Names with a dot in front are "." and "..", and settings of web servers and other programs. */
+/** Names that begin with a dot are "." and "..", or settings of web servers and other programs. */
 const isHidden = (segment: string, at: number): boolean =>
   segment.startsWith(".") && !(at === 0 && segment === ".well-known");
 

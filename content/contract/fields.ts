@@ -1,4 +1,4 @@
-/** What a field holds. Each floor has one table from these to what it does with them. */
+/** The type of a field. Each layer has one table from types to what it does with them. */
 export type FieldType =
   | "name"
   | "text"
@@ -16,25 +16,25 @@ export type FieldType =
 
 type Field = {
   readonly type: FieldType;
-  /** What an operator reads, where the name does not say what it holds. */
+  /** The label for operators, if the name is not clear enough. */
   readonly label?: string;
-  /** What the description of the API says beside the name. */
+  /** The text in the API's description. */
   readonly about?: string;
-  /** How many lines a form gives it; one unless said. */
+  /** Lines in a form; default 1. */
   readonly lines?: number;
-  /** An accepted correction sets it. */
+  /** Whether an accepted correction sets it. */
   readonly corrected?: true;
-  /** A merge fills it where the profile that stays lacks it. */
+  /** Whether a merge fills it if the remaining profile lacks it. */
   readonly merged?: true;
-  /** A history says what it was and became. */
+  /** Whether a history shows its old and new value. */
   readonly traced?: true;
 };
 
 const everyWay = { corrected: true, merged: true, traced: true } as const;
 
 /**
- * The fields of a profile that people set, by their public names, in the order in which they are listed. A field is typed
- * in the shapes that hold it (nonprofit.ts here, content/nonprofit/record.ts); what is done with it stands here.
+ * The fields of a profile that people set, by public name, in display order. Their types are in the shapes (nonprofit.ts
+ * here, content/nonprofit/record.ts); this table says how they are used.
  */
 export const fields = {
   name: { type: "name", corrected: true, traced: true },
@@ -69,13 +69,13 @@ type FieldWhere<Use extends "corrected" | "merged" | "traced"> = {
   [Name in FieldName]: (typeof fields)[Name] extends Record<Use, true> ? Name : never;
 }[FieldName];
 
-/** All of them, with what is known of each, in order. */
+/** All fields with their properties, in order. */
 export const fieldEntries = Object.entries<Field>(fields) as readonly (readonly [
   FieldName,
   Field,
 ])[];
 
-/** The names of the fields for which this is so, in order. */
+/** The names of the fields with this use, in order. */
 export const fieldsWhere = <Use extends "corrected" | "merged" | "traced">(
   use: Use,
 ): readonly FieldWhere<Use>[] =>

@@ -3,16 +3,16 @@ import type { NonprofitDetail, NonprofitSummary } from "./nonprofit.ts";
 import type { HostProof, OnboardingStatus } from "./onboarding.ts";
 import type { Wrong } from "./problem.ts";
 
-/** What somebody sent in a form that was refused. The form shows it again. */
+/** The content of a refused form, which the form shows again. */
 export type SentForm = {
   values: Readonly<Record<string, string>>;
-  /** What is wrong, by the names of fields. */
+  /** Errors by field name. */
   wrongs: readonly Wrong[];
-  /** The refusal of the whole, when no field is to blame. */
+  /** The refusal of the whole form if no field is wrong. */
   refusal: { code: string; detail: string } | null;
 };
 
-/** A search for the profile that a form is about: nothing was asked yet where `q` is null. */
+/** The step that searches for the profile of a form; `q` is null before the first search. */
 export type FindStep = {
   step: "find";
   q: string | null;
@@ -20,10 +20,10 @@ export type FindStep = {
   found: readonly NonprofitSummary[];
 };
 
-/** A form about a profile. `key` tells one sending of it from another. */
+/** A form about a profile. `key` identifies one submission of it. */
 type FillStep<Profile> = { step: "fill"; profile: Profile; sent: SentForm | null; key: string };
 
-/** What came of a link or of a button of a status page: its kind, and how the API says it in English; null where it does not. */
+/** The result of a link or button of a status page: its kind and the API's English text; null if the API has none. */
 export type Statement = {
   kind:
     | "unknown_link"
@@ -42,19 +42,19 @@ export type Statement = {
   detail: string | null;
 };
 
-/** The status of what was sent, for anyone who has the secret of its link; null for nothing. */
+/** The status of a submission, for anyone who has the secret of its link; null if there is none. */
 type StatusOf<Status> = {
   status: Status | null;
   secret: string;
   said: Statement | null;
-  /** Half of those that were decided last had waited at most so long; null for too few. */
+  /** The median wait, in days, of recently decided submissions; null when there are too few. */
   usualDays: number | null;
 };
 
-/** Nothing is known of the reader's link. */
+/** The status when nothing is known for the reader's link. */
 export const unknownStatus = { status: null, secret: "", said: null, usualDays: null } as const;
 
-/** All that the service tells a page of a form. The site draws it: it has the words and the shape. */
+/** What the service passes to a page of a form. The site renders it with its own words and layout. */
 export type FormPage =
   | ({ page: "/onboard" } & (FindStep | FillStep<NonprofitDetail | null>))
   | ({ page: "/corrections" } & (
@@ -62,11 +62,11 @@ export type FormPage =
       | { step: "field"; profile: NonprofitDetail }
       | (FillStep<NonprofitDetail> & { field: CorrectionField })
     ))
-  /** `code` came with a link by mail; "" for none. `mails`: whether the sender is told by mail. */
+  /** `code` comes from a link in a mail; "" for none. `mails`: whether the sender is notified by mail. */
   | ({ page: "/onboard/status"; code: string; mails: boolean } & StatusOf<OnboardingStatus>)
-  /** `name`: of the organisation whose profile it is about. */
+  /** `name`: the organisation that the profile is about. */
   | ({ page: "/corrections/status"; name: string } & StatusOf<CorrectionStatus>)
-  /** `waitS`: seconds until it is worth trying again. `sent`: a form was sent, and the browser still has it. */
+  /** `waitS`: seconds until trying again makes sense. `sent`: a form was sent, and the browser still has its content. */
   | {
       page: "/refusal";
       status: number;
@@ -76,5 +76,5 @@ export type FormPage =
       sent: boolean;
     };
 
-/** What one of these pages is told. */
+/** What the service passes to one of these pages. */
 export type FormPageOf<Page extends FormPage["page"]> = Extract<FormPage, { page: Page }>;

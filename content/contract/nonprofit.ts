@@ -14,8 +14,8 @@ export const NonprofitStatus = z
 export type NonprofitStatus = z.infer<typeof NonprofitStatus>;
 
 /**
- * What a register says of an organisation as a whole. `gone`: an earlier file had it, and the newest does not. `filed`: it filed
- * a form, which says nothing of its standing.
+ * An organisation's overall state in a register. `gone`: an earlier file had it and the newest does not. `filed`: it filed a
+ * form, which says nothing about its standing.
  */
 export const RegisterState = z.enum([
   "registered",
@@ -31,9 +31,8 @@ export const giveUrl = text(
 );
 
 /**
- * One item of search and list results. Every field is present; one without a value is null.
- * The spec names the donation page twice (`donation_url`, `donate_url`) and `verified` as boolean
- * and as integer: both names are served, and flags are the integers 0 and 1.
+ * An item of search and list results. Every field is present; a missing value is null. The donation page has two names
+ * (`donation_url`, `donate_url`), and flags are the integers 0 and 1, because existing clients expect both.
  */
 export const NonprofitSummary = named("NonprofitSummary", {
   id: z.string(),
@@ -80,11 +79,11 @@ export const ImpactMetric = named("ImpactMetric", {
 });
 export type ImpactMetric = z.infer<typeof ImpactMetric>;
 
-/** What tells that two registrations are of one organisation. */
+/** The evidence that two registrations belong to one organisation. */
 export const LinkSource = z.enum(["same_number", "same_site_and_name", "operator"]);
 export type LinkSource = z.infer<typeof LinkSource>;
 
-/** Where a link comes from, as a person reads it behind "linked:". */
+/** The evidence of a link in words, shown after "linked:". */
 export const linkWords: Readonly<Record<LinkSource, string>> = {
   same_number: "both registers quote one number",
   same_site_and_name: "both registers give this name and website",
@@ -100,7 +99,7 @@ export const Registration = named("Registration", {
   ),
 });
 
-/** What the store holds of the money of one period, in whole units of the currency; null where nothing is stated. */
+/** The finances of one period as stored, in whole currency units; null where a figure is not stated. */
 export const StoredPeriod = z.strictObject({
   period_start: z.iso.date().nullable().describe("null: not stated, mostly a year before the end"),
   period_end: z.iso.date(),
@@ -116,14 +115,14 @@ export const StoredPeriod = z.strictObject({
     .literal(true)
     .optional()
     .describe("Of a period whose own return is not known: it stands in the next year's"),
-  /** When the return was made, ISO 8601 in UTC: of several of one period the latest counts. */
+  /** When the return was made, ISO 8601 in UTC. Of several returns of one period the latest counts. */
   filed_at: z.string().nullable(),
   filing_url: text("The filing itself"),
 });
 export type StoredPeriod = z.infer<typeof StoredPeriod>;
 
 const { filed_at: _, ...shownOfPeriod } = StoredPeriod.shape;
-/** The same in public, beside the fields of the contract and never mixed with them. */
+/** A period in public, beside the profile's own fields and never mixed with them. */
 export const FinancialPeriod = named("FinancialPeriod", {
   ...shownOfPeriod,
   source: z.string().describe("Id of the register that says so, as in register_facts"),
@@ -145,7 +144,7 @@ export const RegisterFact = named("RegisterFact", {
 });
 export type RegisterFact = z.infer<typeof RegisterFact>;
 
-/** What one register says of a nonprofit: beside the profile's own fields, never instead of them. */
+/** What one register says about a nonprofit: beside the profile's own fields, never instead of them. */
 export const RegisterFacts = named("RegisterFacts", {
   register: z.string().describe("Id of the register, for example irs-bmf"),
   register_name: z.string().describe("For example IRS Business Master File"),
@@ -193,7 +192,7 @@ export const FieldProvenance = named("FieldProvenance", {
 });
 export type FieldProvenance = z.infer<typeof FieldProvenance>;
 
-/** How sure this directory's reading of a register's codes is of a cause. */
+/** How reliably a register's code maps to a cause. */
 export const CauseConfidence = z.enum(["high", "medium"]);
 export type CauseConfidence = z.infer<typeof CauseConfidence>;
 /** One way to give to a nonprofit. */
@@ -220,7 +219,7 @@ export const waysToGive = z
     "How to give, the best way first. An address of the organisation is among them only where the organisation itself, a register, a filing of the last three years or the operator gave it",
   );
 
-/** One answer to what a giver asks about an organisation, by whom, and as of when. */
+/** One answer to a giver's question about an organisation, with its source and date. */
 export const GiverAnswer = named("GiverAnswer", {
   org_id: z.string().describe("Whom it is about, for example US-EIN-530196605"),
   question: z
@@ -251,7 +250,7 @@ export const GiverAnswer = named("GiverAnswer", {
 });
 export type GiverAnswer = z.infer<typeof GiverAnswer>;
 
-/** The full public profile. `contact_email` is never public: `has_contact_email` says whether it is known. */
+/** The full public profile. `contact_email` is never public: `has_contact_email` tells whether it is known. */
 export const NonprofitDetail = NonprofitSummary.omit({ causes: true })
   .extend({
     description: text("The longer text"),
@@ -307,7 +306,7 @@ export const NonprofitDetail = NonprofitSummary.omit({ causes: true })
   .meta({ id: "NonprofitDetail" });
 export type NonprofitDetail = z.infer<typeof NonprofitDetail>;
 
-/** Items in one page of GET /api/nonprofits. Source: decisions, "Shapes". */
+/** Items on one page of GET /api/nonprofits. */
 export const listLimit = { default: 50, max: 100 } as const;
 
 /** One page of GET /api/nonprofits. */

@@ -16,11 +16,11 @@ export type OnboardingType = (typeof onboardingTypes)[number];
 export const onboardingStates = ["pending_review", "approved", "rejected"] as const;
 export type OnboardingState = (typeof onboardingStates)[number];
 
-/** How control of a host was proven: by a file below it, a DNS record, or a link sent to a mailbox at it. */
+/** How control of a host was proven: by a file on it, a DNS record, or a link sent to a mailbox at it. */
 export const provenBy = ["file", "dns", "email"] as const;
 export type ProvenBy = (typeof provenBy)[number];
 
-/** What a claim can correct: live values that it replaces when it is approved. */
+/** The live values that a claim replaces when it is approved. */
 export const correctable = [
   "mission",
   "website",
@@ -32,7 +32,7 @@ export const correctable = [
   "programs",
 ] as const;
 
-/** Longest values in characters, where an enrichable field does not give the bound. */
+/** The greatest lengths in characters, for fields whose length is not set elsewhere. */
 export const onboardingLengthMax = {
   claim_slug: 200,
   name: 200,
@@ -53,7 +53,7 @@ const namesInText = z.string().transform((text) =>
     .filter((name) => name !== ""),
 );
 
-/** A body that can be sent as it stands: shown in the API's description and to anyone who sent a bad one. */
+/** A valid body, shown in the API's description and to anyone who sent an invalid one. */
 export const claimExample = {
   claim_slug: "hope-kitchen",
   contact_email: "office@hope-kitchen.example",
@@ -69,11 +69,11 @@ export const registrationExample = {
   mission: "We teach children to read.",
 } as const;
 
-/** What is said to a body that names no organisation. */
+/** The error for a body that names no organisation. */
 export const whatToOnboard =
   "Send an object with claim_slug and contact_email, or with name, country and contact_email.";
 
-/** The body of POST /api/onboard. With claim_slug a listing is claimed or changed, otherwise a profile is registered. */
+/** The body of POST /api/onboard. With claim_slug it claims or changes a listing, otherwise it registers a profile. */
 export const OnboardingBody = z
   .object(
     {
@@ -114,7 +114,7 @@ export type OnboardingBody = z.infer<typeof OnboardingBody>;
 
 export const hostProofStates = ["proven", "not_proven", "nothing_to_prove_against"] as const;
 
-/** How the sender of a request proves control of the organisation's host, and whether that is done. */
+/** How the sender can prove control of the organisation's host, and whether that is done. */
 export const HostProof = named("HostProof", {
   state: z.enum(hostProofStates),
   host: z.string().nullable().describe("The host to prove; null: there is none"),
@@ -134,7 +134,7 @@ export const HostProof = named("HostProof", {
 });
 export type HostProof = z.infer<typeof HostProof>;
 
-/** The body of POST /api/onboard/host-proof; none stands for an empty one. */
+/** The body of POST /api/onboard/host-proof; a missing body counts as an empty one. */
 export const HostProofBody = named("HostProofRequest", {
   email: z
     .boolean()
@@ -224,7 +224,7 @@ export const OnboardingStatus = named("OnboardingStatus", {
 });
 export type OnboardingStatus = z.infer<typeof OnboardingStatus>;
 
-/** A profile that may be the same organisation as the one that asks. Shown to reviewers only. */
+/** A profile that may be the same organisation as the applicant. Shown to reviewers only. */
 export const Duplicate = z.object({
   slug: z.string(),
   name: z.string(),
@@ -248,7 +248,7 @@ export const RevokeBody = named("Revocation", {
     ),
 });
 
-/** 200 of it. */
+/** 200 of POST /api/admin/nonprofits/{slug}/revoke. */
 export const RevokeAnswer = named("RevocationResult", {
   slug: z.string(),
   taken_back: z
@@ -273,7 +273,7 @@ export const ErasureBody = z
   .refine((body) => (body.review == null) !== (body.email == null), "Send review or email.")
   .meta({ id: "ContactErasure", examples: [{ review: "onboarding-4f1c9a0b" }] });
 
-/** 200 of it. */
+/** 200 of POST /api/admin/contacts/erase. */
 export const ErasureAnswer = named("ContactErased", {
   erased: z
     .array(z.string())

@@ -3,7 +3,7 @@ import { named } from "#content/contract/base/json.ts";
 
 const seconds = z.number().min(0);
 
-/** 200 of GET /api/admin/health: what an operator looks at first. Null stands for what no one here can tell. */
+/** 200 of GET /api/admin/health: what an operator looks at first. Null means that this process cannot tell. */
 export const OperatorHealth = named("OperatorHealth", {
   at: z.string().describe("ISO 8601, UTC"),
   warnings: z.array(z.string()).describe("What needs an operator; empty when all is well"),
@@ -123,7 +123,7 @@ const FunnelGroup = z.object({
 });
 export type FunnelGroup = z.infer<typeof FunnelGroup>;
 
-/** 200 of GET /api/admin/numbers: each day, and what recommendations led to over all of them. */
+/** 200 of GET /api/admin/numbers: the numbers of each day, and what recommendations led to over all days. */
 export const OperatorNumbers = named("OperatorNumbers", {
   ...DailyNumbers.shape,
   funnel: z.array(FunnelGroup).describe("All calls, then by phase, intent and cause"),
@@ -133,7 +133,7 @@ export const OperatorNumbers = named("OperatorNumbers", {
 });
 export type OperatorNumbers = z.infer<typeof OperatorNumbers>;
 
-/** What an operator did. `detail` may hold third-party text. */
+/** An action of an operator. `detail` may hold third-party text. */
 export const AuditEntry = named("AuditEntry", {
   id: z.int(),
   operator: z.string(),

@@ -2,11 +2,11 @@ import others from "#content/editorial/other-names.json";
 import { editDistance } from "./base/edit-distance.ts";
 
 const nameLengthMax = 60;
-/** A slip of the hand for so many letters, three at most. */
+/** One typing error is allowed per this many letters, three at most. */
 const lettersPerSlip = 3;
 const slipsMax = 3;
 
-/** The letters and digits of a name: country_code, countryCode and country-code are one. */
+/** The letters and digits of a name, so that country_code, countryCode and country-code are equal. */
 const letters = (name: string): string =>
   name
     .slice(0, nameLengthMax)
@@ -17,14 +17,14 @@ type Names = ReadonlyMap<string, readonly string[]>;
 const tableOf = (names: Record<string, string[]>): Names =>
   new Map(Object.entries(names).map(([name, here]) => [letters(name), here]));
 
-/** What parameters and members are called elsewhere, with what that is called here, the likeliest first. */
+/** Names that other APIs use, with ours, the likeliest first. */
 const sameNames = tableOf(others.same);
-/** The same for names that mean nearly so much: another unit, or another form of value. */
+/** Names with almost the same meaning: another unit, or another form of value. */
 const nearNames = tableOf(others.near);
 
 /**
- * The known name that one says which is used elsewhere for the very same (query, countryCode), so that its value can be
- * taken as it is; null where none does.
+ * The known name for an equivalent name from elsewhere (query, countryCode), so that its value can be used unchanged; null
+ * if there is none.
  */
 export const usualName = (name: string, names: readonly string[]): string | null =>
   names.includes(name) ? name : named(letters(name), names, [sameNames]);
@@ -35,11 +35,11 @@ function named(name: string, names: readonly string[], tables: readonly Names[])
   return exact ?? meant.find((candidate) => names.includes(candidate)) ?? null;
 }
 
-/** The known name that was meant: by another name, a slip of the hand, or a part in common; null where none is near. */
+/** The known name that was probably meant, despite another name, a typing error or a common part; null if none is near. */
 export function nearestName(text: string, names: readonly string[]): string | null {
   const name = letters(text);
   const slips = Math.min(slipsMax, Math.floor(name.length / lettersPerSlip));
-  // The names of elsewhere are misspelt as well: quary is query, and that is q.
+  // Names from elsewhere can be misspelt too: quary is query, which is q.
   const [slipped] = [...names, ...sameNames.keys()]
     .map((candidate) => ({
       one: candidate,
@@ -59,7 +59,7 @@ export function nearestName(text: string, names: readonly string[]): string | nu
 const sharesPart = (name: string, other: string): boolean =>
   name.split("_").includes(other) || other.split("_").includes(name);
 
-/** What to say of a name that nothing has here: what does not have it, the nearest, and all. */
+/** The message about an unknown name: what does not have it, the nearest name, and all names. */
 export function unknownName(what: string, name: string, names: readonly string[]): string {
   const near = nearestName(name, names);
   const nearest = near === null ? "" : ` The nearest: ${near}.`;

@@ -2,7 +2,7 @@ import { z } from "zod";
 import statuses from "#content/editorial/problem-statuses.json";
 import { fail, ok, type Result } from "./base/result.ts";
 
-/** A parameter or a member of a body that is not known where it was sent. */
+/** A parameter or member of a body that is unknown where it was sent. */
 export const IgnoredInput = z
   .object({
     name: z.string().describe("As it was sent; of a member where it stands, like fields[0].note"),
@@ -11,13 +11,13 @@ export const IgnoredInput = z
   .meta({ id: "Ignored", examples: [{ name: "query", nearest: "q" }] });
 export type IgnoredInput = z.infer<typeof IgnoredInput>;
 
-/** In any answer, where there is something to name. */
+/** Present in any answer when there is something to name. */
 export const ignored = z
   .array(IgnoredInput)
   .optional()
   .describe("What was sent and is not known here: the request was answered without it");
 
-/** RFC 9457: every refusal of the service. `error` repeats `detail`, because published clients read that name. */
+/** RFC 9457: every refusal of the service. `error` repeats `detail`, because existing clients read that name. */
 export const Problem = z
   .looseObject({
     type: z.string().describe("urn:almoner:problem:<code>"),
@@ -49,10 +49,10 @@ export const wrongsInWords = (wrongs: readonly Wrong[]): string =>
     .map(({ path, message }) => (message.startsWith(path) ? message : `${path}: ${message}`))
     .join(" ");
 
-/** A body that cannot be used names at most this many faults. */
+/** The most errors that are named for an unusable body. */
 export const wrongsMax = 20;
 
-/** Reads a value by its shape. The failure names each fault in words for people, never in those of the validator. */
+/** Parses a value by its shape. A failure names each error in words for people, not in the validator's. */
 export function fitted<Shape extends z.ZodType>(
   shape: Shape,
   input: unknown,
@@ -72,7 +72,7 @@ const typeNames: Readonly<Record<string, string>> = {
 
 const units: Readonly<Record<string, string>> = { string: " characters", array: " items" };
 
-/** What to send instead, where a shape has no words of its own. */
+/** What to send instead, for shapes without words of their own. */
 function inWords(issue: z.core.$ZodRawIssue): string {
   if (issue.code === "invalid_type") {
     return `Send ${typeNames[issue.expected] ?? "a value of another type"}.`;
@@ -92,7 +92,7 @@ function inWords(issue: z.core.$ZodRawIssue): string {
   return "This does not have the form that the description of the API shows.";
 }
 
-/** What a shape says of a body that does not fit it; places are written like "fields[2].value". */
+/** The errors of a body that does not fit its shape; paths look like "fields[2].value". */
 const wrongsOf = ({ issues }: z.core.$ZodError): Wrong[] =>
   issues.slice(0, wrongsMax).map(({ path, message }) => ({
     path: path
@@ -104,30 +104,30 @@ const wrongsOf = ({ issues }: z.core.$ZodError): Wrong[] =>
   }));
 
 /**
- * What a shape says of a value that is absent or of another type. A plain text would also replace what is
- * said of a value that is too long.
+ * The error for a value that is absent or of another type. A plain text here would also replace the error for a value that
+ * is too long.
  */
 export const otherType = (words: string | undefined) => ({
   error: ({ code }: z.core.$ZodRawIssue) => (code === "invalid_type" ? words : undefined),
 });
 
-/** Titles of refusals, by their status. */
+/** Titles of refusals by status. */
 export const problemTitles = statuses.titles;
 
-/** The answer to an Idempotency-Key of other characters, or of too many. */
+/** The refusal of an Idempotency-Key that is too long or has other characters. */
 export const invalidIdempotencyKey = {
   status: 400,
   detail:
     "Idempotency-Key cannot be used: send 1 to 255 printable characters without spaces, for example a UUID.",
 } as const;
 
-/** The answer to an Idempotency-Key that came with another request before, wherever it was sent. */
+/** The refusal of an Idempotency-Key that was already used for another request. */
 export const idempotencyKeyReused = {
   status: 409,
   detail: "This Idempotency-Key was used for another request in the last 24 hours. Send a new one.",
 } as const;
 
-/** The answer to a slug that no nonprofit has, wherever it was sent. */
+/** The refusal of a slug that no nonprofit has. */
 export const nonprofitNotFound = {
   status: 404,
   detail: "No nonprofit has this slug. GET /api/search?q=name finds one.",

@@ -30,7 +30,7 @@ const shapes = {
   metrics: z.array(ImpactMetric).max(rowsMax),
 } satisfies Readonly<Record<FieldType, z.ZodType>>;
 
-/** What an operator may set. Null empties a field; what is left out stays. A wallet comes from its organisation alone. */
+/** The fields that an operator may set; null empties one. A wallet can be set only by its organisation. */
 const ProfileFields = z.strictObject(
   Object.fromEntries(
     fieldEntries.map(([name, { type, about }]) => [
@@ -56,7 +56,7 @@ export const ProfileMerge = named("ProfileMerge", {
   into: z.string().trim().min(1).max(200).describe("Slug of the profile that stays"),
 });
 
-/** 200 of all of them. */
+/** 200 of all these changes. */
 export const ProfileChange = named("ProfileChange", {
   slug: z.string(),
   change: z.enum(["withdrawn", "restored", "edited", "merged"]),

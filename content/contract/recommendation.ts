@@ -6,7 +6,7 @@ import { giveUrl, waysToGive } from "./nonprofit.ts";
 import { cleanText, parameter } from "./operations/query.ts";
 import { otherType } from "./problem.ts";
 
-/** What the donor's agent is about to do; it changes the weight of signals. */
+/** What the donor's agent intends next; it changes the weights of the ranking. */
 export const intents = ["discover", "donate", "compare", "verify"] as const;
 export const Intent = z
   .enum(intents, { error: `intent is one of ${intents.join(", ")}.` })
@@ -22,8 +22,8 @@ export const intent = parameter(
 );
 
 /**
- * Phases of the governance of recommendations: 1 the operator picks; 2 agents draft and the operator approves; 3 two
- * agents that agree promote. Source: spec, "Versioning" 3.
+ * Phases of governance: 1 the operator picks; 2 agents draft and the operator approves; 3 two agreeing agents publish
+ * (docs/decisions/29-recommendations.md).
  */
 export const phases = [1, 2, 3] as const;
 export type GovernancePhase = (typeof phases)[number];
@@ -33,7 +33,7 @@ export const recommendLimitDefault = 3;
 
 const filter = z.string().nullable();
 
-/** What a recommendation is asked for; at least one filter or q is given. */
+/** A query for recommendations; at least one filter or q is given. */
 export const RecommendQuery = named("RecommendQuery", {
   ...(Object.fromEntries(filterNames.map((name) => [name, filter])) as Record<
     FilterName,
@@ -113,7 +113,7 @@ export const intentLengthMax = 160;
 export const intentsMax = 10;
 export const reasonLengthMax = 600;
 
-/** One profile picked by hand. Sentences stay restrained: content/recommendation/pick-text.ts checks them where they are loaded. */
+/** A profile picked by hand. content/recommendation/pick-text.ts checks that its sentences stay restrained. */
 const StarterPick = z.strictObject({
   slug: z.string().min(1),
   recommended_for: z
@@ -136,7 +136,7 @@ export const StarterSet = z.strictObject({
 });
 export type StarterSet = z.infer<typeof StarterSet>;
 
-/** A body that can be sent as it stands: shown in the API's description and to anyone who sent a bad one. */
+/** A valid body, shown in the API's description and to anyone who sent an invalid one. */
 export const draftExample = {
   slug: "hope-kitchen",
   recommended_for: ["donors interested in school meals", "donors interested in food security"],
@@ -147,7 +147,7 @@ export const draftExample = {
   agent_name: "Research Bot",
 };
 
-/** What is said when a member is missing or empty. */
+/** Errors for a missing or empty member. */
 const needed = {
   slug: "slug is required: of the nonprofit to recommend.",
   recommended_for: "recommended_for is required: an array of 1 to 10 donor intents.",
@@ -156,7 +156,7 @@ const needed = {
   agent_id: "agent_id is required: a stable text that names your agent.",
 };
 
-/** Texts of a body, cut to size where they are read; `words` are said when they are missing or empty. */
+/** Texts of a body, cut to length where they are read; `words` is the error for a missing or empty one. */
 const sentText = (words?: string) => z.string(otherType(words)).min(1, words);
 const sentReason = (words?: string) => sentText(words).max(reasonLengthMax * 2);
 const sentIntents = (words?: string) =>
@@ -242,7 +242,7 @@ export const PickBody = named("PickBody", {
 });
 export type PickBody = z.infer<typeof PickBody>;
 
-/** The body of POST /api/admin/picks/{slug}: what is absent stays as it is. */
+/** The body of POST /api/admin/picks/{slug}; an absent member stays as it is. */
 export const PickEdit = named("PickEdit", {
   recommended_for: recommended_for.optional(),
   why_recommended: why_recommended.optional(),
@@ -253,7 +253,7 @@ export type PickEdit = z.infer<typeof PickEdit>;
 /** The body of POST /api/admin/picks/{slug}/remove. */
 export const PickRemoval = named("PickRemoval", { reason: z.string().trim().min(1).max(500) });
 
-/** A recommended profile, as an operator sees it. */
+/** A recommended profile as operators see it. */
 export const PickItem = named("PickItem", {
   slug: z.string(),
   name: z.string(),
@@ -280,7 +280,7 @@ export const PickList = named("PickList", {
 });
 export type PickList = z.infer<typeof PickList>;
 
-/** 200 of adding, editing and removing. */
+/** 200 of adding, editing and removing a pick. */
 export const PickChange = named("PickChange", {
   slug: z.string(),
   change: z.enum(["added", "edited", "removed"]),

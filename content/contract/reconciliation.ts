@@ -2,20 +2,20 @@ import { z } from "zod";
 import { named } from "#content/contract/base/json.ts";
 import { otherType } from "./problem.ts";
 
-/** Names in one batch, and organisations in one request for their data. Source: docs/decisions/22. */
+/** The most names in one batch, and organisations in one request for data (docs/decisions/22-reconciliation.md). */
 export const batchMax = 50;
-/** Rows of a table that is sent whole. */
+/** The most rows of a table that is sent as a whole. */
 export const tableRowsMax = 500;
-/** Rows that the page /match sends batch by batch. */
+/** The most rows that the page /match sends, batch by batch. */
 export const browserRowsMax = 20_000;
-/** A batch counts as a read for every so many names, or letters where names are long: long ones take longest. */
+/** How many names, or letters of long names, count as one read: long names take longest. */
 export const perRead = { names: 5, letters: 150 } as const;
 const candidates = { default: 5, max: 10 } as const;
 const textMax = 500;
 const listMax = 30;
 
 const text = z.string().max(textMax);
-/** What a cell holds: a long one is cut, so that it does not refuse the names beside it. */
+/** The content of a cell. A long one is cut, so that it does not invalidate the names beside it. */
 const cell = z.string().overwrite((cellText) => cellText.slice(0, textMax).toWellFormed());
 const Value = z.union([cell, z.number(), z.boolean(), z.object({ id: cell })]);
 const Values = z.union([Value, z.array(Value).max(listMax)], {
@@ -29,7 +29,7 @@ const limit = z
   .default(candidates.default);
 const typeError = { error: 'There is one type here: send "nonprofit", or leave type out.' };
 const oneType = z.literal(["nonprofit", ""], typeError);
-/** What kind of thing is meant, which is always the same. */
+/** The type of thing that is meant, always the same. */
 const type = z.union([oneType, z.array(oneType)], typeError).nullish();
 
 /** A query of version 0.2. */
@@ -79,7 +79,7 @@ export const DraftBatch = z
   )
   .meta({ id: "ReconciliationBatch" });
 
-/** What is asked for the data of organisations. */
+/** The body of a request for data of organisations. */
 export const ExtendBody = z
   .object(
     {
@@ -97,7 +97,7 @@ export const ExtendBody = z
   .meta({ id: "ReconciliationExtendBody" });
 export type ExtendBody = z.infer<typeof ExtendBody>;
 
-/** What a form sends: one of both, as JSON. */
+/** The body of a form: one of the two members, as JSON. */
 export const ReconciliationForm = z
   .object(
     {
@@ -153,12 +153,12 @@ export const ExtendAnswer = named("ReconciliationData", {
 });
 export type ExtendAnswer = z.infer<typeof ExtendAnswer>;
 
-/** Answers of version 0.2 are keyed by what clients send, so that only their kind is described. */
+/** Clients choose the keys of version 0.2 answers, so only their kind is described. */
 export const KeyedAnswer = z
   .looseObject({})
   .meta({ id: "ReconciliationAnswer", examples: [{ q0: { result: [] } }] });
 
-/** What a client learns first. The two versions say it differently. */
+/** The manifest that a client reads first; the two versions write it differently. */
 export const Manifest = z
   .looseObject({
     versions: z.array(z.string()),

@@ -2,32 +2,32 @@ import { z } from "zod";
 import queues from "#content/editorial/review-queues.json";
 import { named } from "#content/contract/base/json.ts";
 
-/** Items in one page of what operators list. */
+/** Items on one page of operators' lists. */
 export const operatorPage = { default: 50, max: 200 } as const;
 
-/** What an operator decides, in the order in which it is listed. */
+/** The kinds of requests that operators decide, in display order. */
 export const reviewKinds = Object.keys(queues) as (keyof typeof queues)[];
 export const ReviewKind = z.enum(reviewKinds);
 export type ReviewKind = z.infer<typeof ReviewKind>;
 
 type QueueWords = {
   name: string;
-  /** What such a request is about, where that is no field of the profile. */
+  /** The subject of such a request if it is no field of the profile. */
   about: string | null;
   approve: string | null;
   reject: string;
   order: string;
   /** Whether requests for the same change are one row, decided together. */
   groups_alike: boolean;
-  /** Whether its text is a JSON object, whose members are edited one by one. */
+  /** Whether its text is a JSON object whose members are edited one by one. */
   edits_members: boolean;
-  /** Whether an operator can have the sender's control of a host checked again. */
+  /** Whether an operator can repeat the check of the sender's control of a host. */
   checks_host: boolean;
 };
-/** Names of the queues as a person reads them, and what their decisions do. A hold ends by itself: no one can approve it. */
+/** Names of the queues for people, and what their decisions do. A hold ends by itself, so it cannot be approved. */
 export const queueWords: Readonly<Record<ReviewKind, QueueWords>> = queues;
 
-/** What a field of the public profile holds, and what it would hold. Third-party text. */
+/** The current and the proposed content of a public field. Third-party text. */
 export const ReviewComparison = z.object({
   field: z.string(),
   before: z.string().nullable().describe("As it is live; null for none"),
@@ -35,7 +35,7 @@ export const ReviewComparison = z.object({
 });
 export type ReviewComparison = z.infer<typeof ReviewComparison>;
 
-/** What was checked of a thing that waits. `noted` is for the operator to weigh. */
+/** A check of a waiting request. `noted`: for the operator to weigh. */
 export const ReviewCheck = z.object({
   name: z.string(),
   outcome: z.enum(["passed", "failed", "noted"]),
@@ -50,7 +50,7 @@ export const passed = outcomes("passed");
 export const noted = outcomes("noted");
 export const failed = outcomes("failed");
 
-/** What may stand in `value` of an approval: an edited text, or the right one of several. */
+/** What the `value` of an approval may be: an edited text, or the right one of several. */
 export const ReviewEditing = z.object({
   field: z.string(),
   required: z.boolean(),
@@ -61,7 +61,7 @@ export const ReviewEditing = z.object({
   choices: z.array(z.string()).describe("Values that were sent; you may also give another"),
 });
 
-/** One thing that waits for an operator. Third-party text stands only in detail, comparison, checks, sources and editing. */
+/** A request that waits for an operator. Third-party text is only in detail, comparison, checks, sources and editing. */
 export const ReviewItem = named("ReviewItem", {
   id: z.string().describe("For approve and reject, for example prose-12"),
   kind: ReviewKind,
@@ -81,16 +81,16 @@ export const ReviewItem = named("ReviewItem", {
 });
 export type ReviewItem = z.infer<typeof ReviewItem>;
 
-/** What a review is about, for people: "Hope Kitchen: mission". Third-party text. */
+/** The subject of a review for people: "Hope Kitchen: mission". Third-party text. */
 export function aboutReview({ name, kind, editing, comparison }: ReviewItem): string {
   const what = queueWords[kind].about ?? editing?.field ?? comparison[0]?.field ?? kind;
   return `${name ?? "Not listed yet"}: ${what.replaceAll("_", " ")}`;
 }
 
-/** A review as its desk finds it: what it leaves out is empty. */
+/** A review as its queue returns it; members that it leaves out are empty. */
 export type FoundReview = z.input<typeof ReviewItem>;
 
-/** 200 of GET /api/admin/reviews: the oldest first. */
+/** 200 of GET /api/admin/reviews: oldest first. */
 export const ReviewList = named("ReviewList", {
   count: z.int().min(0).describe("Reviews in this page"),
   reviews: z.array(ReviewItem),
@@ -120,7 +120,7 @@ export const ReviewDecision = named("ReviewDecision", {
 });
 export type ReviewDecision = z.infer<typeof ReviewDecision>;
 
-/** Reviews that one request may decide. */
+/** The most reviews that one request may decide. */
 export const bulkMax = 100;
 
 /** The body of POST /api/admin/reviews: one decision, with one reason, on many. */
@@ -130,7 +130,7 @@ export const DecideManyBody = named("ReviewDecisions", {
   reason: reason.nullish().describe("Required to reject"),
 });
 
-/** 200 of it. What could not be decided says why; the others are. */
+/** 200 of POST /api/admin/reviews. Reviews that could not be decided say why; the others are decided. */
 export const ReviewsDecided = named("ReviewsDecided", {
   done: z
     .int()

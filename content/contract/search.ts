@@ -3,39 +3,39 @@ import { type FilterParameters, type Filters, noFilters } from "./browse.ts";
 import { named } from "#content/contract/base/json.ts";
 import { NonprofitSummary } from "./nonprofit.ts";
 
-/** What a search asks for. A cause or country that no one knows is not an error: nothing matches it. */
+/** A search query. An unknown cause or country is no error: nothing matches it. */
 export type SearchQuery = {
   q: string | null;
   filters: Filters;
-  /** A postal code or a town: results are at most `within_km` away. */
+  /** A postal code or a town; results are at most `within_km` away. */
   near?: string | undefined;
   within_km?: number | undefined;
-  /** The words as they stand: no number, place or other spelling is read in them. */
+  /** Take the words literally: read no number, place or other spelling in them. */
   literal: boolean;
   /** 1 to 50. */
   limit: number;
   /** From 0. */
   offset: number;
-  /** Filters narrow what the words alone find, and change nothing in how these are read: counts of values hold. */
+  /** Filters narrow the matches but do not change how the words are read, so that facet counts stay valid. */
   steady?: true;
   /** Members of the items; absent: all. */
   fields?: readonly string[] | undefined;
-  /** Which of the two arrays is left out; absent: none. */
+  /** Which of the two arrays to leave out; absent: none. */
   shape?: string | undefined;
-  /** Whether the ids of all that match are wanted, in no order, up to `matchesMax`. */
+  /** Whether to return the ids of all matches, unordered, up to `matchesMax`. */
   matches?: true;
 };
 
-/** How far a search reaches around a place. */
+/** The radius of a search around a place, in km. */
 export const withinKm = { default: 25, max: 100 } as const;
 
 /** A search without filters, as people type one. */
 export const unfiltered = { filters: noFilters, literal: false } as const;
 
-/** Of more matches values are not counted. */
+/** With more matches than this, values are not counted. */
 export const matchesMax = 200_000;
 
-/** What a person searches for: the query string of /search, where each parameter may be absent. */
+/** The query string of /search; each parameter may be absent. */
 export type SearchInput = FilterParameters & {
   q?: string | undefined;
   near?: string | undefined;
@@ -103,7 +103,7 @@ export const FoundNonprofit = NonprofitSummary.extend({
 }).meta({ id: "FoundNonprofit" });
 export type FoundNonprofit = z.infer<typeof FoundNonprofit>;
 
-/** The spec shows this answer in two shapes; one object is both: `nonprofits` and `results` are the same array. */
+/** The answer has the same array as `nonprofits` and as `results`, because clients use either name. */
 export const SearchAnswer = named("SearchAnswer", {
   query: SearchEcho,
   understood: Understood,

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { named } from "#content/contract/base/json.ts";
 import { GiverAnswer, NonprofitStatus, NonprofitSummary, RegisterState } from "./nonprofit.ts";
 
-/** Numbers in one POST /api/organisations/standing. */
+/** The most numbers in one POST /api/organisations/standing. */
 export const organisationsMax = 1_000;
 
 export const Standing = z
@@ -17,7 +17,7 @@ export const DeductibilityAnswer = z
   .describe("Of gifts, from US federal tax; by treaty: a foreign organisation, for some donors");
 export type DeductibilityAnswer = z.infer<typeof DeductibilityAnswer>;
 
-/** Who says something, and as of when. */
+/** The source of a statement, and its date. */
 const source = {
   register: z.string().nullable().describe("Who says so, for example irs-bmf; null: no one does"),
   register_name: z.string().nullable().describe("The register's name"),
@@ -38,7 +38,7 @@ export const DeductibilityStatement = named("DeductibilityStatement", {
   ...source,
 });
 
-/** What one register that could list the organisation says of it. */
+/** What one register that could list the organisation says about it. */
 export const RegisterStatement = named("RegisterStatement", {
   register: z.string(),
   register_name: z.string(),
@@ -61,7 +61,7 @@ export const OrganisationProfile = named("OrganisationProfile", {
   api_url: z.string(),
 });
 
-/** What is known of the organisation that has a number. */
+/** What is known about the organisation with a number. */
 export const Organisation = named("Organisation", {
   org_id: z.string().describe("org-id form, for example US-EIN-530196605"),
   country: z.string().describe("Country name of the register"),
@@ -83,7 +83,7 @@ const meaning_id = z.string().describe("Key of the words in `meanings`");
 const statedOnce = { meaning: true, register_name: true } as const;
 const ofRegister = { register_name: true, licence: true, attribution: true } as const;
 
-/** A number of a batch: what is known, or why it cannot be looked up. */
+/** A number in a batch: what is known about it, or why it cannot be looked up. */
 export const OrganisationItem = Organisation.partial()
   .extend({
     query: z.string().describe("The number as it was sent"),

@@ -4,7 +4,7 @@ import { named } from "#content/contract/base/json.ts";
 
 const count = z.int().min(0);
 
-/** What changes with every request: counted live, and kept in the store by a checkpoint. */
+/** Counters that change with every request: counted live, and saved to the store by a checkpoint. */
 export const Counters = z.object({
   total_donations: count.describe("Donation transactions recorded"),
   total_queries: count.describe("Calls to search, recommend and MCP search"),
@@ -21,7 +21,7 @@ const month = z
   .describe("YYYY-MM, in UTC")
   .meta({ examples: ["2026-10"] });
 
-/** As the `source` of a value in a profile begins. */
+/** How the `source` of a profile's value begins. */
 export const valueSources = [
   "register",
   "derived",
@@ -30,7 +30,7 @@ export const valueSources = [
   "operator",
 ] as const;
 
-/** What the charts of /statistics show, as it was last counted. Each is a file in CSV, too: /statistics/<name>.csv. */
+/** The data of the charts on /statistics at the last count. Each is also a CSV file: /statistics/<name>.csv. */
 export const Charts = named("Charts", {
   as_of: z.string().describe("The UTC day of the count; its month is not over"),
   countries: z.array(
@@ -56,10 +56,7 @@ export const Charts = named("Charts", {
 });
 export type Charts = z.infer<typeof Charts>;
 
-/**
- * GET /api/stats. The spec gives two shapes, with two names for the number of people reached; both are served in one
- * object.
- */
+/** GET /api/stats. The number of people reached has two names; both are served in one object. */
 export const Stats = named("Stats", {
   nonprofits: count,
   verified_nonprofits: count.describe("Nonprofits that claimed their profile"),
@@ -89,19 +86,19 @@ export const Ready = named("Ready", {
 });
 export type Ready = z.infer<typeof Ready>;
 
-/** 200 of GET /api: what stands at each address, by method and path. */
+/** 200 of GET /api: what is at each address, by method and path. */
 export const ApiIndex = named("ApiIndex", {
   openapi: z.string().describe("Where all of it is described"),
   endpoints: z.record(z.string(), z.string()),
 });
 
-/** One figure over all seeds: its mean, and the least and the most that a seed gave. */
+/** A figure over all seeds: its mean, minimum and maximum. */
 const Spread = z.object({ mean: z.number(), least: z.number(), most: z.number() });
 export type Spread = z.infer<typeof Spread>;
 
 const percent = z.int().min(0).max(100);
 
-/** What is assumed of the directory, of honest agents and of an attacker. Nothing of it is measured in the field. */
+/** Assumptions about the directory, honest agents and an attacker. None of them was measured in the field. */
 export const SimulationParameters = z.object({
   seeds: z
     .array(z.int().min(1))
@@ -140,35 +137,35 @@ export const SimulationOutcome = z.object({
   title: z.string(),
   says: z.string(),
   mode: z.enum(["agents", "networks"]),
-  /** Ids and networks of the attacker. */
+  /** Ids and networks that the attacker has. */
   ids: z.int().min(0),
   networks: z.int().min(0),
-  /** Values that went live, and those of them that are not true. */
+  /** Values that went live, and how many of them are false. */
   promotions: Spread,
   false_promotions: Spread,
   false_percent: Spread,
-  /** False values that went live with the attacker's voice. */
+  /** False values that went live with a vote of the attacker. */
   false_by_attack: Spread,
-  /** What the attacker sent, and how often the limits refused it. */
+  /** Submissions of the attacker, and how many the limits refused. */
   attack_submissions: Spread,
   attack_refused: Spread,
-  /** From its first to its last request. */
+  /** Hours from its first to its last request. */
   attack_hours: Spread,
-  /** Over all seeds; null when no false value went live with its voice. */
+  /** Over all seeds; null when no false value went live with the attacker's vote. */
   submissions_per_false: z.number().nullable(),
   hours_per_false: z.number().nullable(),
-  /** After `review revert --agent` for each of its ids: false values that stay, and true ones that went with them. */
+  /** After `review revert --agent` for each of its ids: remaining false values, and true values lost. */
   false_after_revert: Spread,
   true_lost_by_revert: Spread,
-  /** From the first time that somebody sent the truth until it is live; of what went live by the end. */
+  /** Hours from the first submission of the true value until it is live, for values live at the end. */
   true_hours_median: Spread,
   true_hours_p90: Spread,
-  /** Profiles all of whose structured fields hold true values at the end, of those that lacked some. */
+  /** Profiles whose structured fields are all true at the end, in percent of those that lacked some. */
   profiles_completed_percent: Spread,
 });
 export type SimulationOutcome = z.infer<typeof SimulationOutcome>;
 
-/** What each consensus mode costs an attacker, as `bun run bench:consensus` found and the methodology page shows it. */
+/** The cost of an attack in each consensus mode, as computed by `bun run bench:consensus`; shown on the methodology page. */
 export const consensusSimulation = z
   .object({
     /** "YYYY-MM-DD" */

@@ -6,15 +6,15 @@ import words from "#content/editorial/wallets.json";
 /** One millionth of a USDC; 1 USDC = 1_000_000n. Never negative. */
 export type MicroUsdc = bigint & { readonly unit: "micro-usdc" };
 
-/** What a token account gained in one transaction: balance after less balance before, inner instructions included. */
+/** What a token account gained in one transaction: balance after minus balance before, including inner instructions. */
 export type Credit = {
   /** The token account that was paid. */
   destination: string;
-  /** Whose account it is. */
+  /** The owner of that account. */
   owner: string;
   mint: string;
   amount_micro_usdc: MicroUsdc;
-  /** Who authorised it: the owner of the account that lost the money. Null when no wallet or several did. */
+  /** The donor: owner of the account that lost the money. Null when no wallet or several did. */
   donor: string | null;
   /** The token account that lost the money. Null when none or several did. */
   source: string | null;
@@ -22,14 +22,14 @@ export type Credit = {
 
 export type Commitment = "processed" | "confirmed" | "finalized";
 
-/** The facts of a transaction that the chain holds. They are read, never trusted: content/giving/payment-checks.ts judges them. */
+/** The facts of a transaction on chain. They are not judged here: content/giving/payment-checks.ts does that. */
 export type TransactionFacts = {
   tx_signature: string;
   slot: number;
   /** Seconds since 1970; null when the chain does not know. */
   block_time: number | null;
   commitment: Commitment;
-  /** Whether the chain ran it and refused it; then it moved nothing but fees. */
+  /** Whether the chain ran it and it failed; then nothing moved but fees. */
   failed: boolean;
   credits: readonly Credit[];
   /** Every account that signed it, the fee payer first. */
@@ -38,14 +38,14 @@ export type TransactionFacts = {
   memos: readonly string[];
 };
 
-/** The network on which donations are made; `local` is a chain for development, whose money is worth nothing. */
+/** The chain on which donations are made; `local` is a development chain without real money. */
 export const donationNetworks = ["local", "solana-devnet", "solana"] as const;
 export type DonationNetwork = (typeof donationNetworks)[number];
 
-/** Addresses in one POST /api/wallets. */
+/** The most addresses in one POST /api/wallets. */
 export const walletsMax = 100;
 
-/** What the directory says of an address. */
+/** What the directory knows about an address. */
 export const WalletAnswer = named("WalletAnswer", {
   address: z.string().describe("The address that was asked for"),
   status: z.enum(["held", "active", "revoked", "replaced", "not known"]).describe(words.status),
@@ -77,9 +77,9 @@ export const WalletsAnswer = named("WalletsAnswer", {
 
 const base58LengthMax = 100;
 
-/** The bytes of a base58 text that is exactly this long, null for any other: 32 bytes are an account, 64 a signature. */
+/** Decodes a base58 text of exactly this length, else null: 32 bytes are an account, 64 a signature. */
 export function base58Bytes(text: string, bytes: 32 | 64): Uint8Array | null {
-  // Decoding takes the square of the length.
+  // Decoding time grows with the square of the length.
   if (text.length > base58LengthMax) return null;
   const decoded = bs58.decodeUnsafe(text);
   return decoded?.length === bytes ? decoded : null;

@@ -26,7 +26,7 @@ export type CorrectWorld = {
   clock: Clock;
   /** Without a trailing slash. */
   baseUrl: string;
-  /** The secret of the link to a status page, always the same for the same id. */
+  /** The secret in the link of a status page, always the same for an id. */
   statusToken: (id: string) => string;
 };
 
@@ -38,13 +38,13 @@ export type CorrectFailure =
   | { kind: "correction_queue_full" }
   | ReceiveFailure;
 
-/** Corrections of one network that may wait for all profiles together: no one fills the operator's queue alone. */
+/** The most waiting corrections of one network over all profiles, so that no one fills the operator's queue alone. */
 export const waitingInAllMax = 50;
 
 /**
- * Takes a word of anyone that a value is wrong. It is stored for an operator, and nothing of it is public before one
- * decides. The same correction again is answered with the one that waits, with its link only under the first one's
- * Idempotency-Key. Source: docs/decisions/33.
+ * Accepts a report from anyone that a value is wrong. It is stored for an operator, and nothing is public before one
+ * decides. A repeated correction is answered with the waiting one, with its link only under the first one's Idempotency-Key
+ * (docs/decisions/33-corrections.md).
  */
 export async function correct(
   world: CorrectWorld,
@@ -103,7 +103,7 @@ async function planNew(
   return planned(ok({ id: row.id, isFirst: true }), insertion);
 }
 
-/** The outcome of a correction, for anyone who holds its link; null for none. */
+/** The status of a correction, for anyone who has its link; null if there is none. */
 export async function correctionStatus(
   { store, baseUrl }: Pick<CorrectWorld, "store" | "baseUrl">,
   token: string,

@@ -21,7 +21,7 @@ import {
 } from "#content/requests/kind.ts";
 import { sourceCheck, wordingCheck } from "#content/enrichment/request-checks.ts";
 
-/** What anyone said is wrong: accepting sets the right value as an edit of the operator does, and closes it. */
+/** Reports of wrong values. Accepting one sets the right value like an operator's edit, and closes it. */
 export const correctionRequests = requestKind<Correction>({
   ...correctionStore.steps,
   prepare: async (tx, { nonprofit_id, decision, now }) =>
@@ -90,7 +90,7 @@ const closeWrite = (
     reviewed_at: now.getTime(),
   });
 
-/** The writes that set the value in the operator's name; null when the profile holds it already. */
+/** The writes that set the value for the operator; null when the profile has it already. */
 async function setWrites(
   store: Queryable,
   { row, record }: WaitingRequest<Correction>,

@@ -21,7 +21,7 @@ type ReadResult = Result<string | null, { message: string }>;
 export const isSettable = (field: CorrectionField): field is SettableByCorrection =>
   settableByCorrection.some((settable) => settable === field);
 
-/** Reads the body of POST /api/corrections/{slug}: every text cleaned and bounded, every fault named by its field. */
+/** Reads the body of POST /api/corrections/{slug}: cleans and bounds every text, and names every error by its field. */
 export function readCorrection(
   body: unknown,
   { thisYear }: { thisYear: number },
@@ -62,10 +62,10 @@ export function readCorrection(
 
 const numbers: ReadonlySet<string> = new Set(fieldsOfType("year", "count", "money"));
 
-/** "1200", "12,000": what may be another number to another reader ("1,5") is none. */
+/** "1200", "12,000". A text that others may read as another number ("1,5") does not match. */
 const plainNumber = /^(?:\d{1,15}|\d{1,3}(?:[ ,_\u00a0\u202f]\d{3}){1,4})(?:\.\d{1,2})?$/;
 
-/** A text as the shape of a profile's edit takes it: "12,000" is a number, "education, Mental Health" two causes. */
+/** A text as a value of a profile's edit: "12,000" is a number, "education, Mental Health" two causes. */
 function typed(field: SettableByCorrection, text: string): unknown {
   if (numbers.has(field))
     return plainNumber.test(text) ? Number(text.replaceAll(/[^\d.]/g, "")) : Number.NaN;
@@ -77,7 +77,7 @@ function typed(field: SettableByCorrection, text: string): unknown {
 }
 const causeIds = new Map(causes.map(({ id, name }) => [name.toLowerCase(), id]));
 
-/** Whether the profile says exactly this already, or, with null, nothing of it. */
+/** Whether the profile has exactly this value already, or, for null, none. */
 export function saysAlready(
   record: NonprofitRecord,
   field: CorrectionField,
@@ -90,8 +90,8 @@ export function saysAlready(
 }
 
 /**
- * The value of a field as an operator's edit would set it, held to what every edit is; null empties the field. The
- * failure says what to send instead.
+ * The value of a field as an operator's edit would set it, with the same checks; null empties the field. The failure says
+ * what to send instead.
  */
 export function correctedValue(
   field: SettableByCorrection,

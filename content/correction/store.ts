@@ -2,7 +2,7 @@ import { isNotNull, sql } from "drizzle-orm";
 import { requestStore } from "#content/requests/request-store.ts";
 import { corrections } from "#content/store/tables/enrichment.ts";
 
-/** What someone said is wrong, and the outcome of it. Instants in milliseconds since 1970. Private. */
+/** A report that something is wrong, and its outcome. Instants in milliseconds since 1970. Private. */
 export type Correction = typeof corrections.$inferSelect;
 
 /**

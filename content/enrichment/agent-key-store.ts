@@ -7,7 +7,7 @@ import type { AgentKey } from "./agent.ts";
 import { rejectionReasons } from "./consensus.ts";
 import { decideWaiting } from "./submission-store.ts";
 
-/** What is known of who owns an id; null for one that is free. */
+/** Who owns an agent id; null when the id is free. */
 export async function agentKey(store: Queryable, agent_id: string): Promise<AgentKey | null> {
   const { secret_digest, revoked_at, approved_name } = agentKeys;
   const [row] = await store.db
@@ -17,7 +17,7 @@ export async function agentKey(store: Queryable, agent_id: string): Promise<Agen
   return row ?? null;
 }
 
-/** Whether anything came under this id. Indexes: the keys of agents, drafts_by_agent. */
+/** Whether any submission or draft came under this id. Indexes: the keys of agents, drafts_by_agent. */
 export async function hasSubmitted(store: Queryable, agent_id: string): Promise<boolean> {
   const sent = await store.db.$count(agents, eq(agents.agent_id, agent_id));
   const ofAgent = eq(recommendationDrafts.agent_id, agent_id);
@@ -26,7 +26,7 @@ export async function hasSubmitted(store: Queryable, agent_id: string): Promise<
 
 type KeyChange = Partial<typeof agentKeys.$inferInsert> & { agent_id: string };
 
-/** Writes what is given of an id, the rest stays: a new secret, that it was given up, or a name. */
+/** Stores a new secret, a revocation or a name for an id; columns that are not in `change` stay as they are. */
 export const saveAgentKey = (change: KeyChange): Statement =>
   statement(
     builder
@@ -35,7 +35,7 @@ export const saveAgentKey = (change: KeyChange): Statement =>
       .onConflictDoUpdate({ target: agentKeys.agent_id, set: change }),
   );
 
-/** Rejects what waits under an id that its owner gave up. Indexes: submissions_by_agent, drafts_by_agent. */
+/** Rejects what waits under an id that its owner has revoked. Indexes: submissions_by_agent, drafts_by_agent. */
 export function rejectWaitingOf(agent_id: string, at: number): Statement[] {
   const decision = { status: "rejected", reason: rejectionReasons.retired, at } as const;
   const isOwn = eq(submissions.agent_id, agent_id);

@@ -5,10 +5,9 @@ import { characterCount } from "#content/nonprofit/text.ts";
 import { checkLine } from "./value.ts";
 
 /**
- * The form in which agent ids are compared: spelling variants of one id are one agent. Characters that no one sees make
- * no other id, as in Unicode's own folding of identifiers (NFKC_Casefold), nor does more or other space between words,
- * another dash, or the final form of a sigma. Normalised again at the end: what an unseen character kept apart comes together. Folded twice it stays the same.
- * Source: the decisions of the spec.
+ * The form in which agent ids are compared, so that spelling variants of one id are one agent. It ignores invisible
+ * characters (as Unicode's NFKC_Casefold does), extra spaces, the kind of dash, and the final form of sigma. It normalises
+ * again at the end, because removing an invisible character can join what it separated. Folding twice changes nothing.
  */
 export const foldAgentId = (raw: string): string =>
   raw
@@ -24,8 +23,8 @@ export const foldAgentId = (raw: string): string =>
 const ignorable = /\p{Default_Ignorable_Code_Point}+/gu;
 
 /**
- * Alphabets whose letters look alike; writing systems that are used together (Han, Kana, Hangul) are not here. Braille has
- * a letter that looks like a space. Source: UTS 39, confusables.
+ * Alphabets with letters that look alike. Writing systems that are used together (Han, Kana, Hangul) are left out. Braille
+ * has a letter that looks like a space. Source: UTS 39, confusables.
  */
 const lookalikes = [
   /\p{Script=Latin}/u,
@@ -39,22 +38,22 @@ const lookalikes = [
   /\p{Script=Lisu}/u,
 ] as const;
 
-/** Latin letters that look like others: names of people and places have them, ids of programs do not. */
+/** Latin letters that look like other letters. Names of people and places contain them; ids of programs do not. */
 const latinLookalikes =
   /[\u0131\u0237\u01c0\u0251\u0261\u0269\u026a\u028f\u029f\u1d00-\u1d2b\ua730\ua731\ua78c]/u;
 
-/** True when an id mixes alphabets that look alike, as one made to pass for another does. It is flagged, not refused. */
+/** Whether an id mixes alphabets that look alike, as imitations of other ids do. It is flagged, not refused. */
 export const isMixedScript = (id: string): boolean =>
   lookalikes.filter((script) => script.test(id)).length > 1;
 
-/** What an operator and readers of the leaderboard see beside an id. */
+/** The flags that operators and readers of the leaderboard see beside an id. */
 export const agentFlags = (id: string): string[] =>
   isMixedScript(id) || latinLookalikes.test(id) ? ["mixed_script_id"] : [];
 
-/** Who sends: the id in the form in which ids are compared, and a name for people. */
+/** The sender: its folded id, and a name for people. */
 export type Agent = { agent_id: string; agent_name: string };
 
-/** Reads how an agent names itself, and what is wrong with that. Without a name it goes by its id as it was written. */
+/** Reads an agent's id and name, and what is wrong with them. Without a name, the agent is shown by its id as sent. */
 export function readAgent(input: { agent_id: string; agent_name: string | null }): {
   agent: Agent;
   wrongs: { path: keyof Agent; message: string }[];
@@ -62,7 +61,7 @@ export function readAgent(input: { agent_id: string; agent_name: string | null }
   const written = input.agent_id.trim();
   const name = (input.agent_name ?? written).trim();
   const agent = { agent_id: foldAgentId(written), agent_name: name };
-  // As it was written: the folded form has lost what must not be there.
+  // Check the id as it was sent: folding removes the characters that are not allowed.
   const lines = [
     ["agent_id", written],
     ["agent_name", name],
@@ -71,7 +70,7 @@ export function readAgent(input: { agent_id: string; agent_name: string | null }
     const message = checkLine(path, line);
     return message === null ? [] : [{ path, message }];
   });
-  // Folding takes ligatures and wide letters apart.
+  // Folding can make an id longer: it splits ligatures and wide letters.
   if (characterCount(agent.agent_id) > agentLengthMax) {
     const message = `agent_id has at most ${agentLengthMax} characters.`;
     wrongs.push({ path: "agent_id", message });
@@ -79,11 +78,11 @@ export function readAgent(input: { agent_id: string; agent_name: string | null }
   return { agent, wrongs };
 }
 
-/** What is stored of an id that is owned, or was. */
+/** What is stored about an id that has, or had, an owner. */
 export type AgentKey = {
   /** SHA-256 of the secret; null for an id that has none. */
   secret_digest: string | null;
-  /** When its owner gave the id up: it takes nothing until an operator binds it again. */
+  /** When the owner revoked the id. A revoked id accepts nothing until an operator binds it again. */
   revoked_at: number | null;
   /** The name that an operator approved for the owner. */
   approved_name: string | null;
@@ -95,8 +94,8 @@ export const isBound = (key: Pick<AgentKey, "secret_digest"> | null): boolean =>
   (key?.secret_digest ?? null) !== null;
 
 /**
- * The name under which an agent is told from all others: that which an operator approved, or its id. Never the one that it
- * gives itself, which may be another's. Null for an id that is not bound: no one vouches for it.
+ * A name that distinguishes an agent from all others: the name that an operator approved, or the id. Never the name that the
+ * agent gives itself, which may be someone else's. Null for an unbound id, because no one vouches for it.
  */
 export const vouchedName = (agent_id: string, key: VouchingKey | null): string | null =>
   isBound(key) ? (key?.approved_name ?? publicId(agent_id)) : null;
@@ -108,8 +107,8 @@ export type SecretRefusal = {
 };
 
 /**
- * Whether a request may write as an agent: who owns an id shows its secret, all others show none. `given` is the digest of
- * what came, null for nothing. Digests are compared in constant time.
+ * Checks whether a request may write as an agent: a bound id needs its secret, an unbound one accepts none. `given` is the
+ * digest of the secret in the request, null if there was none. Digests are compared in constant time.
  */
 export function secretRefusal(
   agent_id: string,
@@ -120,7 +119,7 @@ export function secretRefusal(
   const digest = key?.secret_digest ?? null;
   if (digest === null) {
     if ((key?.revoked_at ?? null) !== null) return refused("agent_retired");
-    // A secret that is not looked at would make its owner believe that the id is safe.
+    // Ignoring the secret would make its sender believe that the id is protected.
     return given === null ? null : refused("agent_not_bound");
   }
   if (given === null) return refused("agent_secret_missing");
@@ -128,5 +127,5 @@ export function secretRefusal(
   return isSame ? null : refused("agent_secret_wrong");
 }
 
-/** How every secret of an agent begins, so that the bearer token of a gateway or another service is not taken for one. */
+/** The prefix of every agent secret. It distinguishes secrets from bearer tokens of gateways and other services. */
 export const agentSecretStart = "agent_";

@@ -33,30 +33,30 @@ import { comparedValue } from "./value.ts";
 export type AgreedValue = {
   nonprofit_id: number;
   field: StructuredField;
-  /** As it goes live: what the agreeing submissions have in common, or the operator's. */
+  /** The value that goes live: what the agreeing submissions have in common, or the operator's value. */
   value: string;
   normalised_value: string;
   confidence: number;
-  /** Where the value comes from when an operator decided what agents disagree on. Default: their consensus. */
+  /** The provenance when an operator decided what agents disagree on. Default: the consensus of the agents. */
   decision?: StoredProvenance;
   now: Date;
 };
 
-/** A profile names and counts at most this many agents for one value; more would only feed the vain. */
+/** The most agents that a profile names and counts for one value; naming more would only reward vanity. */
 const provenanceAgentsMax = 20;
 
-/** What becomes of a profile, and the statements that bring it about. */
+/** The profile after the save, and the statements that save it. */
 type ProfilePlan = Pick<Awaited<ReturnType<typeof planSaves>>, "statements" | "appended"> & {
   after: NonprofitRecord;
 };
 
-/** One that agrees, as far as the profile tells of it. */
+/** An agreeing submission, reduced to what the profile shows of it. */
 export type Vote = Pick<StoredSubmission, "agent_id" | "agent_name" | "source_url" | "test_data">;
 
 /**
- * Makes an agreed value live: winners, losers, and the profile's field with its provenance. The field of `before` is open: empty, or
- * one that yields to agents.
- * `votes`: all that agree, earliest first; one that is stored by a statement before these may be among them.
+ * Plans the statements that make an agreed value live: winners, losers, and the profile's field with its provenance. The
+ * field of `before` must be open: empty, or with a value that yields to agents. `votes`: all agreeing submissions, earliest
+ * first, including one that an earlier statement of the same transaction inserts.
  */
 export async function planAgreed(
   store: Queryable,
@@ -93,7 +93,7 @@ export async function planAgreed(
   return planProfile(store, { before, after }, { origin, now }, decideVotes(agreement, winners));
 }
 
-/** One save, with statements that come before it. */
+/** Plans one save; `first` are statements to run before it. */
 async function planProfile(
   store: Queryable,
   save: Save,
@@ -107,7 +107,7 @@ async function planProfile(
 const agreeingCondition = (agreement: AgreedValue) =>
   and(votesOn(agreement), eq(submissions.normalised_value, agreement.normalised_value));
 
-/** The stored submissions of an agreed value, test data too, earliest first. Index: submissions_by_field. */
+/** The stored submissions that agree with a value, including test data, earliest first. Index: submissions_by_field. */
 export const agreeingVotes = (store: Queryable, agreement: AgreedValue): Promise<Vote[]> => {
   const { id, agent_id, agent_name, source_url, test_data } = submissions;
   return store.db
@@ -118,8 +118,8 @@ export const agreeingVotes = (store: Queryable, agreement: AgreedValue): Promise
 };
 
 /**
- * The winners are applied, with the value in which they went live where that is not their own; test data of that value stays
- * as a corroboration; all others are rejected with the winning value. Index: submissions_by_field.
+ * Marks the winners as applied, with the live value where it differs from their own. Test data with this value stays as a
+ * corroboration. All others are rejected with the winning value. Index: submissions_by_field.
  */
 function decideVotes(agreement: AgreedValue, winners: readonly Vote[]): Statement[] {
   const { nonprofit_id, field, confidence, value, now } = agreement;
@@ -146,7 +146,7 @@ function decideVotes(agreement: AgreedValue, winners: readonly Vote[]): Statemen
   ];
 }
 
-/** An agent that found a live value, too; `name` is null where no one vouches for it. */
+/** An agent that sent a value that was already live. `name` is null when no one vouches for the agent's name. */
 export type Corroboration = {
   nonprofit_id: number;
   field: EnrichableField;
@@ -155,9 +155,9 @@ export type Corroboration = {
 };
 
 /**
- * Counts an agent among the sources of a live value that it found too, or names it when `name` is given: anyone can send what
- * is live, and put a name beside it. Changes nothing when the name is there already, enough are known, or nothing is known of
- * the value's source.
+ * Adds an agent to the sources of a live value that it sent too. Only a vouched `name` is added as a name; other agents are
+ * just counted, because anyone can send a live value with any name beside it. Changes nothing if the name is listed already,
+ * if the maximum is reached, or if the value has no provenance.
  */
 export async function planCorroboration(
   store: Queryable,
@@ -181,7 +181,7 @@ export async function planCorroboration(
 
 export type AgreedField = { nonprofit_id: number; field: StructuredField };
 
-/** Which submissions are meant: an agent's, those with these numbers, or both. */
+/** Selects the submissions of an agent, those with these ids, or those that match both. */
 export type SubmissionSelection = {
   agent_id?: string | undefined;
   ids?: readonly number[] | undefined;
@@ -192,7 +192,7 @@ export type AgreedSubmission = AgreedField &
     slug: string;
   };
 
-/** The chosen submissions that went live by agreement, by number; after one, at most `limit`. */
+/** The selected submissions that went live by agreement, in order of id: those after the id `after`, at most `limit`. */
 export async function agreedSubmissions(
   store: Queryable,
   { agent_id, ids }: SubmissionSelection,
@@ -221,8 +221,8 @@ export async function agreedSubmissions(
 const isField = eq(submissions.field_type, "structured");
 
 /**
- * How a field that agreement made live is emptied, and the submissions that agreed rejected; the field counts again then.
- * A value that someone else set since stays, only the submissions are rejected: not `empties`.
+ * Plans to empty a field that agreement made live and to reject the submissions that agreed; the field is then open again.
+ * If someone else has set the value since, only the submissions are rejected, and `empties` is false.
  */
 export async function planRevert(
   store: Queryable,
@@ -256,8 +256,8 @@ export async function planRevert(
 }
 
 /**
- * An operator set a field: what waits for it is rejected with the operator's value, and so is what agreement had made
- * live, if that was another value. To be done before the profile is saved. A null value empties the field.
+ * After an operator set a field: rejects the waiting submissions with the operator's value, and also those that agreement
+ * had made live with another value. Run these statements before the profile is saved. A null value empties the field.
  */
 export function overruleField({
   value,

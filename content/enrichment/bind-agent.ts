@@ -16,7 +16,7 @@ import { carryOut, type Plan, planned } from "#content/operation/plan.ts";
 import type { Clock } from "#content/contract/base/time.ts";
 
 type KeyWorld = { store: Store; clock: Clock };
-/** `secret` is the digest of the secret that came with the request. */
+/** `secret` is the digest of the secret in the request. */
 export type KeyCall = { agent_id: string; secret: string | null };
 
 export type KeyFailure =
@@ -27,13 +27,13 @@ export type KeyFailure =
 
 const secretBytes = 32;
 
-/** A new secret for an id, and what saves it, as its digest alone. `by`: "agent", or an operator. */
+/** Makes a secret for an id and the statement that stores its digest only. `by`: "agent", or the operator's name. */
 export function newSecret({ agent_id, by, now }: { agent_id: string; by: string; now: Date }) {
   const agent_secret = agentSecretStart + randomBytes(secretBytes).toString("base64url");
   const secret_digest = secretDigest(agent_secret);
   const bound_at = now.getTime();
   const key = { agent_id, secret_digest, bound_at, bound_by: by, revoked_at: null };
-  // A name was approved for the owner before.
+  // An approved name belonged to the previous owner, so an operator's new binding clears it.
   const change = by === "agent" ? key : { ...key, approved_name: null };
   const message =
     "Keep agent_secret: it is not shown again. Send it as Authorization: Bearer with every enrichment and draft of this agent_id, also through MCP; without it the id takes nothing.";
@@ -46,7 +46,7 @@ function planSecret({ clock }: KeyWorld, agent_id: string): Plan<AgentSecret, Ke
   return planned(ok(answer), save);
 }
 
-/** POST /api/agents: an id that no one used yet belongs to the one who asks first. */
+/** POST /api/agents: binds an id that no one has used yet to the first agent that asks. */
 export function bindAgent(
   world: KeyWorld,
   { agent_id, secret }: KeyCall,
@@ -56,20 +56,20 @@ export function bindAgent(
     if (isBound(key)) return fail({ kind: "agent_bound", agent_id: id });
     const refusal = secretRefusal(id, key, secret);
     if (refusal !== null) return fail(refusal);
-    // Whoever submitted first has no proof of it: a person has to look.
+    // An earlier submitter cannot prove that the id is its own, so an operator has to decide.
     if (await hasSubmitted(store, id)) return fail({ kind: "agent_in_use", agent_id: id });
     return planSecret(world, id);
   });
 }
 
-/** POST /api/agents/rotate: another secret for the holder of the present one. */
+/** POST /api/agents/rotate: gives the holder of the current secret a new one. */
 export const rotateSecret = (world: KeyWorld, call: KeyCall) =>
   changed(world, call.agent_id, async (store, agent_id) => {
     const refusal = await refusalOfHolder(store, agent_id, call.secret);
     return refusal === null ? planSecret(world, agent_id) : fail(refusal);
   });
 
-/** POST /api/agents/revoke: the id takes nothing from then on; were it free again, anyone could use its name. */
+/** POST /api/agents/revoke: the id accepts nothing from now on. It does not become free, or anyone could take its name. */
 export const revokeSecret = (world: KeyWorld, call: KeyCall) =>
   changed<AgentRevoked>(world, call.agent_id, async (store, agent_id) => {
     const refusal = await refusalOfHolder(store, agent_id, call.secret);

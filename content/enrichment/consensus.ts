@@ -3,28 +3,28 @@ import testWords from "#content/editorial/test-data.json";
 import type { TestCause } from "./value.ts";
 import type { FieldType } from "#content/contract/enrichment.ts";
 
-/** Distinct agents whose agreement makes a value live. Source: spec, "Limits", consensus threshold. */
+/** How many distinct agents must agree before a value goes live (docs/consensus.md). */
 export const agentsNeeded = 2;
 
-/** `agents`: as the contract says. `networks`: they must come from different networks as well. */
+/** `agents`: distinct agents must agree. `networks`: they must also come from different networks. */
 export type ConsensusMode = "agents" | "networks";
 
-/** What one agent proposes. `network` is "4:" or "6:" with a keyed hash, null when it is not known. */
+/** What one agent proposes. `network` is "4:" or "6:" and a keyed hash; null when the network is unknown. */
 export type Vote = {
   agent_id: string;
   network: string | null;
   normalised_value: string;
-  /** False for test data, and where only a person decides: it is among the confidence, but takes no part in agreement. */
+  /** False for test data, and where only a person decides: the vote is in the confidence but not in the agreement. */
   counts?: boolean;
 };
 
-/** A stored proposal that waits. Smaller ids are earlier. */
+/** A stored proposal that waits. A smaller id is earlier. */
 export type PendingVote = Vote & { id: number };
 
-/** How many distinct agents propose the same, and, once enough of them count, which stored proposal that does came first. */
+/** `confidence`: how many agents propose this value. `winner`: the earliest stored one once enough agree, else null. */
 export type Agreement = { confidence: number; winner: number | null };
 
-/** What `mine` and the pending proposals of other agents come to. Every kind of proposal is decided by this. */
+/** Counts the agents that agree with `mine`. Every kind of proposal (values, drafts) is decided by this function. */
 export function agreementOf(
   mine: Vote,
   pending: readonly PendingVote[],
@@ -41,12 +41,13 @@ export function agreementOf(
   return { confidence, winner };
 }
 
-/** After so long a value gives up its place to a new one, where no other is left: two agents have not agreed on it. */
+/** After this many days without agreement, a waiting value may be removed to make room for a new one. */
 export const placeDays = 7;
 
 /**
- * The number of the waiting value that gives up its place to one more from this network, where there is none: the oldest
- * of at least 7 days, one of the network's own where it has its share. Null for none. Instants in milliseconds since 1970.
+ * Id of the waiting value to remove for one more from this network: the oldest that has waited 7 days. If the network
+ * already has its share, only its own values are considered. Null if none is old enough. Instants in milliseconds since
+ * 1970.
  */
 export function givesWay(
   waiting: readonly { id: number; network: string | null; created_at: number }[],
@@ -62,19 +63,18 @@ export function givesWay(
 }
 
 export type Decision =
-  /** The field holds a value: logged for audit. `corroborates`: it is the same value. */
+  /** The field has a value: log for audit. `corroborates`: the submission has the same value. */
   | { kind: "audit"; corroborates: boolean }
-  /** Prose: queued for a person. `replaces` is this agent's own earlier text. */
+  /** Prose: queue it for a person. `replaces` is this agent's own earlier text. */
   | { kind: "queued"; replaces: number | null }
   /** Waits for a second agent. `replaces` is this agent's own earlier submission with another value. */
   | { kind: "pending"; confidence: number; replaces: number | null }
-  /** Goes live now; `winner` came first of those that agree. All pending submissions of other values are rejected. */
+  /** The value goes live now; `winner` is the earliest that agrees. All pending submissions of other values are rejected. */
   | { kind: "applied"; confidence: number; replaces: number | null; winner: number };
 
 /**
- * What becomes of a new submission: every row of the contract's table and both rules under it. `live` is the
- * normalised live value, null when the field is empty; `pending` are the field's pending submissions, at least those
- * of this agent and those of the same value. Source: spec, "Enrichment submission status".
+ * Decides on a new submission (docs/consensus.md). `live` is the normalised live value, null when the field is empty.
+ * `pending` are the pending submissions of the field: at least those of this agent and those of the same value.
  */
 export function decide({
   field_type,
@@ -104,8 +104,8 @@ export function decide({
 }
 
 /**
- * Only distinct agents count; in the strict mode also only distinct, known networks. Those are counted within IPv4 or
- * within IPv6: most hosts have an address of each, so one of each proves no second host.
+ * Only distinct agents count, and in the strict mode only distinct, known networks. IPv4 and IPv6 networks are counted
+ * apart: most hosts have an address of each kind, so one of each does not prove two hosts.
  */
 export function isConsensus(agreeing: readonly Vote[], mode: ConsensusMode): boolean {
   if (distinct(agreeing.map(({ agent_id }) => agent_id)) < agentsNeeded) return false;
@@ -119,7 +119,7 @@ const takesPart = ({ counts }: Vote): boolean => counts !== false;
 
 const distinct = (values: readonly string[]): number => new Set(values).size;
 
-/** What a submission waits for, or how it was decided: for its note. */
+/** The state of a submission, from which its note is written. */
 export type SubmissionState =
   | { kind: "live"; agents: number }
   | { kind: "publishing"; agents: number; held: boolean }
@@ -131,7 +131,7 @@ export type SubmissionState =
   | { kind: "corroborates" }
   | { kind: "rejected"; reason: string };
 
-/** Says to a program and a person why a value is live or what it waits for. Source: spec, promotion_note. */
+/** Tells programs and people why a value is live or what it waits for. */
 export function promotionNote(field: string, state: SubmissionState): string {
   switch (state.kind) {
     case "live":
@@ -183,5 +183,5 @@ export const rejectionReasons = {
   retired: "the agent gave up its id",
 } as const;
 
-/** With any other reason a person refused a text. */
+/** Reasons that the software gives. Any other reason means that a person refused a text. */
 export const automaticReasons: readonly string[] = Object.values(rejectionReasons);

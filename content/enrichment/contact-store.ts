@@ -8,8 +8,8 @@ import { submissions } from "#content/store/tables/enrichment.ts";
 const isContact = and(eq(submissions.field, "contact_email"), ne(submissions.value, ""));
 
 /**
- * Erases an address from what agents sent as a contact and what is decided; the rows stay in the history without it. Looks
- * through all submissions.
+ * Erases an e-mail address from submissions that are decided; the rows stay in the history without it. Scans all
+ * submissions.
  */
 export const planSentErasure: PlanErasure = async (store, whose) => {
   if (!("email" in whose)) return null;
@@ -26,8 +26,8 @@ export const planSentErasure: PlanErasure = async (store, whose) => {
 };
 
 /**
- * Erases the contacts that agents sent and that were rejected before an instant (milliseconds since 1970). Answers their
- * names. Looks through all submissions.
+ * Erases the contacts in submissions that were rejected before an instant (milliseconds since 1970). Returns the names of
+ * their agents. Scans all submissions.
  */
 export async function eraseRejectedContacts(store: Store, beforeMs: number): Promise<string[]> {
   const isOld = and(eq(submissions.status, "rejected"), lt(submissions.decided_at, beforeMs));

@@ -31,8 +31,8 @@ import { checksOf, flagsOf } from "./request-checks.ts";
 const fieldKey = /^(\d{1,15})-([a-z_]{1,40})$/;
 
 /**
- * Fields on which agents disagree, or agree without making the value live (on one network, in the strict mode): an
- * operator may pick a value, or reject all of them.
+ * Fields on which agents disagree, or agree without making the value live (from one network, in the strict mode). An
+ * operator may pick a value or reject all of them.
  */
 export const contestedRequests = requestKind<VotedField>({
   kind: "contested",
@@ -91,9 +91,9 @@ export const contestedRequests = requestKind<VotedField>({
 });
 
 /**
- * Live values that agents agreed on and other agents, two or more, contradict: an operator may empty the field. One who
- * knows better than all agents need not wait for them: approval asks only whether agents made the value live, rejection
- * whether anyone contradicts it.
+ * Live values that agents agreed on and at least two other agents contradict. An operator may empty the field. Operators may
+ * also act before anyone contradicts: approval only requires that agents made the value live, rejection that someone
+ * contradicts it.
  */
 export const disputeRequests = requestKind<VotedField>({
   kind: "revert",
@@ -137,13 +137,13 @@ export const disputeRequests = requestKind<VotedField>({
   },
 });
 
-/** "12-website": the field of a nonprofit, when its parts make sense. */
+/** Parses a key such as "12-website"; null when it does not name a structured field. */
 function fieldFrom(key: string): FieldOf | null {
   const [, id = "", field = ""] = fieldKey.exec(key) ?? [];
   return isStructured(field) ? { nonprofit_id: Number(id), field } : null;
 }
 
-/** A field with the votes on it, if any; null for a key that is of no field. */
+/** The field that a key names, with its votes, which may be none; null for a key that names no field. */
 async function votedField(
   store: Queryable,
   key: string,
@@ -153,7 +153,7 @@ async function votedField(
   return field === null ? null : { ...field, votes: await votesOn(store, field) };
 }
 
-/** Whether agents voted on a field of a nonprofit that is still there. */
+/** Whether the field has votes and its nonprofit is still listed. */
 function hasVotes(request: WaitingRequest<VotedField>): boolean {
   return request.row.votes.length > 0 && isListed(request);
 }
@@ -180,5 +180,4 @@ const votesShown = ({ nonprofit_id, field, votes }: VotedField, now: Date) => ({
   created_at: votes[0]?.created_at ?? 0,
 });
 
-/** Without repetitions, in the order in which they came. */
 const distinct = (texts: readonly string[]): string[] => [...new Set(texts)];

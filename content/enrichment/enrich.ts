@@ -53,11 +53,11 @@ import {
   type StoredItem,
 } from "./plan.ts";
 
-/** What the verb works with; the service fills it from its own world. */
+/** What `enrich` depends on; the service provides it. */
 export type EnrichWorld = ProposalWorld & {
-  /** Waits, bounded, until a change is published; absent where nothing is published beside the service. */
+  /** Waits, up to a limit, until a change is published. Absent when no publisher runs beside the service. */
   waitForPublication?: ((sequence: number) => Promise<{ release: string } | null>) | undefined;
-  /** Says whether a rollback holds publishing. */
+  /** Whether a rollback holds publishing. */
   publication?: (() => { held: boolean }) | undefined;
 };
 
@@ -67,9 +67,9 @@ export type EnrichFailure =
   | { kind: "invalid_enrichment"; errors: Wrong[] };
 
 /**
- * Takes what an agent found out about a nonprofit: stores it, and makes a structured value live when two agents agree.
- * All of it is one transaction; the answer comes after the commit is on disk and, for a value that went live, after the
- * published profile holds it or the wait for that ended. Nothing is ever fetched. Source: spec, "Enrichment".
+ * Stores what an agent found out about a nonprofit, and makes a structured value live when two agents agree. Everything
+ * happens in one transaction. The answer is sent after the commit is on disk. If a value went live, it also waits until the
+ * published profile shows it, or until that wait times out. Nothing is fetched from the web.
  */
 export async function enrich(
   world: EnrichWorld,
@@ -93,16 +93,16 @@ export async function enrich(
 
 type StoringFailure = ProposalFailure | { kind: "field_queue_full"; fields: string[] };
 
-/** One request to enrich, read and checked, as it goes into a transaction. */
+/** A request to enrich that was read and checked, ready for a transaction. */
 export type EnrichJob = Admission & { request: EnrichmentRequest; slug: string };
 
-/** Requests with one of these in common must not be decided at the same time. */
+/** Requests that share a subject must not be decided at the same time. */
 export const subjectsOf = ({ slug, idempotencyKey, request }: EnrichJob): string[] => [
   slug,
   `${request.agent_id} ${idempotencyKey ?? slug}`,
 ];
 
-/** What stores all submissions of a request, or none of it. */
+/** Plans to store all submissions of a request or none. */
 export async function decideEnrichment(
   store: Queryable,
   job: EnrichJob,
@@ -112,7 +112,7 @@ export async function decideEnrichment(
   if (!outcome.ok) return { statements: [], answer: () => outcome };
   const { value } = outcome;
   const writes = "failure" in plan ? [] : plan.writes.filter((write) => "sql" in write);
-  // Earlier rejections are looked up each time and not kept with the answer, because they can be very long.
+  // Look up earlier rejections each time: they can be too long to keep with the answer.
   const looking = value.items.map(({ field, any_rejected }) =>
     any_rejected ? priorRejections({ ...value, field }) : null,
   );
@@ -128,13 +128,13 @@ export async function decideEnrichment(
   return { statements: [...writes, ...looking.filter((statement) => statement !== null)], answer };
 }
 
-/** What a request does to the store, how many bytes it takes there, and which numbers of its outcome the store gives. */
+/** The writes of a request, how many bytes they store, and which ids of its outcome the store assigns. */
 type EnrichmentPlan = { plan: Plan<EnrichResult, StoringFailure>; bytes: number; numbers: Numbers };
 
 async function planEnrichment(store: Queryable, job: EnrichJob): Promise<EnrichmentPlan> {
   const { request, slug } = job;
   let counted: Omit<EnrichmentPlan, "plan"> = { bytes: 0, numbers: { ids: [], changedAt: null } };
-  // Reading starts first, so that a database server gets all queries in one round trip.
+  // Start reading first, so that a database server gets all queries in one round trip.
   const reading = readCases(store, job);
   const planning = planProposalOnce(store, "enrich", job, [slug, request], async () => {
     const state = await reading;
@@ -146,13 +146,13 @@ async function planEnrichment(store: Queryable, job: EnrichJob): Promise<Enrichm
     return { ...planned(ok(done), ...statements), kept: (json) => numberedSql(json, numbers) };
   });
   const [known, plan] = await Promise.all([reading, planning]);
-  // Check the secret even when a kept answer exists: it may have changed since.
+  // Check the secret even when an answer is stored for the key: the secret may have changed since.
   return { plan: known.ok ? plan : known, ...counted };
 }
 
 type EnrichmentState = { target: EnrichTarget; cases: SubmissionCase[] };
 
-/** Reads what is known of the field of each item, unless the agent may not write there. */
+/** Reads the state of each item's field; fails if the nonprofit is unknown or the agent may not write. */
 async function readCases(
   store: Queryable,
   job: EnrichJob,
@@ -176,7 +176,7 @@ async function readCases(
   return ok({ target, cases });
 }
 
-/** What is answered, what it takes in the store, and the statements for it. */
+/** The answer, the bytes it takes in the store, and its statements. */
 type PlannedItems = {
   done: EnrichResult;
   bytes: number;
@@ -184,7 +184,7 @@ type PlannedItems = {
   numbers: Numbers;
 };
 
-/** Has the rules decide of what is known of each field, and turns their steps into statements. */
+/** Applies the rules to the state of each field and turns the resulting steps into statements. */
 async function planItems(
   store: Queryable,
   { target, cases }: EnrichmentState,
@@ -202,7 +202,7 @@ async function planItems(
 
 const givenBy = (result: ResultSet | undefined) => Number(result?.lastInsertRowid);
 
-/** An outcome with the numbers that its statements were given. */
+/** Fills in the ids and the sequence that the store assigned. */
 function numbered(
   done: EnrichResult,
   { ids, changedAt }: Numbers,
@@ -217,7 +217,7 @@ function numbered(
   return { ...done, items, sequence };
 }
 
-/** What these submissions of one nonprofit answer and write, in order. */
+/** The answers and statements of these submissions for one nonprofit, in order. */
 async function writesOf(
   store: Queryable,
   plans: readonly SubmissionPlan[],
@@ -252,7 +252,7 @@ async function writesOf(
   return { items, sequence, statements, numbers };
 }
 
-/** All that agree on what goes live by these steps, the one that they insert too; none where nothing does. */
+/** All submissions that agree with the value that goes live, including the one that `steps` insert; else empty. */
 async function votesFor(store: Queryable, steps: readonly Step[]): Promise<Vote[]> {
   const applying = steps.find((step) => step.kind === "apply");
   if (applying === undefined) return [];
@@ -294,7 +294,7 @@ const newSubmission = (
   ...item,
   nonprofit_id: target.id,
   agent_id: request.agent_id,
-  // Another's id as a name would pass for its owner.
+  // A name that is someone else's bound id would impersonate that agent, so the agent's own id is used.
   agent_name: target.names_another === 1 ? request.agent_id : request.agent_name,
   network,
   status: "pending",
@@ -308,7 +308,7 @@ const newSubmission = (
   decided_at: null,
 });
 
-/** `applied: true` is said only once the published profile holds the value. */
+/** The answer says `applied: true` only once the published profile holds the value. */
 async function publicationOf(
   { waitForPublication, publication }: EnrichWorld,
   { sequence }: EnrichOutcome,

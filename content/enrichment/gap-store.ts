@@ -10,14 +10,14 @@ export type NewGap = typeof gaps.$inferInsert;
 
 export const addGap = (gap: NewGap): Statement => statement(builder.insert(gaps).values(gap));
 
-/** Whether the same was reported, and how much was that day by a network and by all. Index: gaps_by_day. */
+/** Whether the same gap was reported before, and how many the network and everyone reported that day. Index: gaps_by_day. */
 export const reportedOn = async ({ db }: Queryable, { digest, day, network }: NewGap) => ({
   same: (await db.$count(gaps, eq(gaps.digest, digest))) > 0,
   ofNetwork: await db.$count(gaps, and(eq(gaps.day, day), eq(gaps.network, network))),
   ofAll: await db.$count(gaps, eq(gaps.day, day)),
 });
 
-/** Forgets what was kept long enough, and the oldest of too many. Index: gaps_by_day. */
+/** Deletes gaps that are too old, and the oldest when there are too many. Index: gaps_by_day. */
 export async function forgetGaps(store: Store, now: Date): Promise<void> {
   const before = isoDay(now.getTime() - gapLimits.keptDays * dayMs);
   const tooMany = sql`${gaps.id} <= (SELECT max(id) FROM ${gaps}) - ${gapLimits.kept}`;
@@ -29,7 +29,7 @@ export async function forgetGaps(store: Store, now: Date): Promise<void> {
 const { field, cause, country_code } = gaps;
 const about = { field, cause, country_code };
 
-/** GET /api/gaps. Goes through all that is kept. */
+/** GET /api/gaps. Scans all stored gaps. */
 export async function gapCounts({ db }: Queryable): Promise<GapCounts> {
   const counted = db.select({ ...about, count: count() }).from(gaps);
   const grouped = counted.groupBy(field, cause, country_code);
@@ -40,7 +40,7 @@ export async function gapCounts({ db }: Queryable): Promise<GapCounts> {
   };
 }
 
-/** What was looked for, in the words of those who did, the newest first: for operators. */
+/** For operators: what people looked for, in their own words, newest first. */
 export async function listGaps(
   { store: { db } }: { store: Queryable },
   { limit }: { limit: number },

@@ -21,14 +21,13 @@ import {
 import { nonprofits } from "#content/store/tables/nonprofits.ts";
 import { agentFlags, isBound, vouchedName } from "./agent.ts";
 
-/** Source: spec, "Limits"; its decisions, "Leaderboard and exemplars". */
 const recentMax = 10;
 const topAgentsMax = 50;
 const recentActivityMax = 20;
-/** This many of the newest submissions are looked at for some that are no test data. */
+/** How many of the newest submissions are searched for ones that are not test data. */
 const examinedMax = 500;
 
-/** GET /api/enrichments/stats. The numbers are counted as submissions change, so a million cost no more than ten. */
+/** GET /api/enrichments/stats. Triggers keep these counts up to date, so the cost does not grow with the submissions. */
 export async function enrichmentStats(store: Queryable): Promise<EnrichmentStats> {
   const counts = await counters(store);
   const counted = (name: string) => counts.get(name) ?? 0;
@@ -61,7 +60,7 @@ export async function submissionCount(store: Queryable): Promise<number> {
   return row?.count ?? 0;
 }
 
-/** GET /api/agents/leaderboard: credit by applied submissions, test data left out. Index: agents_by_credit. */
+/** GET /api/agents/leaderboard: ranks agents by applied submissions, without test data. Index: agents_by_credit. */
 export async function leaderboard(store: Queryable): Promise<Leaderboard> {
   const [totals] = await store.db
     .select({
@@ -111,7 +110,7 @@ async function counters(store: Queryable): Promise<Map<string, number>> {
   return new Map(rows.map((row) => [row.name, row.count]));
 }
 
-/** The newest submissions, newest first; those of withdrawn nonprofits are in no statistic. */
+/** The newest submissions, newest first, without those of withdrawn nonprofits. */
 async function newest(store: Queryable, limit: number, { testData }: { testData: boolean }) {
   const some = store.db
     .select()
@@ -135,12 +134,12 @@ async function newest(store: Queryable, limit: number, { testData }: { testData:
   }));
 }
 
-/** Fields whose applied values are public: e-mail addresses never are. */
+/** Fields whose applied values are public; e-mail addresses are never public. */
 export const exemplarFields = enrichableFields.filter((field) => field !== "contact_email");
 
 /**
- * GET /api/agents/exemplars: submissions that went live, the newest first, one for each field of a nonprofit (the
- * earliest agreeing one). Index: submissions_applied.
+ * GET /api/agents/exemplars: submissions that went live, newest first, at most one for each field of a nonprofit (the
+ * earliest that agreed). Index: submissions_applied.
  */
 export async function exemplars(
   store: Queryable,
@@ -165,7 +164,7 @@ export async function exemplars(
       .innerJoin(nonprofits, eq(nonprofits.id, submissions.nonprofit_id))
       .where(
         and(
-          sql`${submissions.status} = 'applied'`, // As the index says it.
+          sql`${submissions.status} = 'applied'`, // Literally as in the index, so that SQLite uses it.
           eq(submissions.field, exemplar),
           eq(submissions.test_data, 0),
           ne(nonprofits.status, "withdrawn"),
@@ -180,7 +179,7 @@ export async function exemplars(
       const view = {
         nonprofit_slug: row.nonprofit_slug,
         field: exemplar,
-        value: row.winning_value ?? row.value, // What a reviewer made of a prose text is what went live.
+        value: row.winning_value ?? row.value, // For prose, the value that went live is what the reviewer made of it.
         agent_name: publicName(row),
         source_url: shownSource(row.source_url, [], row.website),
         applied_at: wireTime(new Date(at)),
@@ -197,7 +196,7 @@ export async function exemplars(
   };
 }
 
-/** What agents did, as answers that the bundle holds, too. */
+/** Answers about agents that are also published as files. */
 type StoredAnswers = {
   leaderboard: Leaderboard;
   enrichment_stats: EnrichmentStats;
@@ -219,8 +218,8 @@ const kept: {
 const names = Object.keys(kept) as (keyof StoredAnswers)[];
 
 /**
- * Keeps these answers as facts of the directory: submissions come without a change of public data, and published files
- * depend on such facts alone. Does nothing for one that is as before; call it every few minutes.
+ * Stores these answers as facts of the directory. Submissions arrive without a change of public data, and published files
+ * may depend only on stored facts. Writes nothing when an answer has not changed. Call it every few minutes.
  */
 export async function keepAgentAnswers(store: Store, now: Date): Promise<void> {
   for (const name of names) {
@@ -230,7 +229,7 @@ export async function keepAgentAnswers(store: Store, now: Date): Promise<void> {
   }
 }
 
-/** Such an answer as it was last kept; as it is now before the first time. */
+/** The stored answer, or the current one if none is stored yet. */
 export async function keptAnswer<Name extends keyof StoredAnswers>(
   store: Queryable,
   name: Name,
@@ -242,6 +241,6 @@ export async function keptAnswer<Name extends keyof StoredAnswers>(
   );
 }
 
-/** They may have been kept by a version that showed names as they came. */
+/** An earlier version may have stored names that were not cleaned for display. */
 const shownNames = (key: string, value: unknown): unknown =>
   key === "agent_name" && typeof value === "string" ? shownName(value) : value;

@@ -30,12 +30,12 @@ import type { ConsensusMode } from "./consensus.ts";
 import { submissionCount } from "./leaderboard-store.ts";
 
 export type NeedsQuery = {
-  /** "YYYY-MM-DD": equals rotate daily. */
+  /** "YYYY-MM-DD": the order of profiles of equal rank rotates daily. */
   day: string;
   limit: number;
   field: WantedField | null;
   filters: Filters;
-  /** Only profiles that wait for a second agent. */
+  /** Only profiles with a value that waits for a second agent. */
   pending: boolean;
 };
 
@@ -48,15 +48,15 @@ type Place = z.infer<typeof Place>;
 const examinedMax = 20_000;
 
 /**
- * Ids of the profiles that need help most: claimed first, then reach, and among equals a rotation that begins elsewhere
- * each day. Whole groups of equals are rotated in memory; only the one that the limit cuts is entered at the day's
- * pivot, so the cost does not grow with the directory. Index: listings_by_list_order.
+ * Ids of the profiles that need help most: claimed ones first, then by reach. Profiles of equal rank rotate, starting
+ * elsewhere each day. Whole groups of equals are rotated in memory; only the group that the limit cuts is read from the
+ * day's pivot, so the cost does not grow with the directory. Index: listings_by_list_order.
  */
 export async function needsIds(store: Queryable, needs: NeedsQuery): Promise<number[]> {
   const { limit } = needs;
   const wish = wishOf(needs.filters);
   if (wish === null) return [];
-  // Walks the smallest list, so that a small cause is found quickly.
+  // Walk the smallest list, so that a small cause does not need a scan of the whole directory.
   const [list = "thin"] = wish.lists;
   const page = (range: Range | null, count: number) => {
     const walk = needs.pending ? pendingWalk(range) : listWalk(range, list);
@@ -106,7 +106,7 @@ async function places(
     ),
   ];
   const examinedCount = filters.length === 0 ? count : examinedMax;
-  // SQL, because the walk and its filters are put together from what was asked for.
+  // SQL, because the walk and its filters depend on the query.
   return query(
     store,
     `SELECT * FROM (${walk.sql} LIMIT ${examinedCount}) AS walked
@@ -118,7 +118,7 @@ async function places(
   );
 }
 
-/** Places in their order; all stand in these lists, or need not. */
+/** A query of places in order. All of its places are in `lists`, so those need no test. */
 type Walk = { sql: string; args: (string | number)[]; lists: readonly string[] };
 
 /** What agents reported missing, most often first; several reports of one network on a day count once. */
@@ -130,8 +130,8 @@ const gapWalk: Walk = {
 };
 
 /**
- * How often agents missed something in profiles that fit: those that they named, then those without what was missed most
- * in a cause or country. At most half an answer: who reports many does not choose it alone.
+ * How many gaps agents reported in matching profiles: those they named, then profiles that lack what was reported most in a
+ * cause or country. They fill at most half of an answer, so that someone who reports a lot cannot choose it alone.
  */
 async function missedProfiles(store: Queryable, needs: NeedsQuery): Promise<Map<number, number>> {
   const wish = needs.pending ? null : wishOf(needs.filters);
@@ -166,7 +166,7 @@ async function missedProfiles(store: Queryable, needs: NeedsQuery): Promise<Map<
 /** What filters require: lists to stand in, and words in the search index. */
 type Wish = { lists: string[]; words: string[] };
 
-/** The lists of a cause and of a country, the cause's first, and the words of all else; null when nothing can match. */
+/** The lists of the cause and country, in this order, and the words for other filters; null if nothing can match. */
 function wishOf(filters: Filters): Wish | null {
   const wish: Wish = { lists: [], words: [] };
   for (const [filter, text] of givenFilters(filters)) {
@@ -179,7 +179,7 @@ function wishOf(filters: Filters): Wish | null {
   return wish;
 }
 
-/** The profiles of a list in their order. Index: listings_by_list_order. */
+/** Walks the profiles of a list in order. Index: listings_by_list_order. */
 function listWalk(range: Range | null, list: string): Walk {
   const within =
     range === null ? "" : `AND list_order = ? AND (tie_key, nonprofit_id) ${range.side} (?, ?)`;
@@ -193,7 +193,7 @@ function listWalk(range: Range | null, list: string): Walk {
   };
 }
 
-/** The profiles that wait for a second agent, each once. Index: pending_fields_by_order. */
+/** Walks the profiles with a value that waits for a second agent, each once. Index: pending_fields_by_order. */
 function pendingWalk(range: Range | null): Walk {
   const within = range === null ? "" : `WHERE list_order = ? AND nonprofit_id ${range.side} ?`;
   return {
@@ -205,7 +205,7 @@ function pendingWalk(range: Range | null): Walk {
   };
 }
 
-/** Where the day begins among equals: at the place of a nonprofit picked by the day. */
+/** The place at which the day's rotation of equals begins: that of a nonprofit chosen by the day. */
 async function pivotOf(
   store: Queryable,
   { day, pending }: NeedsQuery,
@@ -222,7 +222,7 @@ async function pivotOf(
   return place ?? { tie_key: "", nonprofit_id: 0 };
 }
 
-/** The order of the index: bytes of the name, then the id. */
+/** Compares as the index does: by the bytes of the name, then by id. */
 function isBefore(place: Place, pivot: Omit<Place, "list_order">): boolean {
   const names = Buffer.compare(Buffer.from(place.tie_key), Buffer.from(pivot.tie_key));
   return names < 0 || (names === 0 && place.nonprofit_id < pivot.nonprofit_id);
@@ -230,7 +230,7 @@ function isBefore(place: Place, pivot: Omit<Place, "list_order">): boolean {
 
 export type NeedsTotals = Pick<Needs, "total_enrichments_received" | "second_opinions_available">;
 
-/** The default question: what GET /api/needs-enrichment without parameters asks on that day. */
+/** The query of GET /api/needs-enrichment without parameters on that day. */
 export const needsDefault = (day: string): NeedsQuery => ({
   day,
   limit: needsLimit.default,
@@ -239,13 +239,13 @@ export const needsDefault = (day: string): NeedsQuery => ({
   pending: false,
 });
 
-/** The numbers as of now. The bundle takes those of the last checkpoint, so that it depends on nothing but the store. */
+/** The current totals. The bundle uses the stored ones instead, so that it depends only on the store. */
 export const needsTotals = async (store: Queryable): Promise<NeedsTotals> => ({
   total_enrichments_received: await submissionCount(store),
   second_opinions_available: await store.db.$count(pendingFields),
 });
 
-/** The totals of the last checkpoint: a fact of the store, written with `saveDirectoryFact`. */
+/** The totals that were last stored with `saveDirectoryFact`. */
 export async function storedNeedsTotals(store: Queryable): Promise<NeedsTotals> {
   const storedTotals = await directoryFact(store, "help_wanted_totals");
   return storedTotals === null
@@ -254,8 +254,8 @@ export async function storedNeedsTotals(store: Queryable): Promise<NeedsTotals> 
 }
 
 /**
- * GET /api/needs-enrichment. Pending submissions change without a change of public data, so the bundle leaves second
- * opinions and gaps out (`secondOpinions: null`); the service shows what its mode of consensus wants.
+ * GET /api/needs-enrichment. Pending submissions change without a change of public data, so the bundle leaves out second
+ * opinions and gaps (`secondOpinions: null`); the service includes them for its consensus mode.
  */
 export async function needsAnswer(
   store: Queryable,
@@ -301,12 +301,12 @@ const itemOf = (
   enrich_url: enrichUrl(baseUrl, record.slug),
 });
 
-/** What a profile itself holds of the fields that agents can complete; programmes and metrics are rows beside it. */
+/** The enrichable fields that are columns of a profile; programmes and metrics are rows of other tables. */
 const currentFields = enrichableFields.filter((field) => !isRowField(field));
 
 const enrichUrl = (baseUrl: string, slug: string): string => `${baseUrl}/api/enrich/${slug}`;
 
-/** A field may have many rival values; an agent needs no more than the earliest to go and check. */
+/** A field may have many rival values; the earliest three are enough for an agent that checks them. */
 const opinionsPerFieldMax = 3;
 
 const Opinion = z.object({
@@ -317,8 +317,8 @@ const Opinion = z.object({
 });
 
 /**
- * The pending values that want one more agent, by nonprofit, in the order in which they came, each as it was sent first.
- * In the strict mode several agents of one network may have sent the same: that still wants one from another.
+ * The pending values that need one more agent, by nonprofit, oldest first, each as it was first sent. In the strict mode, a
+ * value that several agents of one network sent still needs an agent from another network.
  */
 async function secondOpinions(
   store: Queryable,
@@ -357,8 +357,8 @@ async function secondOpinions(
 }
 
 /**
- * A number in [0, `below`) that changes daily and is spread evenly: where the day's rotation of equals begins.
- * FNV-1a of the day ("YYYY-MM-DD") followed by a mix, so that neighbouring days lie far apart.
+ * A number from 0 to `below` - 1 that changes daily and is evenly spread: where the day's rotation of equals begins. It is
+ * FNV-1a of the day ("YYYY-MM-DD") with a final mix, so that the numbers of neighbouring days are far apart.
  */
 export function dayPivot(day: string, below: number): number {
   let hash = 0x811c9dc5;
@@ -370,15 +370,15 @@ export function dayPivot(day: string, below: number): number {
   return ((hash ^ (hash >>> 16)) >>> 0) % Math.max(1, below);
 }
 
-/** The same items, beginning at the first that is not before the pivot; those before it follow. Order is kept. */
+/** Rotates the items so that the first one at or after the pivot comes first. The order is kept otherwise. */
 export function rotate<Item>(items: readonly Item[], isEarlier: (item: Item) => boolean): Item[] {
   const start = items.findIndex((item) => !isEarlier(item));
   return start < 1 ? [...items] : [...items.slice(start), ...items.slice(0, start)];
 }
 
 /**
- * This many of the items, others each day ("YYYY-MM-DD"): the next ones of the list, which begins again at its end. All of
- * them, in their order, when there are no more.
+ * The day's share: `count` items that follow on from those of the day before ("YYYY-MM-DD") and wrap around at the end of
+ * the list. All items, in order, if there are no more than `count`.
  */
 export function shareOfDay<Item>(items: readonly Item[], day: string, count: number): Item[] {
   if (items.length <= count) return [...items];

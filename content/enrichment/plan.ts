@@ -14,7 +14,7 @@ import type {
 } from "./submission-store.ts";
 import { agreedValue, comparedLive, comparedValue, testCause, type TestCause } from "./value.ts";
 
-/** One submission of a job, with what is known of its field. */
+/** One submission of a job, with the state of its field. */
 export type SubmissionCase = {
   job: Admission;
   agent_key: AgentKey | null;
@@ -22,7 +22,7 @@ export type SubmissionCase = {
   state: FieldState;
 };
 
-/** One write of a plan; those of a submission are done in order. */
+/** One write of a plan; the steps of a submission run in order. */
 export type Step =
   | { kind: "reject"; rejection: SubmissionRejection }
   | { kind: "confidence"; of: ValueConfidence }
@@ -31,26 +31,26 @@ export type Step =
   | { kind: "corroborate"; corroboration: Corroboration }
   | { kind: "apply"; agreement: AgreedValue };
 
-/** What becomes of one submission. */
+/** The steps for one submission, and its answer. */
 export type SubmissionPlan = {
   steps: Step[];
-  /** Id of the stored submission that answers this one; null when a step inserts it. */
+  /** Id of the stored submission that answers this one; null when a step inserts a new one. */
   id: number | null;
-  /** Whether its value goes live by a step, was live before, or is not. */
+  /** Whether a step makes the value live now, it was live before, or it is not live. */
   live: "now" | "before" | null;
   item: Omit<StoredItem, "id">;
 };
 
-/** What is answered of a submission, and kept for an Idempotency-Key. */
+/** The answer for one submission, also stored under an Idempotency-Key. */
 export type StoredItem = Pick<
   StoredSubmission,
   "id" | "field" | "field_type" | "status" | "audit_only" | "confidence" | "reason"
 > & {
   corroborates: boolean;
   rivals: boolean;
-  /** Whose value is test data: the agent's own, or that of others who sent the same. */
+  /** Whose value is test data: a cause for the agent's own, "others" if other agents that sent the same are tests. */
   tests: TestCause | "others" | null;
-  /** Whether any submission of the field is rejected. */
+  /** Whether any submission for the field was rejected. */
   any_rejected: boolean;
 };
 
@@ -59,8 +59,8 @@ export type PlanFailure =
   | { kind: "field_queue_full"; fields: string[] };
 
 /**
- * What the submissions of one request, each for another field, do to the store, and how many bytes they take there. All are
- * judged before anything is written: a refused batch leaves nothing behind. Source: spec, "Enrichment submission status".
+ * Plans what the submissions of one request, each for another field, change in the store, and how many bytes they take. All
+ * are judged before anything is written, so that a refused batch leaves nothing behind (docs/consensus.md).
  */
 export function planOf(
   cases: readonly SubmissionCase[],
@@ -121,8 +121,8 @@ function replacesAnothers(entry: JudgedCase): boolean {
 }
 
 /**
- * Id of the waiting submission that is removed to make room for this one; null if there is room or none can be made. Prose
- * never removes another.
+ * Id of the waiting submission to remove to make room for this one; null if there is room or none can be made. Prose never
+ * removes another submission.
  */
 function roomMadeBy(entry: JudgedCase): number | null {
   const { submission, state, job } = entry;
@@ -133,7 +133,7 @@ function roomMadeBy(entry: JudgedCase): number | null {
   return givesWay(otherVotes, job.network, job.now.getTime());
 }
 
-/** Whether it would wait in a full queue without replacing this agent's own submission. */
+/** Whether the queue is full and this submission would wait in it without replacing the agent's own. */
 function lacksRoom(entry: JudgedCase): boolean {
   if (entry.earlier !== null || !isQueueFull(entry.state.votes, entry.job.network)) return false;
   const { decision } = entry;
@@ -141,7 +141,7 @@ function lacksRoom(entry: JudgedCase): boolean {
   return waits && decision.replaces === null;
 }
 
-/** The submission with this value that the agent has already; null when it has none, or none that still counts. */
+/** The agent's own submission of this value; null if there is none or it no longer counts. */
 const earlierOf = ({ state: { own, live } }: SubmissionCase): StoredSubmission | null =>
   own !== null && stillCounts(own, live) ? own : null;
 
@@ -159,18 +159,18 @@ function stillCounts(submission: StoredSubmission, live: string | null): boolean
   return liveForm !== null && isLive === (submission.reason === corroborates);
 }
 
-/** Test data never decides. */
+/** Test data never counts in a decision. */
 const voteOf = <Submission extends Pick<StoredSubmission, "test_data">>(
   submission: Submission,
 ) => ({ ...submission, counts: submission.test_data === 0 });
 
 /**
- * Nobody may find out whether a guess is the stored address, so every submission gets the same answer and no credit. While
+ * No one may find out whether a guess is the stored address, so every submission gets the same answer and no credit. While
  * an address waits for a second agent this cannot be hidden: a right guess makes it live.
  */
 const isSecret = (field: string): boolean => field === "contact_email";
 
-/** Agent id and compared value count three times: two indexes hold them as well. */
+/** The bytes of a stored submission. Two indexes repeat the agent's id and the comparison form, hence the factor 3. */
 const submissionBytes = (submission: NewSubmission): number =>
   rowBytes +
   3 * sizeOf(submission.agent_id) +
@@ -181,7 +181,7 @@ const submissionBytes = (submission: NewSubmission): number =>
 
 type Outcome = Omit<StoredSubmission, "id">;
 
-/** A submission that is stored already is not stored again. */
+/** Plans one submission; one that is stored already is not stored again. */
 function planOfCase(entry: JudgedCase): SubmissionPlan {
   if (entry.earlier !== null) return repeatPlan(entry, entry.earlier);
   const { submission, state, decision } = entry;
@@ -199,7 +199,7 @@ function planOfCase(entry: JudgedCase): SubmissionPlan {
       const steps = [
         ...replacementSteps(entry, decision.replaces),
         ...withdrawalSteps(entry, roomMadeBy(entry), rejectionReasons.expired, null),
-        // Only other submissions of the same value need their confidence updated.
+        // If no other agent sent this value, no stored confidence needs updating.
         ...(confidence > 1 ? [{ kind: "confidence", of: waitingRow } as const] : []),
         insertStep(waitingRow),
       ];
@@ -224,11 +224,11 @@ function planOfCase(entry: JudgedCase): SubmissionPlan {
 
 const insertStep = (submission: NewSubmission): Step => ({ kind: "insert", submission });
 
-/** An agent has one pending value per field: its earlier one, if there is one, is rejected. */
+/** An agent has one pending value per field, so its earlier one, if any, is rejected. */
 const replacementSteps = (entry: SubmissionCase, id: number | null): Step[] =>
   withdrawalSteps(entry, id, rejectionReasons.replaced, entry.submission.value);
 
-/** Rejects the waiting submission with this id (null: none), which then no longer counts for its value. */
+/** Rejects the waiting submission with this id (null: none) and lowers the confidence of the others with its value. */
 function withdrawalSteps(
   { submission, state }: SubmissionCase,
   id: number | null,
@@ -253,7 +253,7 @@ function withdrawalSteps(
   ];
 }
 
-/** Makes live the value on which this submission and the others agree. */
+/** Makes live what `mine` and all that agree with it have in common. */
 function applyStep(
   { job, submission: { nonprofit_id }, state }: SubmissionCase,
   outcome: Outcome,
@@ -272,7 +272,7 @@ function applyStep(
 const agentCount = ({ own, agent_count }: FieldState): number =>
   own === null ? agent_count + 1 : Math.max(1, agent_count);
 
-/** Whether other agents propose other values for the field. */
+/** Whether other agents' different values also wait. */
 const hasRivals = ({ submission, state }: SubmissionCase): boolean =>
   !isSecret(submission.field) &&
   state.votes.some(
@@ -280,7 +280,7 @@ const hasRivals = ({ submission, state }: SubmissionCase): boolean =>
       agent_id !== submission.agent_id && normalised_value !== submission.normalised_value,
   );
 
-/** The field holds a value: logged, and the agent named as one more source when it found the same. */
+/** The field already has a value: logs the submission, and counts the agent as a source if it sent the same value. */
 function auditPlan(entry: SubmissionCase, corroborating: boolean): SubmissionPlan {
   const { job, agent_key, submission, state } = entry;
   const auditRow = { ...submission, network: null, audit_only: 1 };
@@ -300,7 +300,7 @@ function auditPlan(entry: SubmissionCase, corroborating: boolean): SubmissionPla
   return plan(countedRow, { kind: "corroborate", corroboration });
 }
 
-/** Answers with a stored submission: the agent's own, or a text of the same words that a person refused. */
+/** Answers with a stored submission: the agent's own, or an equal text that a person refused. */
 function repeatPlan(entry: SubmissionCase, earlier: StoredSubmission): SubmissionPlan {
   if (
     earlier.status === "pending" &&
@@ -321,8 +321,8 @@ function repeatPlan(entry: SubmissionCase, earlier: StoredSubmission): Submissio
 }
 
 /**
- * Decides a waiting submission anew, because the mode may have changed. A submission stored without a network takes that of
- * this request, and keeps it only if the agent proved its secret.
+ * Decides a waiting submission again, because the mode may have changed. A submission stored without a network is counted in
+ * this request's network, which is stored only if the agent proved its secret.
  */
 function redecidedPlan(entry: SubmissionCase, earlier: StoredSubmission): SubmissionPlan {
   const { job, state } = entry;
@@ -347,7 +347,7 @@ function redecidedPlan(entry: SubmissionCase, earlier: StoredSubmission): Submis
   return { steps: [...networkSteps, applyStep(entry, appliedRow)], id, live: "now", item };
 }
 
-/** What is answered of one submission. */
+/** The answer for one submission. */
 function itemOf(
   { submission: fresh, state }: SubmissionCase,
   submission: Outcome,
@@ -357,7 +357,7 @@ function itemOf(
   const isSame = ({ normalised_value }: { normalised_value: string }) =>
     normalised_value === fresh.normalised_value;
   const isTested = state.votes.some((vote) => isSame(vote) && vote.test_data === 1);
-  // What goes live rejects what waited, and so does another value of the same agent.
+  // Going live rejects other waiting values, and so does replacing the agent's own value.
   const rejects =
     status === "applied" || state.votes.some(({ agent_id }) => agent_id === fresh.agent_id);
   return {

@@ -34,7 +34,7 @@ const rows =
 
 const asItIs = () => (value: unknown) => ok(value);
 
-/** Values of operators are held to what agents' are, so that no page has to expect anything else. */
+/** Operators' values meet the same rules as agents' values, so that pages need not expect anything else. */
 const readers: Readonly<Record<FieldType, (field: FieldName) => Reader>> = {
   name: () => (value: string) => {
     const wrong = checkLine("name", value);
@@ -64,7 +64,7 @@ const readers: Readonly<Record<FieldType, (field: FieldName) => Reader>> = {
   metrics: () => rows("impact_metric"),
 };
 
-/** Checks and cleans what an operator sets; every value that cannot be used is named. Null and "" empty a field. */
+/** Checks and cleans the values that an operator sets, and lists every unusable one. Null and "" empty a field. */
 export function readProfileValues(
   values: ProfileValues,
   { thisYear }: { thisYear: number },

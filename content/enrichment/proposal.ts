@@ -6,16 +6,16 @@ import { isUsableKey, planOnce, requestDigest } from "#content/operation/idempot
 import type { Plan } from "#content/operation/plan.ts";
 import type { Queryable, Store } from "#content/store/open.ts";
 
-// What agents propose and others confirm comes in alike: values of fields here, drafts in content/recommendation.
+// Admission of proposals that other agents confirm: values of fields (here) and drafts (content/recommendation).
 
-/** What a verb that takes proposals works with. */
+/** What functions that accept proposals depend on. */
 export type ProposalWorld = {
   store: Store;
   clock: Clock;
   /** Without a trailing slash. */
   baseUrl: string;
   mode: ConsensusMode;
-  /** Counts proposals of a sender; answers how long it must wait, 0 for not at all. */
+  /** Counts the proposals of a sender against its limits. Returns the wait in milliseconds, 0 if allowed. */
   takeAgent: (sender: string, proposals: number) => Promise<AgentAllowance>;
 };
 
@@ -23,15 +23,15 @@ type AgentAllowance = { allowed: boolean; retryAfterMs: number };
 
 export type ProposalCall = {
   idempotencyKey: string | null;
-  /** Keyed hash of the client's network behind its family; null when it is not known. */
+  /** The address family and a keyed hash of the client's network; null when the network is unknown. */
   network: string | null;
-  /** Digest of the agent's secret; null when none came. */
+  /** Digest of the agent's secret; null when none was sent. */
   secret: string | null;
-  /** Counts what was stored toward the day's room of the network and of everyone. */
+  /** Counts stored bytes against the daily limits of the network and of everyone. */
   countStored?: (bytes: number) => void;
 };
 
-/** Why the transaction stores nothing of a proposal. */
+/** Why the transaction does not store a proposal. */
 export type ProposalFailure =
   | { kind: "nonprofit_not_found"; slug: string }
   | { kind: "nonprofit_withdrawn"; slug: string }
@@ -44,13 +44,13 @@ export type ProposalRefusal =
   | { kind: "invalid_idempotency_key" }
   | { kind: "agent_rate_limited"; agent_id: string; retryAfterMs: number };
 
-/** A proposal as it goes into a transaction. */
+/** A proposal that was admitted, ready for a transaction. */
 export type Admission = Omit<ProposalCall, "countStored"> & {
   mode: ConsensusMode;
   now: Date;
 };
 
-/** Lets a request of an agent in, unless its Idempotency-Key cannot be used or the agent has sent too many. */
+/** Admits a request of an agent unless its Idempotency-Key is malformed or the agent has sent too many proposals. */
 export async function admit(
   { clock, mode, takeAgent }: ProposalWorld,
   { idempotencyKey, network, secret }: ProposalCall,
@@ -66,8 +66,8 @@ export async function admit(
 }
 
 /**
- * Whose limits and Idempotency-Keys they are. Who has the secret is alone; anyone can use an id that has none, so each
- * network is for itself.
+ * The owner of the limits and Idempotency-Keys. A secret identifies one sender; an id without a secret is open to anyone, so
+ * each network counts as a sender of its own.
  */
 const senderOf = (
   agent_id: string,
@@ -75,8 +75,8 @@ const senderOf = (
 ): string => `${agent_id} ${secret ?? network ?? ""}`;
 
 /**
- * Plans a proposal once for an agent's Idempotency-Key; to be called once the secret has been looked at. `identity`: what
- * makes two requests the same, plain data.
+ * Plans a proposal once per Idempotency-Key. Call it after checking the secret. `identity`: plain data; two requests are the
+ * same if it is equal.
  */
 export const planProposalOnce = <Value, Failure>(
   store: Queryable,
@@ -91,8 +91,8 @@ export const planProposalOnce = <Value, Failure>(
 };
 
 /**
- * Whether a pending proposal is another's: an id without a secret is anyone's, so what waits under it is replaced only from
- * the network that sent it. One from before networks were kept has none.
+ * Whether a pending proposal came from another network. Anyone can use an id without a secret, so its pending proposals may
+ * be replaced only from the network that sent them. Proposals stored before networks were recorded have none.
  */
 export const isOfAnotherNetwork = (
   { network }: { network: string | null },

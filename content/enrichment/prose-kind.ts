@@ -17,7 +17,7 @@ import {
 } from "#content/requests/kind.ts";
 import { checksOf, flagsOf } from "./request-checks.ts";
 
-/** Texts, programmes and metrics that agents sent: a person accepts, edits or rejects them. */
+/** Texts, programmes and metrics that agents sent. A person accepts, edits or rejects them. */
 export const proseRequests = requestKind<StoredSubmission>({
   kind: "prose",
   ...numbered({
@@ -29,7 +29,7 @@ export const proseRequests = requestKind<StoredSubmission>({
     },
   }),
   isWaiting: isListed,
-  // Values that agents sent, too: they are rows of the same table.
+  // This also expires structured values: they are rows of the same table.
   expire: expireSubmissions,
 
   item: (_, { row: submission, record }, now) => {
@@ -67,14 +67,14 @@ export const proseRequests = requestKind<StoredSubmission>({
     );
   },
 
-  // The same text of others, too: one decision is enough.
+  // One decision also rejects the same text from other agents.
   reject: (_, { row: { nonprofit_id, field, normalised_value } }, { reason, now }) => {
     const refused = { nonprofit_id, field, normalised_value, reason, at: now.getTime() };
     return planned(ok({ message: `The ${field} is rejected.` }), rejectAll("texts", refused));
   },
 });
 
-/** What the profile holds, and what it would hold; of programmes and metrics all that are there, a line each. */
+/** What the profile holds and what it would hold. For programmes and metrics: all existing rows, one line each. */
 function besideEachOther({ field, value }: StoredSubmission, record: NonprofitRecord) {
   if (!isRowField(field)) return { before: isText(field) ? record[field] : null, after: value };
   const lines =
@@ -92,7 +92,7 @@ function besideEachOther({ field, value }: StoredSubmission, record: NonprofitRe
 const isText = (field: string): field is "mission" | "description" | "tagline" =>
   field === "mission" || field === "description" || field === "tagline";
 
-/** The record with the accepted text, or with one row more. */
+/** The record with the accepted text, or with one more row. */
 function accept(
   record: NonprofitRecord,
   { field, value, source_url, ...agent }: StoredSubmission,

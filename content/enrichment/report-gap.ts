@@ -22,7 +22,7 @@ type Gap = Pick<NewGap, "looked_for" | "field" | "cause" | "country_code"> & {
   slug: string | null;
 };
 
-/** Counts what someone looked for and did not find; no one decides on it. The same of a network and day counts once. */
+/** Counts what someone looked for and did not find. Equal reports from one network on one day count once. */
 export async function reportGap(
   { store, clock, baseUrl }: { store: Store; clock: Clock; baseUrl: string },
   input: { body: unknown; network: string; countStored: (bytes: number) => void },
@@ -43,7 +43,7 @@ export async function reportGap(
   });
 }
 
-/** Reads the body of POST /api/gaps: an unknown cause or country is a fault that names the nearest. */
+/** Reads the body of POST /api/gaps. An unknown cause or country is an error that suggests the nearest known one. */
 function readGap(body: unknown): Result<Gap, Wrong[]> {
   const shaped = fitted(GapBody, body);
   if (!shaped.ok) return shaped;
@@ -59,7 +59,7 @@ function readGap(body: unknown): Result<Gap, Wrong[]> {
   return ok({ looked_for: text.value, field, cause: id, country_code, slug });
 }
 
-/** Answers whether it counts. */
+/** The planned answer is whether the report counts. */
 async function planGap(
   store: Queryable,
   { slug, ...gap }: Gap,

@@ -4,7 +4,7 @@ import { agentFlags } from "./agent.ts";
 import { checkValue } from "./value.ts";
 import { describeFaults, wordingFaults } from "#content/nonprofit/text.ts";
 
-/** What an operator should know of a value that an agent sent: whether it may go live, what it claims, where it is from. */
+/** Checks that help an operator judge an agent's value: whether it may go live, what it claims, where it comes from. */
 export function checksOf(
   field: EnrichableField,
   { value, source_url }: { value: string; source_url: string | null },

@@ -35,7 +35,7 @@ const columns = getTableColumns(submissions);
 const ofNonprofit = eq(nonprofits.id, submissions.nonprofit_id);
 const isListed = ne(nonprofits.status, "withdrawn");
 
-/** Says literally what the partial index submissions_for_review says, so that SQLite uses it. */
+/** Literally the condition of the partial index submissions_for_review, so that SQLite uses it. */
 const waitingProse = sql`${submissions.field_type} = 'prose' AND ${submissions.status} = 'pending'
   AND ${submissions.audit_only} = 0`;
 
@@ -48,7 +48,7 @@ const prose = (store: Queryable, after: number, limit: number) =>
     .orderBy(submissions.id)
     .limit(limit);
 
-/** Prose that waits for a person, oldest first, after a submission's id. Index: submissions_for_review. */
+/** Prose that waits for a person, oldest first, after the submission id `after`. Index: submissions_for_review. */
 export const proseQueue = (
   store: Queryable,
   { after, limit }: { after: number; limit: number },
@@ -61,10 +61,10 @@ export const proseWaiting = (store: Queryable, max: number): Promise<number> =>
 export type FieldOf = { nonprofit_id: number; field: StructuredField };
 export type VotedField = FieldOf & { votes: StoredSubmission[] };
 
-/** An operator sees at most this many of the values on one field. */
+/** The most values of one field that an operator sees. */
 const votesMax = 20;
 
-/** Fields on which agents disagree: two or more pending values; after a field. Index: pending_fields_contested. */
+/** Fields with two or more pending values, after the field `after`. Index: pending_fields_contested. */
 export async function contestedFields(
   store: Queryable,
   { after, limit }: { after: FieldOf | null; limit: number },
@@ -80,11 +80,11 @@ export async function contestedFields(
   return withVotes(store, fields, fieldVotes);
 }
 
-/** On how many fields agents disagree; stops counting at `max`. */
+/** The number of fields on which agents disagree; counting stops at `max`. */
 export const contestedWaiting = (store: Queryable, max: number): Promise<number> =>
   countUpTo(store, max, "SELECT 1 FROM pending_fields WHERE pending > 1");
 
-/** The pending submissions of one field that take part in consensus, oldest first. */
+/** The pending submissions of one field that count for consensus, oldest first. */
 export const fieldVotes = (store: Queryable, field: Field): Promise<StoredSubmission[]> =>
   store.db
     .select()
@@ -94,7 +94,7 @@ export const fieldVotes = (store: Queryable, field: Field): Promise<StoredSubmis
     .limit(votesMax)
     .execute();
 
-/** Says literally what the partial index submissions_disputing says, so that SQLite uses it; test data contradicts nothing. */
+/** The literal condition of the partial index submissions_disputing, so that SQLite uses it, without test data. */
 const disputing = (
   s: Record<"status" | "audit_only" | "field_type" | "confidence" | "reason" | "test_data", Column>,
 ) => sql`${s.status} = 'pending' AND ${s.audit_only} = 1
@@ -108,7 +108,7 @@ const madeByAgents = and(
   eq(provenance.set_by, "consensus"),
 );
 
-/** The first submission of each field on which two or more agents contradict a value that agents made live. */
+/** The first submission of each field in which two or more agents contradict a value that agents made live. */
 const disputed = (store: Queryable, after: number, limit: number) => {
   const earlier = alias(submissions, "earlier");
   const isEarlier = and(
@@ -135,15 +135,15 @@ const disputed = (store: Queryable, after: number, limit: number) => {
 };
 
 /**
- * Fields whose live value agents contradict, by the first submission that does, after a submission's id. Index:
- * submissions_disputing.
+ * Fields whose live value agents contradict, in order of the first contradicting submission, after the submission id
+ * `after`. Index: submissions_disputing.
  */
 export const disputes = async (
   store: Queryable,
   { after, limit }: { after: number; limit: number },
 ): Promise<VotedField[]> => withVotes(store, await disputed(store, after, limit), disputingVotes);
 
-/** On how many fields agents contradict what agents made live; stops counting at `max`. */
+/** The number of fields in which agents contradict what agents made live; counting stops at `max`. */
 export const disputesWaiting = (store: Queryable, max: number): Promise<number> =>
   store.db.$count(disputed(store, 0, max).as("waiting"));
 
@@ -173,8 +173,8 @@ async function withVotes(
 }
 
 /**
- * Rejects the values and texts that have waited longest; what others sent for the same value counts those that remain.
- * Answers how many. Index: submissions_waiting.
+ * Rejects the values and texts that have waited longest, and lowers the confidence of pending ones with the same value.
+ * Returns how many were rejected. Index: submissions_waiting.
  */
 export async function expireSubmissions(tx: WriteTransaction, { before, at, limit }: Expiry) {
   const { id, created_at, confidence, nonprofit_id, field, normalised_value } = submissions;
@@ -200,7 +200,7 @@ export async function expireSubmissions(tx: WriteTransaction, { before, at, limi
   return rowsAffected;
 }
 
-/** Marks a queued prose submission as live. `edited` is what the operator made of it, null when it was left as it is. */
+/** Marks a queued prose submission as live. `edited` is the operator's version, null when the operator changed nothing. */
 export const applyProse = (id: number, edited: string | null, at: number): Statement =>
   decideWaiting(
     submissions,
@@ -212,8 +212,8 @@ export const applyProse = (id: number, edited: string | null, at: number): State
 const contestedVotesMax = 100;
 
 /**
- * The fields of a nonprofit on which agents disagree with each other, or two of them with what is live: all sides, the
- * live one first. As public as second opinions are. Index: submissions_by_field.
+ * The fields of a nonprofit on which agents disagree with each other, or at least two agents with the live value: all sides,
+ * the live one first. This is as public as second opinions are. Index: submissions_by_field.
  */
 export async function contestedOf(
   store: Queryable,
@@ -236,7 +236,7 @@ export async function contestedOf(
     .limit(contestedVotesMax);
   return [...Map.groupBy(votes, ({ field }) => field)].flatMap(([field, votesOfField]) => {
     const live = tracedValues({ ...record }, [field])?.[field] ?? null;
-    // One agent alone does not contradict what is live.
+    // A single agent does not contradict a live value.
     const sides = [
       ...Map.groupBy(votesOfField, ({ normalised_value }) => normalised_value).values(),
     ]

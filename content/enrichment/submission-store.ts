@@ -29,7 +29,7 @@ import { type Agent, foldAgentId } from "./agent.ts";
 import { automaticReasons } from "./consensus.ts";
 import type { recommendationDrafts } from "#content/store/tables/recommendations.ts";
 
-// What every submission asks and writes is in SQL: through drizzle it takes three times as long.
+// Queries that run for every submission are plain SQL: through drizzle they take three times as long.
 
 /** A submission as it is stored. Instants are milliseconds since 1970. */
 export type StoredSubmission = typeof submissions.$inferSelect;
@@ -37,7 +37,7 @@ export type NewSubmission = Omit<StoredSubmission, "id">;
 const columns = columnNames(submissions);
 const submissionRow = rowShape(submissions, columns);
 
-/** What the rules need to know of a pending submission, and the value that would go live. */
+/** What the rules need of a pending submission, and the value that would go live. */
 const voteColumns = [
   "id",
   "agent_id",
@@ -50,20 +50,20 @@ const voteColumns = [
 ] as const;
 
 const FieldState = z.object({
-  /** What the profile holds; null for nothing, and for what agents that agree replace. */
+  /** The live value; null when the field is empty or its value yields to agents. */
   live: z.string().nullable(),
-  /** The newest submission of this value that the agent has already, unless it was rejected. */
+  /** This agent's newest submission of this value that was not rejected. */
   own: submissionRow.nullable(),
-  /** The pending submissions of an open field: at least this agent's and those of the value. */
+  /** The pending submissions of an open field: at least those of this agent and those of this value. */
   votes: z.array(rowShape(submissions, voteColumns)),
   /**
-   * How many distinct agents sent this value where nothing is to be decided (audit, prose): the newest such submission
-   * carries the number, so that none are counted.
+   * How many distinct agents sent this value where agreement decides nothing (audit, prose). The newest such submission
+   * stores the number, so nothing is counted.
    */
   agent_count: z.number(),
-  /** This text, which a person refused; null for none, and for structured fields. */
+  /** The stored refusal of this text by a person; null if there is none, and for structured fields. */
   refused: submissionRow.nullable(),
-  /** 1 when something of the field was rejected, from any agent. */
+  /** 1 when any agent's submission for the field was rejected. */
   any_rejected: z.number(),
 });
 export type FieldState = z.infer<typeof FieldState>;
@@ -71,27 +71,27 @@ export type FieldState = z.infer<typeof FieldState>;
 const targetColumns = ["id", "slug", "name", "status"] as const;
 const keyColumns = ["secret_digest", "revoked_at", "approved_name"] as const;
 const targetParts = {
-  /** What is known of who owns the agent's id; null for one that is free. */
+  /** Who owns the agent's id; null when the id is free. */
   agent_key: jsonText(rowShape(agentKeys, keyColumns)).nullable(),
-  /** 1 when it calls itself by an id that another owns, or did. */
+  /** 1 when the agent's name is an id that another agent owns or owned. */
   names_another: z.number(),
 };
 const targetRow = rowShapeWith(nonprofits, targetColumns, targetParts);
 /** What enrichment needs to know of a nonprofit and of the agent. */
 export type EnrichTarget = z.infer<typeof targetRow>;
 
-/** What tells whether the value yields. */
+/** The columns from which `yieldsToAgents` decides whether agents may replace the value. */
 const originColumns = ["rule", "source", "applied_at"] as const;
 const fieldStateRow = rowShapeWith(nonprofits, targetColumns, {
   ...targetParts,
   state: jsonText(FieldState.extend({ origin: rowShape(provenance, originColumns).nullable() })),
 });
 
-/** One agent's value for a field of the nonprofit with a slug, at an instant. */
+/** An agent's value for a field of the nonprofit with this slug; `created_at` is the instant of the request. */
 type Value = Agent &
   Pick<NewSubmission, "field" | "normalised_value" | "created_at"> & { slug: string };
 
-/** Of more pending submissions of one field those of this agent and of this value are read first. */
+/** The most pending submissions read for one field, those of this agent and of this value first. */
 const votesMax = 50;
 
 const agentCountSql = (status: "pending" | "applied") => `SELECT confidence FROM submissions
@@ -99,10 +99,10 @@ const agentCountSql = (status: "pending" | "applied") => `SELECT confidence FROM
     ORDER BY id DESC
     LIMIT 1`;
 
-/** Says literally what the partial index one_pending_text_per_agent says, so that SQLite uses it. */
+/** Literally the condition of the partial index one_pending_text_per_agent, so that SQLite uses it. */
 const waitingText = "status = 'pending' AND audit_only = 0 AND field_type = 'prose'";
 
-// ORDER BY cannot see the query around.
+// ORDER BY cannot refer to the outer query, so the two flags are selected as columns.
 const votesSql = (index: string, waitingSql: string, selection: readonly string[]) =>
   `SELECT ${selection.join(", ")}, agent_id = asked.agent_id AS is_own, normalised_value = asked.normalised_value AS is_same
       FROM submissions INDEXED BY ${index}
@@ -111,7 +111,7 @@ const votesSql = (index: string, waitingSql: string, selection: readonly string[
       LIMIT ${votesMax}`;
 
 const askedColumns = ["slug", "field", "normalised_value", "agent_id", "named"] as const;
-// Prose too: its queue asks whether the profile has a text.
+// Prose fields too: a new text is audit-only if the profile has a text.
 const liveSql = enrichableFields
   .filter((field) => !isRowField(field))
   .map((field) => `WHEN '${field}' THEN CAST(n.${field} AS TEXT)`)
@@ -147,7 +147,7 @@ const stateSql: Readonly<Record<FieldType, string>> = {
     refusedSql: "NULL",
   }),
   prose: fieldStateSql({
-    // Their texts are long, and nothing is decided by them.
+    // Leave out the values of texts: they are long, and no rule looks at them.
     votes: votesSql(
       "one_pending_text_per_agent",
       waitingText,
@@ -162,9 +162,9 @@ const stateSql: Readonly<Record<FieldType, string>> = {
 };
 
 /**
- * The nonprofit with a slug, a withdrawn one too, with what is known of the agent and of the field when a value for it comes in;
- * null for an unknown slug. One statement, for a server takes longer over each than over what it does.
- * Indexes: nonprofits_slug, submissions_by_agent, submissions_by_field, the key of agent_keys.
+ * The nonprofit with a slug, even a withdrawn one, with the state of the agent and of the field for which a value came in;
+ * null for an unknown slug. It is one statement because for a server each round trip costs more than the query. Indexes:
+ * nonprofits_slug, submissions_by_agent, submissions_by_field, the key of agent_keys.
  */
 export async function fieldState(
   store: Queryable,
@@ -187,7 +187,7 @@ export type Field = Pick<StoredSubmission, "nonprofit_id" | "field">;
 export const ofField = ({ nonprofit_id, field }: Field): SQL | undefined =>
   and(eq(submissions.nonprofit_id, nonprofit_id), eq(submissions.field, field));
 
-/** Those of them that take part in consensus. */
+/** The submissions of a field that count for consensus. */
 export const votesOn = (field: Field): SQL | undefined => and(ofField(field), sql.raw(inConsensus));
 
 const rejectionColumns = [
@@ -201,16 +201,15 @@ const rejectionColumns = [
 const rejectionRow = rowShape(submissions, rejectionColumns);
 export type Rejection = z.infer<typeof rejectionRow>;
 
-/** Source: spec, "Limits", rejections listed. */
 const rejectionsMax = 5;
-/** What went live and was taken back keeps the value in which it did: no other won. */
+/** A value that went live and was reverted lost to no other, so its own live value is not shown as the winner. */
 const winningValue = "iif(applied_at IS NULL, winning_value, NULL) AS winning_value";
 const rejectionsSql = `SELECT ${rejectionColumns.map((column) => (column === "winning_value" ? winningValue : column)).join(", ")} FROM submissions
   WHERE nonprofit_id = ? AND field = ? AND status = 'rejected' AND decided_at <= ?
   ORDER BY decided_at DESC, id DESC
   LIMIT ${rejectionsMax}`;
 
-/** Asks for the submissions of a field that were rejected last at an instant, newest first. Index: submissions_rejected. */
+/** A query for the latest rejected submissions of a field at an instant, newest first. Index: submissions_rejected. */
 export const priorRejections = ({
   nonprofit_id,
   field,
@@ -220,14 +219,14 @@ export const priorRejections = ({
   args: [nonprofit_id, field, at],
 });
 
-/** What `priorRejections` was answered. */
+/** Reads the rows of `priorRejections`. */
 export const rejectionsOf = (result: Pick<ResultSet, "rows"> | undefined): Rejection[] =>
   (result?.rows ?? []).map((row) => rejectionRow.parse(row));
 
 const newColumns = columns.filter((column) => column !== "id");
 const insertSql = `INSERT INTO submissions (${newColumns.join(", ")}) VALUES (${newColumns.map(() => "?").join(", ")})`;
 
-/** Stores a submission that waits. All counters follow by triggers. */
+/** Stores a submission. Triggers update all counters. */
 export const insertSubmission = (submission: NewSubmission): Statement => ({
   sql: insertSql,
   args: newColumns.map((column) => submission[column]),
@@ -239,7 +238,7 @@ export type SubmissionRejection = Pick<StoredSubmission, "id" | "winning_value">
   at: number;
 };
 
-/** Rejects one submission that waits. */
+/** Rejects one pending submission. */
 export const rejectSubmission = ({
   id,
   reason,
@@ -253,7 +252,7 @@ export const rejectSubmission = ({
     { winning_value },
   );
 
-/** What of a field can be rejected: the votes on it, what contradicts its live value, or the texts for it. */
+/** The groups that can be rejected for a field: the votes, what contradicts the live value, or the texts. */
 const groups = {
   votes: votesOn,
   disputes: (field: Field) =>
@@ -261,7 +260,7 @@ const groups = {
   texts: (field: Field) => and(ofField(field), eq(submissions.audit_only, 0)),
 } as const satisfies Record<string, (field: Field) => SQL | undefined>;
 
-/** How many of a group wait for a field. */
+/** The number of pending submissions of a group for a field. */
 export const waitingIn = (
   store: Queryable,
   group: keyof typeof groups,
@@ -269,7 +268,7 @@ export const waitingIn = (
 ): Promise<number> =>
   store.db.$count(submissions, and(sql`${submissions.status} = 'pending'`, groups[group](field)));
 
-/** Rejects all of a group that waits for a field. */
+/** Rejects all pending submissions of a group for a field. */
 export const rejectAll = (
   group: keyof typeof groups,
   {
@@ -282,7 +281,7 @@ export const rejectAll = (
     reason: string;
     at: number;
     winning_value?: string | null;
-    /** Only those of this value. */
+    /** Reject only submissions of this value. */
     normalised_value?: string;
   },
 ): Statement =>
@@ -312,11 +311,10 @@ export function setConfidence(valueConfidence: ValueConfidence): Statement {
   );
 }
 
-/** Says from which network a stored submission came. */
+/** Records from which network a stored submission came. */
 export const setNetwork = ({ id, network }: { id: number; network: string }): Statement =>
   statement(builder.update(submissions).set({ network }).where(eq(submissions.id, id)));
 
-/** One submission by its id. */
 export async function submissionById(
   store: Queryable,
   id: number,
@@ -325,17 +323,17 @@ export async function submissionById(
   return row ?? null;
 }
 
-/** What agents propose lies in two tables with the same states: values of fields, and drafts of recommendations. */
+/** Proposals are stored in two tables with the same states: values of fields, and drafts of recommendations. */
 type Proposals = typeof submissions | typeof recommendationDrafts;
 
 type ProposalDecision = {
   status: Exclude<SubmissionStatus, "pending">;
-  /** Public for a rejection. */
+  /** The reason of a rejection is public. */
   reason: string | null;
   at: number;
 };
 
-/** The columns that a decision writes. The network of an agent is kept only while its proposal waits. */
+/** The columns that a decision sets. An agent's network is kept only while its proposal waits. */
 export const decisionColumns = ({ status, reason, at }: ProposalDecision) => ({
   status,
   reason,
@@ -343,7 +341,7 @@ export const decisionColumns = ({ status, reason, at }: ProposalDecision) => ({
   network: null,
 });
 
-/** Decides proposals that wait: a decision that came first stands. `also` are columns that only this table has. */
+/** Decides pending proposals; an earlier decision is never overwritten. `also` sets columns that only this table has. */
 export const decideWaiting = <Table extends Proposals>(
   table: Table,
   which: SQL | undefined,
@@ -354,16 +352,14 @@ export const decideWaiting = <Table extends Proposals>(
     builder
       .update<Proposals>(table)
       .set({ ...also, ...decisionColumns(decision) })
-      // A literal: with a parameter, on which partial indexes depend, SQLite plans the statement at each execution.
+      // A literal: partial indexes depend on it, and with a parameter SQLite plans the statement again each time.
       .where(and(sql`${table.status} = 'pending'`, which)),
   );
 
-/**
- * Positions of the statements whose inserted row ids belong in the outcome; changedAt null: the sequence is known already.
- */
+/** Positions of the statements whose inserted row ids belong in the outcome. `changedAt` null: the sequence is known. */
 export type Numbers = { ids: { item: number; at: number }[]; changedAt: number | null };
 
-/** An outcome with the numbers that its statements were given, for the answer kept under an Idempotency-Key: in SQL, for the last inserted rows have the highest ids. */
+/** The stored answer of an Idempotency-Key, with the ids of the inserted rows: SQL knows that they are the highest. */
 export function numberedSql(json: string, { ids, changedAt }: Numbers): SQL {
   const numbers = ids.map(
     ({ item }, nth) =>

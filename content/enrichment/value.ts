@@ -24,17 +24,17 @@ import { isBrokenObject, objectIn } from "#content/contract/base/json.ts";
 /** Text in one Unicode form, with single spaces. */
 const prose = (raw: string): string => raw.normalize("NFC").replaceAll(/\s+/gu, " ").trim();
 
-/** City and region keep their letter case: the contract folds only commas and spaces. */
+/** City and region keep their letter case; only spaces and trailing commas are folded. */
 const place = (raw: string): string => prose(raw).replace(/[\s,]+$/u, "");
 
 const everyYear = /(?<!\d)\d{4}(?!\d)/g;
-/** The first year of four digits in a text; "" for none. */
+/** The first four-digit year in a text; "" if there is none. */
 const year = (raw: string): string => raw.match(everyYear)?.[0] ?? "";
 
-/** In the plain letters of its look-alikes: a full-width "ｅ" is an "e", an ideographic full stop a dot. */
+/** Replaces look-alike letters by plain ones: a full-width "ｅ" by "e", an ideographic full stop by a dot. */
 const cleanEmail = (raw: string): string => raw.normalize("NFKC").replaceAll("\u3002", ".").trim();
 
-/** Lower case; the domain of an international address in punycode. "" for what has no domain. */
+/** Lower case, with an international domain in punycode. "" when there is no domain. */
 const email = (raw: string): string => {
   const text = cleanEmail(raw).toLowerCase();
   const at = text.lastIndexOf("@");
@@ -44,8 +44,8 @@ const email = (raw: string): string => {
 };
 
 /**
- * The comparison form of each field's value: two agents agree when these are equal. Stable (normalising twice changes
- * nothing) and "" when nothing usable is left. Never shown. Source: spec, "Normalisation applied before comparing values".
+ * The comparison form of each field's value: two agents agree when these are equal. Normalising twice changes nothing, and
+ * "" means that nothing usable is left. Never shown (docs/consensus.md).
  */
 export const normalise: Readonly<Record<EnrichableField, (raw: string) => string>> = {
   website: comparedWebsite,
@@ -61,15 +61,15 @@ export const normalise: Readonly<Record<EnrichableField, (raw: string) => string
 };
 
 /**
- * The comparison form of what a profile holds. A register may hold what no agent could send, a year of three digits for
- * instance: the field is not empty for that, so it is compared as it stands.
+ * The comparison form of a live value. A register may hold what no agent could send, such as a year of three digits; such a
+ * value is compared as it is, so that the field does not seem empty.
  */
 export const comparedLive = (field: EnrichableField, live: string): string =>
   comparedValue(field, live) || live;
 
 /**
- * The value that goes live when agents sent these, which compare as equal: what all of them have, and nothing that only
- * one sent. Of places and years that is the value itself: they are cleaned as they are compared.
+ * The value that goes live when agents sent these equal-comparing values: what all of them have in common. For places and
+ * years that is the value itself, because they are cleaned to the comparison form.
  */
 export function agreedValue(field: StructuredField, sent: readonly [string, ...string[]]): string {
   if (field === "website") return agreedWebsite(sent);
@@ -80,8 +80,7 @@ export function agreedValue(field: StructuredField, sent: readonly [string, ...s
 const indexedLengthMax = 100;
 
 /**
- * What is stored to find equal values by: the comparison form, or the digest of a long prose text, so that an index of
- * texts stays small.
+ * The stored key for finding equal values: the comparison form, or a digest of it for long prose, to keep the index small.
  */
 export const comparedValue = (field: EnrichableField, value: string): string =>
   indexed(field, normalise[field](value));
@@ -91,19 +90,19 @@ function indexed(field: EnrichableField, compared: string): string {
   return `sha256:${sha256Of(compared)}`;
 }
 
-/** A value as it may go live (`value`), and its form for comparing. */
+/** A cleaned value that may go live, and its comparison form. */
 export type UsableValue = { value: string; normalised_value: string };
 
-/** Why a value cannot be used, as a sentence that says what to send instead. */
+/** Why a value cannot be used, in a sentence that tells the sender what to send instead. */
 export type Unusable = { message: string };
 
 const foundedFrom = 1_000;
 const plainEmail = z.email();
 
 /**
- * Checks and cleans a submitted value. Text without control, bidi and stray tag characters, within the field's length;
- * a website is http(s) with a public host, an e-mail address parses, a year lies between 1000 and `thisYear`. Nothing
- * is fetched. Source: the decisions of the spec, "Enrichment"; the promises of the spec, 12 and 14.
+ * Checks and cleans a submitted value. Text has no control, bidi or stray tag characters and fits the field's length; a
+ * website is http(s) with a public host, an e-mail address parses, a year lies between 1000 and `thisYear`. Nothing is
+ * fetched.
  */
 export function checkValue(
   field: EnrichableField,
@@ -120,7 +119,7 @@ export function checkValue(
   return ok({ value, normalised_value: indexed(field, compared) });
 }
 
-/** The cleaned text alone. */
+/** `checkValue`, returning the cleaned text only. */
 export function checkText(
   field: EnrichableField,
   raw: string,
@@ -130,7 +129,7 @@ export function checkText(
   return checked.ok ? ok(checked.value.value) : checked;
 }
 
-/** Checks the address at which an agent found a value: any http(s) URL, never opened. Null when none was given. */
+/** Checks the address where an agent found a value: an http(s) URL without credentials, never opened. Null if none. */
 export function checkSourceUrl(raw: string | null): Result<string | null, Unusable> {
   if (raw === null) return ok(null);
   const text = raw.trim();
@@ -143,7 +142,7 @@ export function checkSourceUrl(raw: string | null): Result<string | null, Unusab
   });
 }
 
-/** Checks a line that names someone: an agent's id or name. */
+/** Checks a line that names someone: an agent's id or name. Returns what is wrong, or null. */
 export function checkLine(name: string, text: string): string | null {
   if (isBlank(text)) return `${name} is empty.`;
   const unsafe = unsafeCharacter(text, { prose: false });
@@ -152,7 +151,7 @@ export function checkLine(name: string, text: string): string | null {
 
 function unusableText(field: EnrichableField, raw: string): string | null {
   const most = lengthMax[field];
-  // Cheap first: a text of that many UTF-16 units cannot have fewer characters than half of them.
+  // Test the cheap bound first: a text of n UTF-16 units has at least n/2 characters.
   if (raw.length > most * 2 || characterCount(raw.trim()) > most) {
     return `${field} has at most ${most} characters.`;
   }
@@ -163,13 +162,13 @@ function unusableText(field: EnrichableField, raw: string): string | null {
 
 const trimmed = (raw: string): string => raw.normalize("NFC").trim();
 
-/** The value as it goes live, where that is not the text as it was sent; "" when it is none of its kind. */
+/** Cleans values that do not go live as they were sent; "" when the text is not a valid value of the field. */
 const clean: Partial<Record<EnrichableField, (raw: string) => string>> = {
   website: (raw) => readWebsite(raw)?.live ?? "",
   contact_email: cleanEmail,
   city: normalise.city,
   region: normalise.region,
-  // Of several years no one knows which was meant.
+  // With several different years it is unclear which one is meant.
   founded_year: (raw) =>
     new Set(raw.match(everyYear)).size > 1 ? "" : normalise.founded_year(raw),
   tagline: normalise.tagline,
@@ -193,7 +192,7 @@ const emptied: Partial<Record<EnrichableField, string>> = {
     'founded_year holds one year of four digits, like "1998": that in which it was founded.',
 };
 
-/** What is wrong with a cleaned value, `compared` in its comparison form; null when it is usable. */
+/** Returns what is wrong with a cleaned value (`compared` is its comparison form), or null when it is usable. */
 type Check = (value: string, context: { compared: string; thisYear: number }) => string | null;
 
 const checks: Partial<Record<EnrichableField, Check>> = {
@@ -218,7 +217,7 @@ const isEmail = (compared: string): boolean =>
   plainEmail.safeParse(compared).success &&
   isPublicHost(compared.slice(compared.lastIndexOf("@") + 1));
 
-/** Hosts that stand for an example. `.example` is not among them: the sample directory lives there. */
+/** Example hosts. `.example` is not among them, because the sample directory uses it. */
 const exampleHost = /(?:^|[@/.])example\.(?:org|com|net)(?:$|[/:?#])/i;
 const fillerText = /\b(?:placeholder|lorem ipsum)\b/i;
 const testAgent =
@@ -227,33 +226,32 @@ const testAgent =
 type ValueCall = {
   field: string;
   value: string;
-  /** In its comparison form, where that is known. */
+  /** The comparison form, if it is known. */
   normalised_value?: string;
   agent_id: string;
   agent_name: string;
 };
 
-/** By what a submission is known for test data; content/editorial/test-data.json says it in words. */
+/** The kinds of test data; content/editorial/test-data.json explains them in words. */
 export type TestCause = keyof typeof testWords;
 
 const testRules: Readonly<Record<TestCause, (submitted: ValueCall) => boolean>> = {
-  // As it is compared a host has one form: no final dot, no full-width letters.
+  // Test the comparison form too: there a host has one spelling, without final dot or full-width letters.
   example_host: ({ field, value, normalised_value }) =>
     (field === "website" || field === "contact_email") &&
     (exampleHost.test(value) || exampleHost.test(normalised_value ?? normalise[field](value))),
   message: ({ field, value }) =>
     (field === "city" || field === "region") && !isHarmlessPlace(value),
   filler: ({ value }) => fillerText.test(value),
-  // "TestBot" is two words.
+  // Split "TestBot" into two words.
   test_agent: ({ agent_id, agent_name }) =>
     testAgent.test(agent_id) ||
     testAgent.test(agent_name.replaceAll(/(?<=\p{Ll})(?=\p{Lu})/gu, " ")),
 };
 
 /**
- * Why a submission is test data, or a city or region that reads like a message: it is accepted, but kept out of the
- * leaderboard, agents.md and second opinions, and decides nothing. Null for any other. Source: the decisions of the spec,
- * "Enrichment".
+ * Why a submission is test data, or a city or region that reads like a message; null for any other. Such a submission is
+ * accepted but decides nothing and stays out of the leaderboard, agents.md and second opinions.
  */
 export const testCause = (submitted: ValueCall): TestCause | null =>
   (Object.keys(testRules) as TestCause[]).find((cause) => testRules[cause](submitted)) ?? null;
@@ -261,9 +259,9 @@ export const testCause = (submitted: ValueCall): TestCause | null =>
 export const isTestData = (submitted: ValueCall): boolean => testCause(submitted) !== null;
 
 /**
- * True for a public service that gives links other, shorter addresses, or that leads on to an address in its query: who
- * made the link decides where it leads. The list names hosts, with all below them, and paths at one host. It is not beside
- * what else is known of websites, because that is in the donation button, which has no room for the list.
+ * Whether a link is a public shortener's or redirector's: whoever made it decides where it leads. The list names hosts
+ * (including all subdomains) and single paths. It is not in the module with the other website rules because that is part of
+ * the donation button, which has no room for the list.
  */
 export function isLinkShortener(website: string): boolean {
   const url = URL.parse(comparedWebsite(website));
@@ -273,13 +271,13 @@ export function isLinkShortener(website: string): boolean {
   return shorteners.has(page) || labels.some((_, at) => shorteners.has(labels.slice(at).join(".")));
 }
 
-/** What is said of a link of such a service. */
+/** The error message for a link of such a service. */
 export const shortenedLink = (field: string): string =>
   `${field} is an address of a service that shortens links, and its maker can change where it leads. Follow it, and send the organisation's own address.`;
 
 const shorteners: ReadonlySet<string> = new Set(linkShorteners);
 
-// JSON escapes could smuggle in what the text itself may not hold.
+// Check again here: JSON escapes could bring in characters that the submitted text may not contain.
 const text = z
   .string()
   .trim()
@@ -329,8 +327,8 @@ const brokenObject = "The value begins like a JSON object and is none: is a quot
 const nameLengthMax = 120;
 
 /**
- * Reads the value of a programme or impact_metric: a JSON object with the fields of a program or a metric, or plain
- * text ("text"). "wrong" for an object that lacks what the row needs. Source: the decisions of the spec, "Enrichment".
+ * Reads the value of a programme or impact_metric: a JSON object with the fields of its row, or plain text ("text"). "wrong"
+ * when an object lacks what the row needs.
  */
 export function itemFrom(field: "programme" | "impact_metric", value: string): ReadItem {
   const object = objectIn(value);
@@ -357,8 +355,8 @@ export function itemFrom(field: "programme" | "impact_metric", value: string): R
 }
 
 /**
- * The row that an accepted value becomes. Plain text makes a programme (its first line or sentence is the name); of a
- * metric no one but the operator can tell name from value, so plain text gives null.
+ * The row that an accepted value becomes. Plain text makes a programme named by its first line or sentence. Plain text of a
+ * metric gives null, because only the operator can tell its name from its value.
  */
 export function rowFrom(field: "programme" | "impact_metric", value: string): ProseRow | null {
   const item = itemFrom(field, value);
@@ -373,7 +371,7 @@ export function rowFrom(field: "programme" | "impact_metric", value: string): Pr
   return { kind: "programme", row };
 }
 
-/** A row as one line for a person: "Night school · Evening lessons · 120 people a year · Nairobi". */
+/** A row as one line for people: "Night school · Evening lessons · 120 people a year · Nairobi". */
 export function rowInWords({ kind, row }: ProseRow): string {
   const parts =
     kind === "programme"

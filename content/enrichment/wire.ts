@@ -41,12 +41,12 @@ export type ReadItem = {
   test_data: boolean;
 };
 
-/** A request to enrich, checked and cleaned: each field at most once, at least one item. */
+/** A checked and cleaned request to enrich: at least one item, each field at most once. */
 export type EnrichmentRequest = Agent & { items: ReadItem[] };
 
 /**
- * Reads the body of POST /api/enrich/{slug}: one submission, a batch, or both. One bad item refuses the whole, and every
- * bad one is named by its path. Source: the decisions of the spec, "Enrichment".
+ * Reads the body of POST /api/enrich/{slug}: one submission, a batch, or both. One bad item refuses the whole request, and
+ * the errors name each bad item by its path.
  */
 export function readEnrichment(
   body: EnrichmentBody,
@@ -55,7 +55,7 @@ export function readEnrichment(
   const { fields = [] } = body;
   const single = singleItem(body);
   if (!single.ok) return single;
-  // What stands beside the batch is where all of its items were found that do not say otherwise.
+  // The `source_url` beside the batch applies to all items that have none of their own.
   const batch = fields.map((field, at) => {
     const item = { ...field, source_url: field.source_url ?? body.source_url };
     return { item, path: `fields[${at}]` };
@@ -88,7 +88,7 @@ export function readEnrichment(
 
 type Item = z.infer<typeof EnrichmentItem>;
 
-/** One item, checked; what is wrong is named by its member. */
+/** Checks one item; errors are named by its members. */
 function readItem(item: Item, agent: Agent, thisYear: number): Result<ReadItem, Wrong[]> {
   const { field } = item;
   const value = checkValue(field, item.value, { thisYear });
@@ -108,7 +108,7 @@ function readItem(item: Item, agent: Agent, thisYear: number): Result<ReadItem, 
   });
 }
 
-/** `field` beside `fields` is one more item; one of `field` and `value` without the other is a slip. */
+/** `field` beside `fields` is one more item; `field` without `value`, or the reverse, is an error. */
 function singleItem(body: EnrichmentBody): Result<{ item: Item; path: string }[], Wrong[]> {
   const { field, value, source_url } = body;
   if (field === undefined && value === undefined) return ok([]);
@@ -120,22 +120,22 @@ function singleItem(body: EnrichmentBody): Result<{ item: Item; path: string }[]
   return ok([{ item: { field, value, source_url }, path: "" }]);
 }
 
-/** What the transaction did, with what was rejected before. */
+/** The result of the transaction, with earlier rejections. */
 export type EnrichOutcome = Omit<EnrichResult, "items"> & {
-  /** What it took in the store; 0 when nothing was stored that was not there. */
+  /** Bytes stored; 0 when nothing new was stored. */
   bytes: number;
   items: (StoredItem & { prior_rejections: readonly Rejection[] })[];
 };
 
-/** What the transaction did: plain data, so that it can be kept for an Idempotency-Key. */
+/** The result of the transaction: plain data that can be stored under an Idempotency-Key. */
 export type EnrichResult = {
   nonprofit_id: number;
   slug: string;
   name: string;
-  /** Whether the agent's id is bound to a secret, which came. */
+  /** Whether the agent's id is bound; the request then came with its secret. */
   bound: boolean;
   items: StoredItem[];
-  /** When it was done, in milliseconds since 1970. */
+  /** The time of the transaction, in milliseconds since 1970. */
   at: number;
   /** The newest change that made one of these values live; null when none is live. */
   sequence: number | null;
@@ -145,18 +145,18 @@ const bound = "Your agent_id is bound: only its secret submits under it.";
 const unbound = (baseUrl: string) =>
   `Your agent_id is not bound: anyone can submit under it. POST ${baseUrl}/api/agents binds an unused one to a secret.`;
 
-/** How an answer tells what was done. */
+/** What the answer depends on besides the outcome. */
 export type Answering = {
   baseUrl: string;
   mode: ConsensusMode;
-  /** Whether the published profile holds what was applied. */
+  /** Whether the published profile shows what was applied. */
   live: boolean;
   /** Whether a rollback holds publishing. */
   held: boolean;
   release: string | null;
 };
 
-/** What a client reads about its submissions. Source: spec, POST /api/enrich/{slug}. */
+/** The answer to a client about its submissions. */
 export function enrichmentAnswer(outcome: EnrichOutcome, answering: Answering): EnrichmentAnswer {
   const profile_url = `${answering.baseUrl}/nonprofits/${outcome.slug}`;
   const submissions = outcome.items.map((item) => submissionOf(item, profile_url, answering));

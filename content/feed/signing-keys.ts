@@ -11,7 +11,7 @@ import {
 import { z } from "zod";
 import { fail, ok, type Result } from "#content/contract/base/result.ts";
 
-/** 32 bytes in base64url: a key, and the RFC 7638 thumbprint that is its id. */
+/** 32 bytes in base64url: a key, or its RFC 7638 thumbprint, which is its id. */
 const thumbprint = /^[A-Za-z0-9_-]{43}$/;
 
 /** A public Ed25519 key. Source: RFC 8037. */
@@ -25,19 +25,19 @@ export type PublicKey = z.infer<typeof PublicKey>;
 
 export const publicKeysMax = 16;
 
-/** What is published at /.well-known/almoner-keys.json: a JWK set, RFC 7517. */
+/** The file /.well-known/almoner-keys.json: a JWK set, RFC 7517. */
 export const KeySet = z.object({ keys: z.array(PublicKey).min(1).max(publicKeysMax) });
 export type KeySet = z.infer<typeof KeySet>;
 
-/** Signs what the directory vouches for: the list of all files, receipts. */
+/** Signs what the directory vouches for: the list of all files, and receipts. */
 export type Signer = {
   readonly publicKey: PublicKey;
-  /** A detached JWS over these bytes. Equal bytes and an equal key give an equal signature. */
+  /** A detached JWS over these bytes. Equal bytes and keys give equal signatures. */
   sign(payload: Uint8Array): Promise<string>;
 };
 
 /**
- * Opens an Ed25519 private key: PKCS#8 in PEM. The key's id is its RFC 7638 thumbprint. Throws when it is no such key,
+ * Opens an Ed25519 private key, PKCS#8 in PEM. Its id is its RFC 7638 thumbprint. Throws if it is another kind of key,
  * without quoting it.
  */
 export async function openSigner(pem: string): Promise<Signer> {
@@ -57,7 +57,7 @@ export async function openSigner(pem: string): Promise<Signer> {
   };
 }
 
-/** A compact JWS of a text: a detached one with its payload in its place. */
+/** A compact JWS of a text: a detached one with the payload inserted. */
 export async function signCompact(text: string, signer: Signer): Promise<string> {
   const payload = Buffer.from(text);
   return (await signer.sign(payload)).replace("..", `.${payload.toString("base64url")}.`);
@@ -68,14 +68,14 @@ function privateKeyOf(pem: string) {
     const key = createPrivateKey(pem);
     if (key.asymmetricKeyType === "ed25519") return key;
   } catch {
-    // The cause is left out: it may quote the key.
+    // Leave the cause out: it may quote the key.
   }
   throw new Error("the signing key is not an Ed25519 private key in PKCS#8 PEM form");
 }
 
 export type SignatureFailure = { kind: "not_signed" | "wrong_signature" };
 
-/** Whether a detached JWS (RFC 7515, appendix F) over these bytes is by this key. */
+/** Verifies a detached JWS (RFC 7515, appendix F) over these bytes with this key. */
 export async function verifyDetached(
   jws: string,
   payload: Uint8Array,
@@ -94,7 +94,7 @@ export async function verifyDetached(
   }
 }
 
-/** The id of the key that a detached JWS says it is by; null when it says none, or what is no id. Proves nothing. */
+/** The key id that a detached JWS names; null if it names none, or an invalid one. Proves nothing. */
 export function keyIdOf(jws: string): string | null {
   try {
     const { kid = "" } = decodeProtectedHeader(jws.trim());
@@ -104,13 +104,13 @@ export function keyIdOf(jws: string): string | null {
   }
 }
 
-/** The public key of this 32-byte value in base64url, with its id. */
+/** The public key with this 32-byte value in base64url, and its id. */
 export async function publicKeyOf(x: string): Promise<PublicKey> {
   const publicJwk = { kty: "OKP", crv: "Ed25519", x } as const;
   return PublicKey.parse({ ...publicJwk, kid: await calculateJwkThumbprint(publicJwk) });
 }
 
-/** The key set file: the key in use first, then those before it, by which older receipts are verified. */
+/** The file of keys: the current key first, then older ones, which verify older receipts. */
 export const keySetOf = (
   { publicKey }: Pick<Signer, "publicKey">,
   older: readonly PublicKey[] = [],

@@ -14,7 +14,7 @@ import type { Queryable, Store, WriteTransaction } from "#content/store/open.ts"
 import { changes, feedFiles } from "#content/store/tables/publishing.ts";
 import { KeySet, type PublicKey, publicKeysMax } from "./signing-keys.ts";
 
-/** Which changes a numbered file of the feed holds. */
+/** The changes in a numbered file of the feed. */
 export type FeedFileRange = { number: number; first_sequence: number; last_sequence: number };
 
 const epochFact = "feed_epoch";
@@ -25,17 +25,17 @@ const rangeColumns = {
 };
 
 export type FeedClosing = {
-  /** Changes up to here are published everywhere. */
+  /** Changes up to this one are published everywhere. */
   after: number;
-  /** The newest change that goes into a file now. */
+  /** The newest change to put into a file now. */
   upTo: number;
   now: Date;
 };
 
 /**
- * Puts the changes that are in no feed file yet, up to `upTo`, into new ones, at most 1,000 to a file, and makes the
- * feed's epoch when there is none. Answers the numbers of all files with changes later than `after`, so that a
- * publication that was cut off after closing them finds them again. Calling it twice closes nothing twice.
+ * Puts changes that are in no feed file yet, up to `upTo`, into new files of at most 1,000, and creates the feed's epoch if
+ * there is none. Returns the numbers of all files with changes after `after`, so that a publication that was interrupted
+ * after closing them finds them again. Safe to repeat.
  */
 export async function closeFeedFiles(store: Store, closing: FeedClosing): Promise<number[]> {
   if (await isOpen(store, closing.upTo)) {
@@ -49,7 +49,7 @@ export async function closeFeedFiles(store: Store, closing: FeedClosing): Promis
   return files.map(({ number }) => number);
 }
 
-/** Whether there is anything to close: most looks find nothing and need no write lock. */
+/** Whether there is anything to close; most calls find nothing and need no write lock. */
 async function isOpen(store: Queryable, upTo: number): Promise<boolean> {
   const [epoch, last] = [await findEpoch(store), await newestFeedFile(store)];
   return epoch === null || (last?.last_sequence ?? 0) < upTo;
@@ -72,9 +72,9 @@ async function closeFiles(tx: WriteTransaction, { upTo, now }: FeedClosing): Pro
 }
 
 /**
- * Begins a new epoch of the feed: the store is another one, or has another past, than what readers saw. All changes are
- * closed again in files with numbers after `published`, the newest file readers saw, because caches keep files for ever:
- * a file without changes holds the place. Answers the epoch.
+ * Begins a new epoch of the feed, because the store is not the one that readers saw, or has another past. All changes are
+ * closed again in files numbered after `published`, the newest file that readers saw, because caches keep files forever;
+ * without changes, an empty file takes that place. Returns the epoch.
  */
 export async function beginEpoch(
   store: Store,
@@ -93,16 +93,16 @@ export async function beginEpoch(
 }
 
 const issueFact = "signed_list";
-/** A list without changes is issued again after this long: its expiry is some days away. */
+/** An unchanged list is issued again after this long; it expires some days later. */
 export const renewListAfterMs = 24 * 3_600_000;
 
 const StoredIssue = z.object({ digest: z.string(), sequence: z.int(), issued_at: z.int() });
 export type StoredIssue = z.infer<typeof StoredIssue>;
 
 /**
- * The number and time (milliseconds since 1970) of the list with this content: those it has already, while it is the
- * newest one and younger than a day, else new ones. They are a fact of the store, so that a rebuilt bundle has them too.
- * The number is the time in milliseconds, or more: it goes on growing when an older store is restored.
+ * The number and time (milliseconds since 1970) of the list with this content: the existing ones while it is the newest list
+ * and younger than a day, else new ones. They are stored, so that a rebuilt bundle has them too. The number is the time in
+ * milliseconds or higher, so that it keeps growing when an older store is restored.
  */
 export async function issueList(
   store: Store,
@@ -121,13 +121,13 @@ export async function issueList(
 
 const keysFact = "signing_keys";
 
-/** The public keys of the directory, that in use first; none before it signs for the first time. */
+/** The directory's public keys, the current one first; none before it first signs. */
 export async function signingKeys(store: Queryable): Promise<PublicKey[]> {
   const value = await directoryFact(store, keysFact);
   return value === null ? [] : KeySet.parse(JSON.parse(value)).keys;
 }
 
-/** Notes the keys of the directory, that in use first; the oldest of more than 16 are forgotten. */
+/** Stores the directory's keys, the current one first; of more than 16 the oldest are dropped. */
 export async function noteSigningKeys(
   tx: WriteTransaction,
   keys: readonly PublicKey[],
@@ -137,7 +137,7 @@ export async function noteSigningKeys(
   await noteFact(tx, { name: keysFact, value: JSON.stringify(keySet), now });
 }
 
-/** Whether the directory has ever published a signed list, also before its keys were noted. */
+/** Whether the directory has ever published a signed list, even before its keys were stored. */
 export const hasSigned = async (store: Queryable): Promise<boolean> =>
   (await findIssue(store)) !== null;
 
@@ -146,18 +146,18 @@ async function findIssue(store: Queryable): Promise<StoredIssue | null> {
   return value === null ? null : StoredIssue.parse(JSON.parse(value));
 }
 
-/** The feed's epoch, null before the first `closeFeedFiles`, which makes it. */
+/** The feed's epoch; null before the first `closeFeedFiles`, which creates it. */
 export const findEpoch = (store: Queryable): Promise<string | null> =>
   directoryFact(store, epochFact);
 
-/** The feed's epoch. Throws before the first `closeFeedFiles`, which makes it. */
+/** The feed's epoch. Throws before the first `closeFeedFiles`, which creates it. */
 export async function feedEpoch(store: Queryable): Promise<string> {
   const epoch = await findEpoch(store);
   if (epoch === null) throw new Error("the change feed has no epoch: close its files first");
   return epoch;
 }
 
-/** The newest feed file whose changes are all among those up to `sequence`; null for none. */
+/** The newest feed file whose changes are all up to `sequence`; null if there is none. */
 export async function newestFeedFile(
   store: Queryable,
   sequence = Number.MAX_SAFE_INTEGER,
@@ -171,7 +171,7 @@ export async function newestFeedFile(
   return newest ?? null;
 }
 
-/** The numbers of all feed files, in their order: some are left out where a new epoch began. */
+/** The numbers of all feed files, ascending, with gaps where a new epoch began. */
 export async function feedFileNumbers(store: Queryable): Promise<number[]> {
   const files = await store.db
     .select({ number: feedFiles.number })
@@ -180,7 +180,6 @@ export async function feedFileNumbers(store: Queryable): Promise<number[]> {
   return files.map(({ number }) => number);
 }
 
-/** One feed file's range by its number. */
 export async function feedFile(store: Queryable, number: number): Promise<FeedFileRange | null> {
   const [file] = await store.db
     .select(rangeColumns)
@@ -189,7 +188,7 @@ export async function feedFile(store: Queryable, number: number): Promise<FeedFi
   return file ?? null;
 }
 
-/** The changes of a feed file as the feed tells them, oldest first. Values are never told, only names of fields. */
+/** The changes in a feed file in public form, oldest first: only names of fields, never values. */
 export async function feedEntries(store: Queryable, range: FeedFileRange): Promise<FeedEntry[]> {
   const { sequence, slug, kind, fields, changed_at } = changes;
   const rows = await store.db
@@ -205,15 +204,15 @@ export async function feedEntries(store: Queryable, range: FeedFileRange): Promi
   }));
 }
 
-/** Hears of every change of public data, whichever process made it. */
+/** Reports every change of public data, by any process. */
 export type Watch = ReturnType<typeof watchChanges>;
 type Listener = (changes: readonly Change[] | null) => void;
 
 const changesToldMax = 500;
 
 /**
- * Watches `changes`. Writes of this handle are heard of at the next look; those of other processes within
- * `pollMs` (20 for a file, 200 for a server, where each look is a request).
+ * Watches `changes`. Writes of this handle are seen at the next look, those of other processes within `pollMs` (20 for a
+ * file, 200 for a server, where each look is a request).
  */
 export function watchChanges(store: Store, pollMs = store.embedded ? 20 : 200) {
   const listeners: Listener[] = [];
@@ -238,13 +237,13 @@ export function watchChanges(store: Store, pollMs = store.embedded ? 20 : 200) {
   const isFresh = () =>
     committedSeen === store.committed() && performance.now() - lookedAtMs < pollMs;
   return {
-    /** The newest change heard of. */
+    /** The newest change seen. */
     sequence: (): number => sequence,
-    /** Whether all that this process wrote, and others up to a moment ago, has been heard of. */
+    /** Whether everything that this process wrote, and others until a moment ago, has been seen. */
     isFresh,
-    /** Reads what is new and tells the listeners before it answers; also when that was just read and did not reach `atLeast`. */
+    /** Reads new changes and tells the listeners before it returns, even if it has just looked but not reached `atLeast`. */
     refresh: async (atLeast = -1): Promise<void> => {
-      // A look under way may have begun before the newest write: then one more is needed.
+      // A running look may have begun before the newest write; then another is needed.
       await looking?.catch(() => undefined);
       if (isFresh() && sequence >= atLeast) return;
       looking ??= look().finally(() => {
@@ -252,7 +251,7 @@ export function watchChanges(store: Store, pollMs = store.embedded ? 20 : 200) {
       });
       await looking;
     },
-    /** Calls `listener` with new changes, oldest first, or with null when there were too many to tell. */
+    /** Calls `listener` with new changes, oldest first, or with null if there are too many. */
     listen: (listener: Listener): void => {
       listeners.push(listener);
     },

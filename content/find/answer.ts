@@ -13,13 +13,13 @@ import type { Search, SearchPage } from "./search.ts";
 import { unknownNote } from "./query.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 
-/** What a search answers: the profiles stand in it twice, under the names of both contracts. */
+/** The answer of a search; on the wire the profiles appear under two names. */
 export type FoundProfiles = {
   head: Omit<SearchAnswer, "nonprofits" | "results">;
   nonprofits: FoundNonprofit[];
 };
 
-/** Finds one page of profiles as of the change with the number `version` or a later one. `baseUrl` has no trailing slash. */
+/** Finds one page of profiles, as of change number `version` or later. `baseUrl` has no trailing slash. */
 export const findProfiles =
   ({ store, search, baseUrl }: { store: Queryable; search: Search; baseUrl: string }) =>
   async (query: SearchQuery, version: number): Promise<FoundProfiles> => {
@@ -31,7 +31,7 @@ export const findProfiles =
     };
   };
 
-/** These results with how well each matches, those of a page from its place `offset` on. */
+/** Adds to these results how well each matches. `offset` is the place of the first one. */
 export const withMatch = (
   nonprofits: readonly NonprofitSummary[],
   { offset }: Pick<SearchQuery, "offset">,
@@ -81,7 +81,7 @@ function answerHead(
 const yesOrNo = (value: string | null): boolean | null =>
   value === null ? null : value === "true";
 
-/** The query string of a search, its parameters in one order. */
+/** The query string of a search, with parameters in a fixed order. */
 const searchParams = ({ q, filters, near, within_km, literal, ...page }: SearchQuery) =>
   new URLSearchParams([
     ...(q === null ? [] : [["q", q]]),
@@ -95,7 +95,7 @@ const searchParams = ({ q, filters, near, within_km, literal, ...page }: SearchQ
     ...(page.shape === undefined ? [] : [["shape", page.shape]]),
   ]);
 
-/** What was found of the slugs that were asked for, in their order: of more than four the first four. */
+/** The profiles for these slugs, in order; of more than four the first four. */
 export type ComparedProfiles = Pick<Comparison, "not_found"> & {
   slugs: readonly string[];
   records: NonprofitRecord[];
@@ -103,7 +103,7 @@ export type ComparedProfiles = Pick<Comparison, "not_found"> & {
 
 const mergesMax = 5;
 
-/** Finds what to compare; of a merged profile the one that it went into. What no profile is called comes with the nearest names. */
+/** Finds the profiles to compare; a merged one is replaced by its target. Unknown slugs come with the nearest names. */
 export async function compare(
   { store, search }: { store: Queryable; search: { page: Search } },
   slugs: readonly string[],

@@ -15,19 +15,19 @@ import {
   wantedBy,
 } from "#content/nonprofit/filters.ts";
 
-/** What lists are narrowed, counted and sorted by, of one nonprofit. */
+/** The values of a nonprofit by which lists are filtered, counted and sorted. */
 export type BrowseRow = FilterFacts & {
   id: number;
-  /** A withdrawn one stands in no list. */
+  /** False for a withdrawn nonprofit, which is in no list. */
   isListed: boolean;
-  /** Rank by completeness, then size, as six digits; the smallest comes first. */
+  /** Completeness, then size, as six digits: smaller for more. */
   standing: number;
 };
 
-/** Separates the causes of one nonprofit: the whole set is one value of the column. */
+/** Separates the causes of a nonprofit; the whole set is one value of the column. */
 const causeSeparator = " ";
 
-/** One filter: each nonprofit's value as a number, 0 for none. */
+/** The column of one filter: each nonprofit's value as a code, 0 for none. */
 type Column = {
   codes: Uint32Array;
   numbers: Map<string, number>;
@@ -117,7 +117,7 @@ export function browseColumns(capacity = 1_024) {
       }
     },
 
-    /** Whether these filters let a nonprofit through, by its id. */
+    /** A test whether these filters let a nonprofit (by id) through. */
     matcher: (filters: Filters): ((id: number) => boolean) => {
       const conditions = conditionsOf(filters);
       return (id) =>
@@ -147,11 +147,11 @@ export function browseColumns(capacity = 1_024) {
       return { total, facets };
     },
 
-    /** How many the filters let through. */
+    /** How many nonprofits pass the filters. */
     total: (filters: Filters): number =>
       passCount(failures(conditionsOf(filters), { listedFlags, size }, null)),
 
-    /** Ids of what the filters let through, ascending. */
+    /** Ids of the nonprofits that pass the filters, ascending. */
     ids: (filters: Filters): number[] => {
       const blockers = failures(conditionsOf(filters), { listedFlags, size }, null);
       const passingIds: number[] = [];
@@ -159,7 +159,7 @@ export function browseColumns(capacity = 1_024) {
       return passingIds;
     },
 
-    /** The first `count` of these ids by income or completeness, the greatest first; equals in the order in which they came. */
+    /** The first `count` of these ids by income or completeness, greatest first; equals in their given order. */
     sorted: (ids: readonly number[], by: "income" | "completeness", count: number): number[] => {
       const keys = by === "income" ? incomes : standings;
       const sign = by === "income" ? -1 : 1;
@@ -178,7 +178,7 @@ export function browseColumns(capacity = 1_024) {
 }
 export type BrowseColumns = ReturnType<typeof browseColumns>;
 
-/** Which values of a column pass a filter; `at` is the index of its facet. */
+/** The values of a column that pass; `at` is the index of its facet. */
 type Condition = { at: number; codes: Uint32Array; mask: Uint8Array };
 
 const copyInto = <Values extends Uint8Array | Uint32Array | Float64Array>(
@@ -220,7 +220,7 @@ function passCount(blockers: Int8Array): number {
   return count;
 }
 
-/** Counts of sets of causes, by cause. */
+/** Converts counts of sets of causes into counts by cause. */
 function byCause(counts: Uint32Array, { texts }: Pick<Column, "texts">) {
   const causeCounts = new Map<string, number>();
   for (let code = 1; code < counts.length; code++) {

@@ -17,24 +17,24 @@ import { idsInList, membersByList, newestNonprofitId } from "#content/nonprofit/
 import type { Queryable } from "#content/store/open.ts";
 import { type BrowseColumns, type BrowseRow, browseColumns } from "./browse-columns.ts";
 
-/** A part of the directory: how many match, which stand on the page, and how many have each value of each facet. */
+/** Part of the directory: the number of matches, the ids on this page, and the count of each value of each facet. */
 export type BrowsePage = { total: number; ids: number[]; facets: FacetCounts };
 
-/** A page of a list for people, before it is drawn. Pages count from 1. */
+/** A page of a list for people, before rendering. Pages count from 1. */
 export type FoundList = Pick<BrowseQuery, "filters" | "sort"> &
   Pick<BrowsePage, "total" | "facets"> & { page: number; items: NonprofitSummary[] };
 
-/** Narrows, counts and sorts the directory: as of now, after the writes of any process. */
+/** Filters, counts and sorts the directory in its current state, including the writes of all processes. */
 export type Browse = ReturnType<typeof openBrowse>;
 
-/** Nonprofits whose columns are read with one statement. */
+/** How many nonprofits one statement reads. */
 const rowsPerRead = 5_000;
 /** After more changes than this, all columns are read again. */
 const changesMax = 20_000;
 
 /**
- * Reads the columns when they are first asked for, and from then on what changed. Up to `sortedMax` matches are sorted;
- * more are found by walking along the whole list.
+ * Reads the columns on first use, later only what changed. Up to `sortedMax` matches are sorted; more are found by walking
+ * along the whole list.
  */
 export function openBrowse(store: Queryable, { sortedMax = 5_000 } = {}) {
   let columns = browseColumns();
@@ -44,7 +44,7 @@ export function openBrowse(store: Queryable, { sortedMax = 5_000 } = {}) {
   async function readChanges(): Promise<void> {
     const newest = await newestSequence(store);
     if (newest === readSequence) return;
-    // A store that was restored has fewer changes than before.
+    // Fewer changes than before mean that the store was restored.
     if (readSequence === -1 || newest < readSequence || newest - readSequence > changesMax) {
       const last = await newestNonprofitId(store);
       columns = browseColumns(last + 1_000);
@@ -85,22 +85,22 @@ export function openBrowse(store: Queryable, { sortedMax = 5_000 } = {}) {
   }
 
   return {
-    /** One page of what the filters let through, with its counts. */
+    /** One page of what passes the filters, with counts. */
     page: async (query: BrowseQuery): Promise<BrowsePage> => {
       const current = await upToDate();
       const { total, facets } = current.count(query.filters);
       return { total, ids: await pageOf(current, query, total), facets };
     },
-    /** One page of what the filters let through, by impact (beneficiaries), then verified: a search without words. */
+    /** One page of what passes the filters, by impact (beneficiaries), then verified: a search without words. */
     byImpact: async (query: Omit<SortedQuery, "sort">): Promise<Omit<BrowsePage, "facets">> => {
       const current = await upToDate();
       const total = current.total(query.filters);
       return { total, ids: await pageOf(current, { ...query, sort: "impact" }, total) };
     },
-    /** How many of these, or of all, have each value of each facet. */
+    /** The count of each value of each facet, of these nonprofits or of all. */
     facets: async (ids: readonly number[] | null, filters: Filters): Promise<FacetCounts> =>
       (await upToDate()).count(filters, ids).facets,
-    /** How many have each value of each facet, of all that stand in a list: `all`, `cause:<id>` or `country:<code>`. */
+    /** The count of each value of each facet in a list: `all`, `cause:<id>` or `country:<code>`. */
     facetsOf: async (list: string): Promise<FacetCounts> => {
       const [facet = "", value = ""] = list.split(":");
       const filters = list === "all" ? noFilters : { ...noFilters, [facet]: value };
@@ -109,7 +109,7 @@ export function openBrowse(store: Queryable, { sortedMax = 5_000 } = {}) {
   };
 }
 
-/** The list that all matches stand in. */
+/** A list that contains all matches. */
 function listOf({ cause, country }: Filters): string {
   const causeId = cause?.trim().toLowerCase() ?? noCause;
   if (causeId !== noCause) return `cause:${causeId}`;
@@ -122,7 +122,7 @@ type ListWalk = { list: string; limit: number; offset: number };
 const firstWalk = 1_000;
 const walkMax = 64_000;
 
-/** Goes along a list until the page is full. */
+/** Walks along a list until the page is full. */
 async function walk(
   store: Queryable,
   sort: StoredSort,
@@ -155,7 +155,7 @@ const idsInOrder = (
     ? idsOf(store, byImpactSql, [list, limit, offset])
     : idsInList(store, list, { limit, offset });
 
-// SQL, for one JSON text instead of many rows.
+// SQL, to get one JSON text instead of many rows.
 
 /** Index: listings_by_impact. */
 const byImpactSql = `
@@ -167,7 +167,7 @@ const byImpactSql = `
     LIMIT ? OFFSET ?
   )`;
 
-/** SQLite takes this index only when it is told to. */
+/** SQLite uses this index only when told to. */
 const byNameSql = `
   SELECT json_group_array(nonprofit_id) AS ids
   FROM (
@@ -276,7 +276,7 @@ async function readRows(
   for (const row of JSON.parse(String(rows[0]?.["rows"])) as Row[]) columns.set(browseRow(row));
 }
 
-/** The lists of the directory in their `list_order`: where each nonprofit stands. Places count from 0. */
+/** The places of nonprofits in lists by `list_order`, counted from 0. */
 export type ListIndex = ReturnType<typeof openListIndex>;
 
 /** Places beyond this are on no page of the bundle. */
@@ -286,7 +286,7 @@ const foremost = { limit: entriesPerPage * staticPagesMax, offset: 0 };
 export function openListIndex(store: Queryable) {
   const browse = openBrowse(store);
   return {
-    /** How many of a list have each value of each facet. */
+    /** The count of each value of each facet in a list. */
     facets: browse.facetsOf,
     /** The places of these nonprofits in their lists, or in those of one kind; Infinity: on no page. */
     places: async (ids: readonly number[], kind?: "cause" | "country") => {
@@ -304,10 +304,10 @@ export function openListIndex(store: Queryable) {
   };
 }
 
-/** One of several parts of a list: those whose id leaves `residue` when divided by `parts`. */
+/** A part of a list: the ids that leave `residue` when divided by `parts`. */
 export type PartOfList = { list: string; parts: number; residue: number };
 
-/** Ids of a part of a list, ascending. One JSON text: fetching row by row takes several times as long. */
+/** Ids in a part of a list, ascending. One JSON text: fetching row by row takes several times as long. */
 export async function idsInPart(
   store: Queryable,
   { list, parts, residue }: PartOfList,
@@ -324,10 +324,10 @@ export async function idsInPart(
   return JSON.parse(String(rows[0]?.["ids"] ?? "[]")) as number[];
 }
 
-/** The newest change to anything in a part of a list. */
+/** The newest change in a part of a list. */
 export type NewestInPart = { list: string; residue: number; sequence: number };
 
-/** Which changes to ask about: after one sequence number, up to another. */
+/** The changes after one sequence number up to another. */
 export type ChangeSpan = { after: number; upTo: number };
 
 const touchedBy = {
@@ -340,8 +340,8 @@ const touchedBy = {
 };
 
 /**
- * The newest change of each part of all nonprofits, or of each cause, among those that stand in it or left it: the span
- * of changes is grouped by the id's residue of `parts`.
+ * The newest change of each part of all nonprofits, or of each cause, including nonprofits that left it. Parts are the
+ * residues of ids divided by `parts`.
  */
 export async function newestByPart(
   store: Queryable,
@@ -365,7 +365,7 @@ export async function newestByPart(
   }));
 }
 
-/** How many of a list stand in each of its parts, by residue; empty parts are left out. */
+/** The size of each part of a list, by residue; empty parts are left out. */
 export async function countsByPart(
   store: Queryable,
   list: string,

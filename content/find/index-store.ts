@@ -9,23 +9,23 @@ import { recordsById } from "#content/nonprofit/record-store.ts";
 import { comparedNumber, readOrgId } from "#content/register/org-id.ts";
 
 /**
- * A row of the index: the nonprofit's id in the low 32 bits and its standing above them. FTS5 yields matches in this
- * order, so that LIMIT ends the scan of a very common word early.
+ * A row of the index: the nonprofit's id in the low 32 bits and its rank above them. FTS5 returns matches in this order, so
+ * that LIMIT ends the scan of a very common word early.
  */
 export type RowId = number;
 
 export const nonprofitIdOf = (row: RowId): number => row % 2 ** 32;
 
-/** So many matches of a query are put in order; all others follow by their standing. */
+/** How many matches of a query are ranked; the others follow in row order. */
 export const orderedMax = 300;
-/** This many matches are looked at for their name. */
+/** How many matches are compared by name. */
 const namedMax = 80;
 const completionsMax = 16;
-/** Of a word on a list, in memory. */
+/** Estimated memory of a word in a list. */
 const wordBytes = 40;
 const wordsBytes = (words: readonly string[]): number => wordBytes * words.length;
 
-/** Looks up the full-text index. SQL, not drizzle: virtual tables and their functions are unknown to it. */
+/** Queries the full-text index. SQL, because drizzle does not know virtual tables and their functions. */
 export class SearchIndex {
   readonly #store: Queryable;
   readonly #counts = weighedCache<number>(1_000_000);
@@ -37,12 +37,12 @@ export class SearchIndex {
     this.#store = store;
   }
 
-  /** The foremost rows of each tier, at most `orderedMax`, and those that match `named` with their names. */
+  /** The first rows of each tier, at most `orderedMax`, and the matches of `named` with their names. */
   async tiers(tiers: readonly FtsMatch[], nameMatch: FtsMatch): Promise<Tiers> {
     return Tiers.parse(await this.#json(tiersSql, [JSON.stringify(tiers), nameMatch]));
   }
 
-  /** Rows that match and are not in `except`, by standing. */
+  /** Rows that match and are not in `except`, in row order. */
   async rest(
     match: FtsMatch,
     except: readonly RowId[],
@@ -51,12 +51,12 @@ export class SearchIndex {
     return Rows.parse(await this.#json(restSql, [match, JSON.stringify(except), limit, offset]));
   }
 
-  /** The nonprofits that match, at most so many, in no order. */
+  /** Ids of nonprofits that match, at most `most`, unordered. */
   async ids(match: FtsMatch, most: number): Promise<number[]> {
     return Rows.parse(await this.#json(idsSql, [match, most]));
   }
 
-  /** The ids of these nonprofits, each with the words of its filters and places. */
+  /** The ids of these nonprofits, each with its index words for filters and places. */
   async facets(ids: readonly number[]): Promise<[number, string][]> {
     return Facets.parse(await this.#json(facetsSql, [JSON.stringify(ids)]));
   }
@@ -65,7 +65,7 @@ export class SearchIndex {
     return z.number().parse(await this.#json(countSql, [match]));
   }
 
-  /** How many match each, `countedMax` at most, as of the last `forget` or later. */
+  /** The number of matches of each, at most `countedMax`; not older than the last `forget`. */
   async counts(matches: readonly FtsMatch[]): Promise<number[]> {
     const unknown = matches.filter((match) => !this.#counts.has(match));
     if (unknown.length > 0) {
@@ -75,7 +75,7 @@ export class SearchIndex {
     return matches.map((match) => this.#counts.get(match) ?? 0);
   }
 
-  /** Where the foremost that match each are, null where nothing matches, as of the last `forget` or later. */
+  /** The location of the first match of each, null if nothing matches; not older than the last `forget`. */
   async foremost(matches: readonly FtsMatch[]): Promise<(Location | null)[]> {
     const unknown = matches.filter((match) => !this.#foremost.has(match));
     if (unknown.length > 0) {
@@ -86,24 +86,24 @@ export class SearchIndex {
     return matches.map((match) => this.#foremost.get(match)?.location ?? null);
   }
 
-  /** The commonest words of profiles that begin so and are longer, at most 16, as of the last `forget` or later. */
+  /** The most common longer words with this prefix, at most 16; not older than the last `forget`. */
   async completions(beginning: string): Promise<string[]> {
     const cachedWords = this.#completions.get(beginning);
     if (cachedWords !== undefined) return cachedWords;
-    // Not the word itself: all of its rows would be counted.
+    // Exclude the word itself, because all of its rows would be counted.
     const args = [`${beginning}\u0001`, `${beginning}\u{10FFFF}`];
     const words = Words.parse(await this.#json(completionsSql, args));
     this.#completions.set(beginning, words);
     return words;
   }
 
-  /** The cause that most of the foremost matches are for first of all, if it is that of two in five and of three at least. */
+  /** The most common primary cause of the first matches, if at least two in five and at least three have it. */
   async causeOf(match: FtsMatch): Promise<string | null> {
     const [cause, count, all] = Cause.parse(await this.#json(causeSql, [match]));
     return cause !== null && all >= causeFrom && count >= causeShareMin * all ? cause : null;
   }
 
-  /** Words as they are written in profiles that begin so, as of the last `forget` or later. */
+  /** Words of profiles with this prefix, as written; not older than the last `forget`. */
   async wordsFrom(beginning: string): Promise<string[]> {
     const cachedWords = this.#words.get(beginning);
     if (cachedWords !== undefined) return cachedWords;
@@ -112,7 +112,7 @@ export class SearchIndex {
     return words;
   }
 
-  /** Forgets what it knows of words and places: the profiles changed. */
+  /** Forgets cached words and places, because profiles have changed. */
   forget(): void {
     this.#counts.clear();
     this.#completions.clear();
@@ -120,17 +120,17 @@ export class SearchIndex {
     this.#words.clear();
   }
 
-  /** Every statement answers one JSON text: fetching row by row takes several times as long. */
+  /** Every statement returns one JSON text: fetching row by row takes several times as long. */
   async #json(sql: string, args: readonly (string | number)[]): Promise<unknown> {
     const { rows } = await this.#store.raw.execute({ sql, args: [...args] });
     return JSON.parse(String(rows[0]?.["found"]));
   }
 }
 
-/** What a query is read with: the words of a directory, or of a part of it. */
+/** What reading a query needs: the words of a directory, or of a part of it. */
 export type WordsIndex = Pick<SearchIndex, "foremost" | "counts" | "completions">;
 
-/** A cache of its own cannot hold null. */
+/** A wrapper, because the cache cannot hold null. */
 type Foremost = { location: Location | null };
 
 const Rows = z.array(z.number());
@@ -143,7 +143,7 @@ const Tiers = z.object({
 export type Tiers = z.infer<typeof Tiers>;
 export type NameTier = Tiers["named"][number];
 
-/** Where a profile is that stands in a place of some name. */
+/** The location of a profile that matches a place's name. */
 export type Location = {
   city: string | null;
   region: string | null;
@@ -183,7 +183,7 @@ const tiersSql = `
     )
   ) AS found`;
 
-// The plus keeps the row ids from being looked up one by one.
+// The plus keeps SQLite from looking up the row ids one by one.
 const restSql = `
   SELECT json_group_array("row") AS found
   FROM (
@@ -205,7 +205,7 @@ const facetsSql = `
 
 const countSql = "SELECT count(*) AS found FROM search_index WHERE search_index MATCH ?";
 
-/** Of more matches than these it only matters that they are many: counting all of a common word takes a millisecond. */
+/** Counting stops here: beyond it, a word is simply common, and counting all of it takes a millisecond. */
 const countedMax = 1_000;
 
 const countsSql = `
@@ -246,7 +246,7 @@ const foremostSql = `
   ))) AS found
   FROM json_each(?)`;
 
-/** So many words of one beginning are looked at: all of them below some hundred thousand profiles. */
+/** How many words with one prefix are read: all of them in directories of up to some hundred thousand profiles. */
 const wordsMax = 20_000;
 
 const wordsSql = `
@@ -254,12 +254,12 @@ const wordsSql = `
   FROM (SELECT term FROM search_vocabulary WHERE term >= ? AND term < ? LIMIT ${wordsMax})`;
 
 const pagesPerMerge = 500;
-/** Who waits for the lock looks for it every 50 ms at most. */
+/** Other writers look for the lock at most every 50 ms. */
 const mergePauseMs = 30;
 
 /**
- * Merges the many parts that bulk writing leaves in the index into one, some pages at a time, so that other writers get
- * their turn. Searches take a quarter less time afterwards. Source: sqlite.org/fts5.html, "The 'merge' command".
+ * Merges the many segments that bulk writing leaves in the index, some pages at a time, so that other writers get their
+ * turn. Searches take a quarter less time afterwards. Source: sqlite.org/fts5.html, "The 'merge' command".
  */
 export async function mergeIndex(store: Store): Promise<void> {
   for (let pages = -pagesPerMerge, hasMore = true; hasMore; pages = pagesPerMerge) {
@@ -277,18 +277,18 @@ export async function mergeIndex(store: Store): Promise<void> {
   }
 }
 
-/** Numbers of other registers that are looked up have at least this many characters, and a digit. */
+/** The lengths of numbers of unknown registers that are looked up; they must contain a digit. */
 const numberLengthMin = 4;
 const numberLengthMax = 40;
-/** Registers that are not known may give one number to several. */
+/** Unknown registers may give one number to several organisations. */
 const namesakesMax = 20;
 
-/** Digits that stand alone may be words of a name, too: "1736 Family Crisis Center". */
+/** Digits alone may also be part of a name: "1736 Family Crisis Center". */
 const mayBeWord = (text: string): boolean => /^\d{1,8}$/.test(text.trim());
 
 /**
- * The nonprofit whose register number a query is, alone, if it passes the filters; null when the query is no number. An
- * unmistakable number that no one has gives nothing. Index: registrations_org_id, registrations_without_org_id.
+ * The nonprofit with the register number in a query, if it passes the filters; null when the query is no number. An
+ * unmistakable number that no one has gives an empty page. Index: registrations_org_id, registrations_without_org_id.
  */
 export async function numberedPage(
   store: Queryable,
@@ -311,7 +311,7 @@ export async function numberedPage(
   return number.isOrgId && !mayBeWord(q ?? "") ? { total: 0, ids: [], number: number.text } : null;
 }
 
-/** The number that a text is: an org-id, or one of a register that is not known, as it is compared. */
+/** Reads a text as a number in its comparison form: an org-id, or the number of an unknown register. */
 function numberIn(text: string, country: string | null): { text: string; isOrgId: boolean } | null {
   if (!/\d/.test(text) || text.length > numberLengthMax) return null;
   const orgId = readOrgId(text, countryCode(country ?? "") ?? undefined);
@@ -320,7 +320,7 @@ function numberIn(text: string, country: string | null): { text: string; isOrgId
   return number.length < numberLengthMin ? null : { text: number, isOrgId: false };
 }
 
-// SQL, not drizzle: one prepared statement on the way of every query with a digit in it.
+// SQL instead of drizzle, because every query with a digit runs this prepared statement.
 const byNumberSql = (condition: string) => `
   SELECT r.nonprofit_id AS id
   FROM registrations AS r
@@ -330,6 +330,6 @@ const byNumberSql = (condition: string) => `
 
 const withOrgId = byNumberSql("r.org_id = $number");
 
-/** In the very words of the index. */
+/** The exact expression of the index. */
 const withoutOrgId = byNumberSql(`r.org_id IS NULL AND
   upper(replace(replace(replace(replace(registration_number, ' ', ''), '-', ''), '/', ''), '.', '')) = $number`);

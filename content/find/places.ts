@@ -27,32 +27,32 @@ import { weighedCache } from "#content/runtime/cache.ts";
 import { cellWord } from "#content/nonprofit/filters.ts";
 import type { Location, SearchIndex } from "./index-store.ts";
 
-/** A place that a query names. */
+/** A place named in a query. */
 export type Place = {
-  /** As the directory writes it: "Honolulu", "Kenya". */
+  /** Its spelling in the directory: "Honolulu", "Kenya". */
   name: string;
   match: FtsMatch;
-  /** The places around it, the nearest first. */
+  /** The places that contain it, nearest first. */
   around: readonly Pick<Place, "name" | "match">[];
-  /** A country or a state of the United States: no ordinary word. */
+  /** True for a country or a state of the United States, which is no ordinary word. */
   isSure: boolean;
 };
 
-/** Words in a row that may name a place; `from` and `to` (exclusive) count words of the query. */
+/** Successive words that may name a place; `from` and `to` (exclusive) are positions in the query. */
 export type Span = {
   from: number;
   to: number;
   text: string;
-  /** "in Reading": the word before says that it is a place. */
+  /** "in Reading": the word before marks it as a place. */
   isExplicit: boolean;
-  /** May be a code: in capitals behind a word, when not all words are. */
+  /** It may be a code: capitals after another word, when not all words are in capitals. */
   isCode: boolean;
 };
 
 const beforePlaces = new Set(given.beforePlaces);
 const spanWordsMax = 3;
 
-/** Which words of a query to look up as places: those at its end and its start, and those after "in". */
+/** The words of a query to look up as places: those at its end and start, and those after "in". */
 export function placeSpans(words: readonly SearchWord[]): Span[] {
   const end = words.findLastIndex((word) => !optional.has(fold(textOf(word)))) + 1;
   const spans: Span[] = [];
@@ -64,7 +64,7 @@ export function placeSpans(words: readonly SearchWord[]): Span[] {
       spans.push(...(spanOf(words, from, from + length, isInPlace) ?? []));
     }
   }
-  // What was said to be a place comes first, then the end before the start, the longer before the shorter.
+  // Marked places come first, then the end before the start, and longer before shorter.
   return spans.sort(
     (a, b) => Number(b.isExplicit) - Number(a.isExplicit) || b.to - a.to || a.from - b.from,
   );
@@ -84,7 +84,7 @@ function spanOf(
   return [{ from, to, text, isExplicit, isCode }];
 }
 
-/** "Hawai'i" is one word, as places write it. */
+/** Join "Hawai'i" into one word, as place names do. */
 const placeText = ({ forms: [text = "", joined] }: SearchWord): string =>
   joined !== undefined && / \p{L}$/u.test(text) ? joined : text;
 
@@ -93,8 +93,8 @@ const isLoud = (text: string): boolean => text === text.toUpperCase();
 const emptyWord: SearchWord = { forms: [], prefix: false };
 
 /**
- * Places beside a place: those that end where it begins, and those that begin where it ends. Codes in any letter case: the
- * place has to be inside what they stand for.
+ * Possible places next to a place: those that end where it begins, or begin where it ends. Codes may have any letter case,
+ * because the first place must be inside what they stand for.
  */
 export const placesBeside = (
   words: readonly SearchWord[],
@@ -107,11 +107,11 @@ export const placesBeside = (
     .flatMap(([start, end]) => spanOf(words, start, end, false) ?? [])
     .map((span) => ({ ...span, isCode: span.from > 0 }));
 
-/** What a code behind a place may stand for. "in" and "or" are words unless they are in capitals. */
+/** The places that a code after a place may stand for. "in" and "or" count as codes only in capitals. */
 export const placesOfCodeBehind = (text: string): Place[] =>
   optional.has(fold(text)) && !isLoud(text) ? [] : placesOfCode(text);
 
-/** The spellings under which the index may keep a place: "St. Louis" is st louis and saint louis. */
+/** The spellings under which the index may have a place: "St. Louis" is st louis and saint louis. */
 export function placeSpellings(text: string): string[] {
   const foldedText = fold(text.replaceAll(/['’.]/g, ""));
   const bare = otherNames.get(foldedText) ?? foldedText;
@@ -120,14 +120,14 @@ export function placeSpellings(text: string): string[] {
   return spelling === bare ? [bare] : [bare, spelling];
 }
 
-/** Whatever is in a city, region, county or island of this name. */
+/** Matches everything in a city, region, county or island with this name. */
 export const placeNameMatch = ({ text }: Pick<Span, "text">): FtsMatch =>
   placeMatch(placeSpellings(text));
 
-/** Usual names of places that the directory has under another: "nyc". */
+/** Common names of places that the directory has under another name: "nyc". */
 const otherNames = new Map(Object.entries(given.otherPlaceNames));
 
-/** "St" and "Saint" in both directions, "N" and "North", and the like. */
+/** Replaceable words: "St" and "Saint" in both directions, "N" and "North", and the like. */
 const placeWords = new Map(
   [
     ["st", "saint"],
@@ -147,11 +147,11 @@ const placeWords = new Map(
 const states = new Map([...stateOf.values()].map((name) => [fold(name), name]));
 const codeLengthMax = 3;
 
-/** What a code in any letter case may stand for: a state of the United States first, then a country. */
+/** The places that a code may stand for, in any letter case: a state of the United States first, then a country. */
 export function placesOfCode(text: string): Place[] {
   if (text.length > codeLengthMax) return [];
   const state = stateOf.get(text.toUpperCase());
-  // A number among words is no country.
+  // A number among words is no country code.
   const country = /\d/.test(text) ? null : countryCode(text);
   return [
     ...(state === undefined ? [] : [{ ...regionPlace(state), around: [countryPlace("US")] }]),
@@ -159,11 +159,11 @@ export function placesOfCode(text: string): Place[] {
   ].map((place) => ({ ...place, isSure: true }));
 }
 
-/** The place that words name in full, from what the directory has in one of that name; null when it is none. */
+/** The place with this full name, using the location of a profile in it; null if there is none. */
 export function placeOf(text: string, foundLocation: Location | null): Place | null {
   const [usual = text] = placeSpellings(text);
   const country = usual.length <= codeLengthMax ? null : countryCode(usual);
-  // "Scotland" is another name of a country, but a region of its own.
+  // "Scotland" is another name of a country, but also a region of its own.
   const isPart = foundLocation !== null && fold(countryName(country) ?? "") !== fold(text);
   if (country !== null && !isPart) {
     const match = anyOf([placeMatch(placeSpellings(text)), filterMatch("country", country)]);
@@ -180,10 +180,10 @@ export function placeOf(text: string, foundLocation: Location | null): Place | n
   };
 }
 
-/** "Partners in hope": a usual word is a town only when that has so many codes. */
+/** A common word ("Partners in hope") counts as a town only with at least this many postal codes. */
 const codesOfUsualMin = 5;
 
-/** A town in which the directory has nothing; null for what is none of the postal codes' towns, or rather a word. */
+/** A town without any profile; null if no postal code names it, or it is rather a word. */
 export function unknownTown(text: string): Place | null {
   const [town] = townsNamed(text).sort((a, b) => b.codes - a.codes);
   const isWord = isKnownWord(text) && (town?.codes ?? 0) < codesOfUsualMin;
@@ -213,14 +213,14 @@ const countryPlace = (code: string) => ({
   match: filterMatch("country", code),
 });
 
-/** What is near a place: `match` is all of it, `kms` has the words of its cells with their distances, the nearest first. */
+/** What is near a place: `match` matches all of it, `kms` has the index words of its cells with distances, nearest first. */
 export type Nearby = {
   near: NonNullable<SearchAnswer["understood"]["near"]>;
   match: FtsMatch;
   kms: ReadonlyMap<string, number>;
 };
 
-/** What `near` asks for, else what `q` says, and what is left of `q`; null when neither names a place. */
+/** The place named by `near`, else by `q`, with the rest of `q`; null when neither names a place. */
 export function openNear(index: SearchIndex) {
   const cache = weighedCache<Nearby>(8_000_000, ({ kms }) => 120 * kms.size);
   return async (
@@ -229,7 +229,7 @@ export function openNear(index: SearchIndex) {
   ) => {
     const question = near === undefined ? placeIn(literal ? "" : (q ?? "")) : { near, q };
     if (question === null) return null;
-    // In words the likeliest place is meant. A client that sends the parameter is asked which.
+    // For a place in words, take the likeliest one. A client that sends the parameter is asked which one it means.
     const margin = near === undefined ? 1 : timesAsMuch;
     const key = `${version} ${within_km} ${margin} ${question.near}`;
     const nearby = cache.get(key) ?? (await nearbyOf(index, question.near, within_km, margin));
@@ -242,12 +242,12 @@ const nearAtEnd = new RegExp(String.raw`^(.*?)\b(?:${given.beforeNear.join("|")}
 
 function placeIn(text: string): { near: string; q: string | null } | null {
   const [, rest = "", near] = nearAtEnd.exec(text) ?? [];
-  // "Near Indiana" is not near Indiana, Pennsylvania.
+  // "Near Indiana" does not mean Indiana, Pennsylvania.
   if (near === undefined || states.has(fold(near)) || countryCode(near) !== null) return null;
   return { near, q: rest.trim() || null };
 }
 
-/** A place is meant when it weighs so many times as much as any other of its name. */
+/** A place is chosen if it weighs this many times as much as any other with its name. */
 const timesAsMuch = 10;
 const choicesMax = 6;
 
@@ -259,7 +259,7 @@ async function nearbyOf(
 ): Promise<Nearby> {
   const places = placesNamed(text);
   const profiles = await index.counts(places.map(townMatch));
-  // Its codes tell how big a town is, its profiles how likely it is meant here.
+  // Postal codes show the size of a town, profiles how likely it is meant here.
   const orderedPlaces = places
     .map((place, at) => ({ place, weight: place.codes * (1 + (profiles[at] ?? 0)) }))
     .sort((a, b) => b.weight - a.weight);
@@ -282,7 +282,7 @@ async function nearbyOf(
 const labelOf = ({ name, region, country_code }: PostalPlace): string =>
   `${name}, ${region || countryName(country_code)}`;
 
-/** A British town is found by its country: its region is England or none, not the county that the postal table names. */
+/** A British town is matched by its country: its region in profiles is England or empty, not the postal table's county. */
 const townMatch = ({ name, region, country_code }: PostalPlace) =>
   allOf([
     placeMatch(placeSpellings(name)),
@@ -291,7 +291,7 @@ const townMatch = ({ name, region, country_code }: PostalPlace) =>
 
 const placeWordsMax = 6;
 
-/** The codes or towns of a text, which may end with what they are in: "Portland, Maine", "Portland ME", "W12 Ireland". */
+/** The postal codes or towns in a text, which may end with what contains them: "Portland, Maine", "W12 Ireland". */
 function placesNamed(text: string): PostalPlace[] {
   const words = text.split(/[\s,]+/).slice(0, placeWordsMax);
   for (let length = words.length; length > 0; length--) {
@@ -306,7 +306,7 @@ function placesNamed(text: string): PostalPlace[] {
   return [];
 }
 
-/** What to send for a place that is not known, or which of several; null for one that is known. */
+/** The note for an unknown or ambiguous place; null for a known one. */
 export function nearNote({ name, choices }: Nearby["near"]): string | null {
   if (choices === undefined) return null;
   return choices.length === 0
@@ -314,7 +314,7 @@ export function nearNote({ name, choices }: Nearby["near"]): string | null {
     : `"${name}" is several places. Send one of these as near: ${choices.join("; ")}.`;
 }
 
-/** How far nonprofits are, by their ids: to a tenth below ten kilometres. */
+/** Distances of nonprofits in km, by id, with one decimal below ten. */
 export async function distancesOf(index: SearchIndex, { kms }: Nearby, ids: readonly number[]) {
   const distances: Record<string, number> = {};
   for (const [id, words] of await index.facets(ids)) {

@@ -26,12 +26,12 @@ import causes from "#content/editorial/causes.json";
 import nearNames from "#content/editorial/near-name-words.json";
 import given from "#content/editorial/search-words.json";
 
-/** One thing to look for. Every form of it is as good as the other: "co-op" is also "coop". */
+/** One thing to look for. Its forms are equivalent: "co-op" is also "coop". */
 export type SearchWord = {
   forms: readonly string[];
-  /** The last word of a query may be half typed: whatever begins with it matches as well. */
+  /** The last word of a query may be incomplete: words that begin with it match as well. */
   prefix: boolean;
-  /** What else matches, never half typed: other spellings, names of which it may be the initials. */
+  /** What else matches, except by prefix: other spellings, names of which it may be the initials. */
   also?: readonly FtsMatch[];
 };
 
@@ -41,18 +41,18 @@ const formLengthMax = 100;
 /** A run of letters and digits; an apostrophe, stop, ampersand or hyphen inside joins. Linear on any text. */
 const wordPattern = /[\p{L}\p{N}][\p{L}\p{N}\p{M}]*(?:['’‘`.&-][\p{L}\p{N}][\p{L}\p{N}\p{M}]*)*/gu;
 const joiner = /['’‘`ʻʼ.&-]/g;
-/** Other signs that people and keyboards write for an apostrophe, an okina among them: none of them ends a word. */
+/** Characters used as an apostrophe, including the okina: none of them ends a word. */
 const apostrophes = /[ʻʼ‘`´]/g;
 const quotes = /["“”„«»]/g;
 
-/** The words and quoted phrases of a text that a person typed, at most 16, each once. */
+/** The distinct words and quoted phrases of a typed text, at most 16. */
 export const searchWords = (text: string): SearchWord[] => [
   ...new Map(typedWords(text).map((word) => [fold(word.forms.join("|")), word])).values(),
 ];
 
 /**
- * The words and quoted phrases of a text as they were typed, at most 16; some may be there twice. An unclosed quote is no
- * quote. A text without letters and digits has no words.
+ * The words and quoted phrases of a text as typed, at most 16, possibly repeated. An unclosed quote is ignored. A text
+ * without letters and digits has no words.
  */
 export function typedWords(text: string): SearchWord[] {
   const parts = text.toWellFormed().replaceAll(apostrophes, "'").split(quotes);
@@ -78,14 +78,14 @@ export function typedWords(text: string): SearchWord[] {
   }));
 }
 
-/** A single Latin letter or digit begins too much to mean anything. */
+/** A single Latin letter or digit begins too many words. */
 const mayBeHalfTyped = (word: string): boolean => word.length > 1 || word > "\u007F";
 
 function formsOf(word: string): string[] {
   const head = word.slice(0, formLengthMax);
   const withSpaces = head.replaceAll(joiner, " ").trim();
   const withoutJoiners = head.replaceAll(joiner, "");
-  // An okina counts as a letter where a profile has one.
+  // Where a profile has an okina, it counts as a letter.
   const forms = /[ʻʼ]/.test(head)
     ? [withSpaces, withoutJoiners, head]
     : [withSpaces, withoutJoiners];
@@ -93,30 +93,27 @@ function formsOf(word: string): string[] {
 }
 
 /**
- * What must match, as FTS5 reads it. Made here alone: every word stands in quotes, so no text is a syntax error.
- * Source: sqlite.org/fts5.html, "Full-text query syntax".
+ * An FTS5 query. Only these functions make them, with every word in quotes, so that no text is a syntax error. Source:
+ * sqlite.org/fts5.html, "Full-text query syntax".
  */
 export type FtsMatch = string;
 
-/** Words in this order, next to each other; with `prefix`, anything that begins with the last one matches as well. */
+/** Adjacent words in this order; with `prefix`, the last one may be the beginning of a word. */
 export const phrase = (text: string, prefix = false): FtsMatch =>
   `"${text.replaceAll('"', '""')}"${prefix ? "*" : ""}`;
 
 export const allOf = (matches: readonly FtsMatch[]): FtsMatch => joinMatches(matches, " AND ");
 export const anyOf = (matches: readonly FtsMatch[]): FtsMatch => joinMatches(matches, " OR ");
-/** In the name, or in its initials: the words of `facets` are none that a text can hold. */
+/** Matches in the name or its initials; no text can contain the words of `facets`. */
 export const inName = (match: FtsMatch): FtsMatch => `({name facets} : ${match})`;
 
-/** A word that was typed twice is looked for once. */
+/** Use a repeated word only once. */
 const joinMatches = (matches: readonly FtsMatch[], operator: string): FtsMatch => {
   const different = [...new Set(matches)];
   return different.length === 1 ? (different[0] ?? "") : `(${different.join(operator)})`;
 };
 
-/**
- * Matches one word in any of its forms; a half-typed one also by `completions`, or by all that begins with it when they are
- * null.
- */
+/** Matches one word in any of its forms; an incomplete word also by `completions`, or by prefix if they are null. */
 export function wordMatch(
   { forms, prefix, also = [] }: SearchWord,
   completions: readonly string[] | null,
@@ -130,9 +127,9 @@ export function wordMatch(
 }
 
 /**
- * The half-typed word in the form in which the directory's words are kept, when what it may become is to be looked up;
- * null when there is none. The index matches beginnings of stems: "communi" begins none, for "community" is kept as
- * "commun". It keeps beginnings of two and three letters apart, for which that is quick and right.
+ * The incomplete word to look up completions for, in the form of the directory's words; null if there is none. The index
+ * matches prefixes of stems, so "communi" matches nothing: "community" is stored as "commun". Prefixes of two and three
+ * letters need no look-up, because the index stores them itself.
  */
 export function halfTypedWord(words: readonly SearchWord[]): string | null {
   const last = words.find(({ prefix }) => prefix);
@@ -144,19 +141,19 @@ export function halfTypedWord(words: readonly SearchWord[]): string | null {
 
 const keptBeginningMax = 3;
 
-/** Everything in a city or region of this name, in any spelling of it. */
+/** Matches everything in a city or region with one of these names. */
 export const placeMatch = (spellings: readonly string[]): FtsMatch =>
   anyOf(spellings.map((name) => phrase(placeWord(name))));
 
-/** What has this value, as `wantedBy` has it. */
+/** Matches what has this value, in the form of `wantedBy`. */
 export const filterMatch = (filter: FilterName, value: string): FtsMatch =>
   phrase(filterWord(filter, value));
 
-/** What registers, or its causes, say is of one of these kinds. */
+/** Matches of these kinds of organisation, according to registers or causes. */
 export const kindMatches = (codes: readonly string[]): FtsMatch[] =>
   codes.map((code) => phrase(kindWord(code)));
 
-/** What passes these filters, each to be met; null when nothing can. */
+/** Matches of these filters, all of which must hold; null when nothing can match. */
 export function filterMatches(filters: Filters): FtsMatch[] | null {
   const matches = givenFilters(filters).map(([filter, text]) => {
     const value = wantedBy(filter, text);
@@ -165,18 +162,18 @@ export function filterMatches(filters: Filters): FtsMatch[] | null {
   return matches.every((match) => match !== null) ? matches : null;
 }
 
-/** Names of which these letters are the initials, or the first of them. */
+/** Matches names whose initials begin with these letters. */
 export const initialsMatch = (letters: string): FtsMatch => phrase(initialsWord(letters), true);
 
-/** Words that names have or leave out, and people with them. */
+/** Words that names and searches have or omit. */
 export const optional: ReadonlySet<string> = new Set(given.optional);
 
 const organisationWords: ReadonlySet<string> = new Set(given.organisations);
 const askingWords: ReadonlySet<string> = new Set(given.asking);
 
 /**
- * The words that say what is looked for: "I need help with", and beside a place any word for an organisation, say nothing.
- * Without a place, all when there are no others.
+ * The words that say what is looked for. "I need help with" and, beside a place, words for organisations are dropped;
+ * without a place, all words are kept if nothing else is left.
  */
 export function asking(words: readonly SearchWord[], isInPlace: boolean): readonly SearchWord[] {
   const ofKinds = kindsIn(words).flatMap(({ from, to }) => words.slice(from, to));
@@ -194,23 +191,23 @@ export function asking(words: readonly SearchWord[], isInPlace: boolean): readon
 export const isPhrase = ({ forms }: SearchWord): boolean =>
   forms.length === 1 && (forms[0] ?? "").includes(" ");
 
-/** A word as it was typed. */
+/** A word as typed. */
 export const textOf = ({ forms }: SearchWord): string => forms[0] ?? "";
 
-/** The words that a match must have: names leave "the", "of" or "Inc" out, and people do. All, when there are no others. */
+/** The words that a match must have, without "the", "of" or "Inc", which people omit; all if no others are left. */
 export function needed(words: readonly SearchWord[]): readonly SearchWord[] {
   const tellingWords = words.filter((word) => !optional.has(fold(textOf(word))));
   return tellingWords.length > 0 ? tellingWords : words;
 }
 
-/** A name or query in the form in which they are compared: folded, without words that people leave out. */
+/** A name or query for comparison: folded, without words that people omit. */
 export function tellingText(text: string): string {
   const words = fold(text).split(" ");
   const tellingWords = words.filter((word) => !optional.has(word));
   return (tellingWords.length > 0 ? tellingWords : words).join(" ");
 }
 
-/** Words that mean the same, by each of them: "st", "ste" and "saint". */
+/** Words with the same meaning, by each of them: "st", "ste" and "saint". */
 const sameWords = new Map(
   [...Map.groupBy(Object.entries(nearNames.spelled), ([, long]) => long)].flatMap(
     ([long, pairs]) => {
@@ -223,8 +220,8 @@ const sameWords = new Map(
 const compounds = new Map(given.compounds.map((pair) => [pair.replace(" ", ""), pair]));
 
 /**
- * With what else the words match: "saint" for "st", "food bank" for "foodbank", initials for what may be an acronym: a
- * word in capitals among others, or one that is `alone` and in capitals or without vowels.
+ * Adds what else the words match: "saint" for "st", "food bank" for "foodbank", and initials for a possible acronym: a word
+ * in capitals among others, or one that is `alone` and in capitals or without vowels.
  */
 export function withForms(
   words: readonly SearchWord[],
@@ -249,7 +246,7 @@ function isAcronym(text: string, isShouted: boolean, alone: boolean): boolean {
   return alone && !/[aeiouy]/i.test(text);
 }
 
-/** Words by which people name a cause: its name, and those that editors chose. */
+/** Names of causes: their own, and words chosen by editors. */
 const causeNames = new Map(
   causes.flatMap(({ id, name }) => [
     [tellingText(name), id] as const,
@@ -260,13 +257,13 @@ const causeNames = new Map(
 );
 const phraseWordsMax = 4;
 
-/** The cause that words name, or null: "clean water", "food banks". Of several the one with the longest name. */
+/** The cause that words name, for example "clean water" or "food banks"; null if none. The longest name wins. */
 export function causeOf(words: readonly SearchWord[]): string | null {
   const named = spansOf(words).flatMap(({ text }) => causeNames.get(text) ?? []);
   return named[0] ?? null;
 }
 
-/** Words as names of kinds are compared: "food banks" is food bank, while "aids" is no aid. */
+/** A text for comparing names of kinds, in the singular: "food banks" is food bank, but "aids" is not aid. */
 const singular = (text: string): string =>
   tellingText(text)
     .split(" ")
@@ -280,10 +277,10 @@ const kindsByWords = new Map(
 );
 const kindWords = new Set([...kindsByWords.keys()].flatMap((words) => words.split(" ")));
 
-/** Whether a word, folded, is one of which names of kinds are made. */
+/** Whether a folded word is part of the name of a kind. */
 export const isOfKind = (word: string): boolean => kindWords.has(singular(word));
 
-/** What is written of a kind in English texts, without what holds another of these. */
+/** Words for each kind in English texts, without those that contain another of them. */
 const textsByKind = new Map(
   allKinds.map(({ words, codes }) => [
     codes,
@@ -294,10 +291,10 @@ const textsByKind = new Map(
 );
 export const textsOf = ({ codes }: Kind): readonly string[] => textsByKind.get(codes) ?? [];
 
-/** Words next to each other that name a kind of organisation, `from` and `to` (exclusive) as places among the words. */
+/** Successive words that name a kind of organisation; `from` and `to` (exclusive) are positions. */
 export type NamedKind = { from: number; to: number; kind: Kind };
 
-/** The kinds that words name, each word once: the longest names first. */
+/** The kinds that words name, longest names first; each word is used once. */
 export function kindsIn(words: readonly SearchWord[]): NamedKind[] {
   const usedPlaces = new Set<number>();
   return spansOf(words).flatMap(({ from, to, text }) => {
@@ -309,7 +306,7 @@ export function kindsIn(words: readonly SearchWord[]): NamedKind[] {
   });
 }
 
-/** Runs of words as they were typed, folded, the longest first. */
+/** Runs of successive words, folded, longest first. */
 const spansOf = (words: readonly SearchWord[]): { from: number; to: number; text: string }[] =>
   Array.from({ length: phraseWordsMax }, (_, at) => phraseWordsMax - at).flatMap((length) =>
     words.slice(length - 1).map((_, from) => {
@@ -318,7 +315,7 @@ const spansOf = (words: readonly SearchWord[]): { from: number; to: number; text
     }),
   );
 
-/** Neighbouring words written as one, with where the first of them stands: "food bank" is also "foodbank". */
+/** Adjacent words joined, with the position of the first: "food bank" is also "foodbank". */
 export const joinedPairs = (words: readonly SearchWord[]): { at: number; text: string }[] =>
   words.slice(1).flatMap((word, at) => {
     const before = words[at] ?? word;
@@ -339,7 +336,7 @@ export const withPair = (
 /** One long text: a Set would take 10 MB in each thread, and few words of a query are looked up. */
 const frequent = ` ${[english, french, spanish].map(fold).join(" ")} `;
 
-/** Whether each word of a text is right as it is: one of the 10,000 most frequent of English, French or Spanish, or of a kind. */
+/** Whether all words are surely right: among the 10,000 most frequent of English, French or Spanish, or in a kind. */
 export const isKnownWord = (text: string): boolean =>
   fold(text)
     .split(" ")
@@ -357,7 +354,7 @@ const knownValues: { readonly [Name in FilterName]?: ReadonlyMap<string, string>
   ),
 };
 
-/** Values that no nonprofit can have, and regions that are nearly a known one, each with the known values nearest to it. */
+/** Filter values that no nonprofit can have, and regions that are nearly a known one, each with the nearest known values. */
 export const unknownValues = (filters: FilterParameters) =>
   givenFilters(filters).flatMap(([filter, value]) => {
     const [wantedValue, values = byText([])] = [wantedBy(filter, value), knownValues[filter]];
@@ -376,6 +373,6 @@ export const unknownValues = (filters: FilterParameters) =>
 
 const howToName = "GET /api/causes lists causes; send a country by its name or ISO 3166 code.";
 
-/** What to say of an answer with so many nonprofits: null when there are some, or all values may be right. */
+/** The note for an answer with this many nonprofits: null if there are any, or if all values may be right. */
 export const unknownNote = (filters: FilterParameters, total: number): string | null =>
   (total > 0 ? [] : unknownValues(filters)).map(({ message }) => message).join(" ") || null;

@@ -11,21 +11,21 @@ import {
 import { type FtsMatch, allOf, anyOf, inName, tellingText, textOf } from "./query.ts";
 import { besidePlace, type Reading } from "./reading.ts";
 
-/** A page of what was found: `matching` of the `total` have all of the words, and these come first. */
+/** A page of results: the first `matching` of the `total` have all words. */
 export type RankedPage = { total: number; matching: number; ids: number[] };
 
 export type RankingQuery = {
-  /** What every result must match as well. */
+  /** What every result must match too. */
   filters: readonly FtsMatch[];
-  /** What was typed when the words are a guess: the names nearest to it stand first. Null when they are not. */
+  /** The typed text if the words are corrected: the names nearest to it come first. Null if they are not. */
   typedText: string | null;
   limit: number;
   offset: number;
 };
 
 /**
- * All that is found: the foremost of it in order, and how many they are when there are no others. The first `matching` of
- * it have all of the words; null: all of it.
+ * All results: the first ones in order, and their number if there are no others. The first `matching` have all words; null:
+ * all do.
  */
 export type CandidateSet = {
   match: FtsMatch;
@@ -37,8 +37,8 @@ export type CandidateSet = {
 const noMatch = '""';
 
 /**
- * What has all of the words; null when nothing has. Names with all of the words come first, wherever they are, then what is
- * of the kind that the words name. Of a place alone, what is there comes first.
+ * Results with all words; null if there are none. First names with all words, anywhere; then organisations of the kind that
+ * the words name. If the query is only a place, what is in it comes first.
  */
 export async function withAllWords(
   index: SearchIndex,
@@ -51,18 +51,18 @@ export async function withAllWords(
     const inside = matcher({ ...reading, placeAlone: true }, query.filters)();
     const { tiers } = await index.tiers([inside, matchOf()], noMatch);
     const placeSet = found({ tiers }, matchOf(), []);
-    // Names with its words are no answer where nothing is in the place.
+    // If nothing is in the place, names elsewhere with its words do not count as matches.
     return placeSet && tiers[0]?.length === 0 ? { ...placeSet, matching: 0 } : placeSet;
   }
   const there = matcher({ ...reading, placeAlone: reading.placeSaid }, query.filters);
   const match = matchOf(allOf(otherWords.map((word) => word.match)));
   const inNames = matchOf(inName(allOf(otherWords.map((word) => word.asName))));
   const inside = there(allOf(otherWords.map((word) => word.match)));
-  // Without a kind this is what is in names.
+  // Without a kind, this equals the names.
   const kinds = otherWords.some((word) => word.match !== word.asName)
     ? [there(allOf(otherWords.map((word) => word.ofKind)))]
     : [];
-  // "Water in Kenya": of what is there, names that say water tell more than texts that mention it.
+  // "Water in Kenya": among what is there, a name with "water" says more than a text that mentions it.
   const isPlain = reading.placeSaid && kinds.length === 0;
   const exactNames = isPlain ? [there(inName(allOf(otherWords.map((word) => word.asName))))] : [];
   const tierMatches = [...new Set([...kinds, ...exactNames, inside, match])];
@@ -73,8 +73,8 @@ export async function withAllWords(
 }
 
 /**
- * What has the rarest of the words, all but one of them, or the cause, behind `all` of them; null when nothing is. Rare
- * words tell more than common ones, so what has the rarer comes first.
+ * Results with the rarest of the words, with all but one, or of the cause, after `all` of them; null if there are none. Rare
+ * words say more, so results with rarer words come first.
  */
 export async function withSomeWords(
   index: SearchIndex,
@@ -95,22 +95,22 @@ export async function withSomeWords(
   return candidates && { ...candidates, matching: all?.count ?? 0 };
 }
 
-/** `first` stands before the rows of the tiers, the last of which holds all. */
+/** `first` comes before the rows of the tiers; the last tier contains all. */
 function found(
   { tiers }: { tiers: readonly (readonly RowId[])[] },
   match: FtsMatch,
   first: readonly RowId[],
 ): CandidateSet | null {
   const count = tiers.at(-1)?.length ?? 0;
-  // A set keeps the order in which rows were first put in.
+  // A set keeps the order in which rows were added.
   const head = [...new Set([...first, ...tiers.flat()])];
   if (count === 0) return null;
   return { match, head, count: count < orderedMax ? count : null, matching: null };
 }
 
 /**
- * What has any of the matches, in the place and with the filters; without any, all in the place. Names with all of the
- * words and the place among them match wherever they are.
+ * Restricts matches to the place and filters; without matches, everything in the place. Names with all words, the place
+ * included, match anywhere.
  */
 function matcher({ words, place, placeAlone }: Reading, filters: readonly FtsMatch[]) {
   const names =
@@ -122,12 +122,12 @@ function matcher({ words, place, placeAlone }: Reading, filters: readonly FtsMat
   };
 }
 
-/** So many words are also tried without each one of them: it may be a mistake. */
+/** Up to this many words are also tried with each one left out, because it may be a mistake. */
 const leftOutMax = 6;
 
 /**
- * All known words, then all but one, then the rarer half of them, and so on to the rarest, which all of these but the second
- * have. Where a word is unknown, the others have to be in the name: what only mentions them says nothing.
+ * Matches in order: all known words, all but one, then the rarer half, and so on to the rarest. If a word is unknown, the
+ * others must be in the name, because merely mentioning them says nothing.
  */
 function rarest(words: readonly FtsMatch[], counts: readonly number[]): FtsMatch[] {
   const byCount = words
@@ -148,11 +148,11 @@ function rarest(words: readonly FtsMatch[], counts: readonly number[]): FtsMatch
   return isWhole ? all : all.map(inName);
 }
 
-/** All but one. Where that is the rarest, the others have to be in the name: texts of the rich hold most common words. */
+/** All words but one. Without the rarest, the others must be in the name: long texts have most common words. */
 const withoutOne = (matches: readonly FtsMatch[], at: number): FtsMatch =>
   at === 0 ? inName(allOf(matches.slice(1))) : allOf(matches.toSpliced(at, 1));
 
-/** The page that is asked for. */
+/** The requested page. */
 export async function pageOf(
   index: SearchIndex,
   { match, head, count, matching }: CandidateSet,
@@ -168,14 +168,14 @@ export async function pageOf(
 }
 
 /**
- * First the name that is the text as it was typed, then those that begin with it or have it as their initials, then those
- * with all of the words, the place included, then those with all but the place; in each, the shorter names first.
+ * Orders names: first the typed text itself, then names that begin with it or have it as initials, then those with all words
+ * including the place, then those with all but the place; shorter names first.
  */
 function byName(nameTiers: readonly NameTier[], reading: Reading): RowId[] {
   const typedText = tellingText(reading.words.map((word) => textOf(word.searchWord)).join(" "));
   const words = typedText.split(" ");
   const restWords = besidePlace(reading).map((word) => fold(textOf(word.searchWord)));
-  // "Food in Hilo": a name elsewhere that only has these words follows what is there.
+  // "Food in Hilo": names elsewhere with these words come after what is there.
   const farthest = reading.placeSaid ? 1 : Infinity;
   const nearness = (name: string, original: string) => {
     if (name === typedText) return 0;

@@ -44,8 +44,8 @@ import {
 } from "./places.ts";
 
 /**
- * A word that a match must have, as it was typed and as what it matches: anywhere, in a name, and in a name or by the kind
- * of organisation that it names. `inPlace`: it names the place.
+ * A word that a match must have: as typed, and what it matches anywhere, in a name, and in a name or by the kind of
+ * organisation that it names. `inPlace`: it is part of the place.
  */
 export type ReadWord = {
   searchWord: SearchWord;
@@ -56,9 +56,9 @@ export type ReadWord = {
 };
 
 /**
- * How a query is understood. `placeSaid`: a word before the place says that it is one, so that a name with these words
- * elsewhere follows what is there. `placeAlone`: whatever is there is asked for ("charities in Reading"), so that such a
- * name is no answer. `cause`: what is of this cause counts as related.
+ * How a query is understood. `placeSaid`: a word before the place marks it, so that names with these words elsewhere come
+ * later. `placeAlone`: everything there is wanted ("charities in Reading"), so that such names do not count. `cause`:
+ * profiles with this cause count as related.
  */
 export type Reading = {
   words: readonly ReadWord[];
@@ -68,11 +68,11 @@ export type Reading = {
   cause: FtsMatch | null;
 };
 
-/** The words that do not name the place. */
+/** The words that are not part of the place. */
 export const besidePlace = ({ words }: Reading): ReadWord[] =>
   words.filter(({ inPlace }) => !inPlace);
 
-/** Words as they stand: no place, no other spelling. */
+/** Reads words literally, without places and other spellings. */
 export async function literalReading(
   index: SearchIndex,
   words: readonly SearchWord[],
@@ -94,7 +94,7 @@ export async function readingOf(
   const neededWords = needed(words);
   const pairs = joinedPairs(neededWords);
   const pairMatches = pairs.map(({ text }) => phrase(text));
-  // All at once what is asked for one after the other below.
+  // Look up at once what the code below looks up one by one.
   await index.foremost([...placeSpans(words).map(placeNameMatch), ...pairMatches]);
   const span = await placeIn(index, words);
   const placeWords = new Set(span === null ? [] : words.slice(span.from, span.to));
@@ -127,7 +127,7 @@ export async function readingOf(
   };
 }
 
-/** Lets words that name a kind of organisation match its other names, and what registers say is of the kind. */
+/** Lets words that name a kind of organisation match its other names and its register codes. */
 function withKinds(words: readonly ReadWord[]): ReadWord[] {
   const result = [...words];
   for (const { from, to, kind } of kindsIn(words.map(({ searchWord }) => searchWord))) {
@@ -143,8 +143,8 @@ function withKinds(words: readonly ReadWord[]): ReadWord[] {
 }
 
 /**
- * The reading by which profiles of the same cause in the place count as near: the one that the words name, or that of most
- * profiles with these words. Null without a place or a cause.
+ * The reading by which profiles in the place with the same cause count as related: the cause that the words name, or that
+ * most profiles with these words have. Null without a place or a cause.
  */
 export async function causeReading(index: SearchIndex, reading: Reading): Promise<Reading | null> {
   const otherWords = besidePlace(reading);
@@ -157,7 +157,7 @@ export async function causeReading(index: SearchIndex, reading: Reading): Promis
   return id === null ? null : { ...reading, cause: filterMatch("cause", id) };
 }
 
-/** What a half-typed one among the words may become; null when it is not looked up. */
+/** Completions of an incomplete word; null if they are not looked up. */
 async function completionsOf(index: WordsIndex, words: readonly SearchWord[]) {
   const beginning = halfTypedWord(words);
   return beginning === null ? null : index.completions(beginning);
@@ -165,7 +165,7 @@ async function completionsOf(index: WordsIndex, words: readonly SearchWord[]) {
 
 type FoundPlace = { place: Place; from: number; to: number; isExplicit: boolean };
 
-/** The place that the words name, with the larger and smaller ones beside it: "Portland, Maine, USA". */
+/** The place that the words name, with larger and smaller places next to it: "Portland, Maine, USA". */
 async function placeIn(
   index: WordsIndex,
   words: readonly SearchWord[],
@@ -175,7 +175,7 @@ async function placeIn(
   return match === null ? null : widened(index, words, match);
 }
 
-/** What a code at the end stands for, when a place inside that stands before it: "portland me". */
+/** The place of a code at the end, if a place inside it comes before: "portland me". */
 async function codeAfterPlace(
   index: WordsIndex,
   words: readonly SearchWord[],
@@ -189,7 +189,7 @@ async function codeAfterPlace(
   return null;
 }
 
-/** With all places beside it that are inside it or around it. */
+/** Adds all adjacent places that are inside the place or contain it. */
 async function widened(
   index: WordsIndex,
   words: readonly SearchWord[],
@@ -213,7 +213,7 @@ async function widened(
   });
 }
 
-/** The first of the spans that is a place; beside another one, the first that is a place inside it. */
+/** The first span that is a place; with `outer`, the first that is a place inside it. */
 async function firstPlace(
   index: WordsIndex,
   spans: readonly Span[],
@@ -244,28 +244,28 @@ const isMeant = async (
     ? isExplicit || to - from > 1 || place.isSure || (await isRatherPlace(index, text, place))
     : (await index.foremost([allOf([place.match, outer.match])]))[0] !== null;
 
-/** Whether more profiles are in the place than use the word: Reading is a town, and reading is none. */
+/** Whether more profiles are in the place than use the word: Reading is a town, "reading" is not. */
 async function isRatherPlace(index: WordsIndex, text: string, { match }: Place): Promise<boolean> {
   const [used = 0, there = 0] = await index.counts([phrase(text), match]);
   return there >= used;
 }
 
-/** Other words at most for one that no profile has. */
+/** The most replacements for a word that no profile has. */
 const otherWordsMax = 4;
-/** A word of so many profiles is right, unless one that is a single slip away has a hundred times as many: CHRUCH. */
+/** From so many profiles on a word is right, unless one a single slip away has a hundred times as many: CHRUCH. */
 const rightFrom = 2;
 const timesAsMany = { unknown: 10, known: 100 };
-/** More than these no word has a hundred times as often as far as is counted. */
+/** With more profiles than this, no other word can count a hundred times as many. */
 const rareMax = 10;
-/** Unknown words that are looked up at most, the rarest first: each takes some milliseconds. */
+/** The most unknown words to look up, rarest first: each takes some milliseconds. */
 const correctedMax = 3;
 
-/** What was taken for what, as typed and as looked for. */
+/** A corrected word: as typed, and as searched. */
 export type Correction = { typed: string; meant: string };
 
 /**
- * Other words of the directory for those that (almost) no profile has and that are no usual words, or null when each is
- * right or nothing is near.
+ * Replacements for words that (almost) no profile has and that are not common words; null if all are right or nothing is
+ * near.
  */
 export async function corrected(
   index: SearchIndex,
@@ -292,7 +292,7 @@ export async function corrected(
     const [best] = candidates;
     if (best === undefined && initials.length === 0) continue;
     if (best !== undefined) corrections.push({ typed: textOf(word), meant: best });
-    // The likeliest stands first: places are looked for by it.
+    // The likeliest comes first: places are looked up by it.
     replacements.set(word, {
       forms: [...candidates, ...word.forms],
       prefix: false,
@@ -307,7 +307,7 @@ export async function corrected(
       };
 }
 
-/** Words or pairs of words that may be meant by one that is unknown, the likeliest first. */
+/** Words or pairs of words that may be meant by an unknown word, likeliest first. */
 async function meantBy(index: SearchIndex, text: string, count: number): Promise<string[]> {
   const isUnknown = count < rightFrom;
   const least = count * (isUnknown ? timesAsMany.unknown : timesAsMany.known);

@@ -42,7 +42,7 @@ export type SearchPage = {
   ids: number[];
   /** Ids of all matches, if asked for; one more than `matchesMax` when there are more. */
   matches?: number[];
-  /** How far each is from the place that the search is near, by id, in kilometres. */
+  /** Distances from the place of the search in km, by id. */
   distances?: Readonly<Record<string, number>>;
 } & Pick<SearchAnswer, "understood" | "exact" | "note">;
 
@@ -94,7 +94,7 @@ export function searchIn(
   };
 }
 
-/** What is near a place: with words by relevance, without them the nearest first. */
+/** Results near a place: with words by relevance, without words nearest first. */
 async function nearPage(
   index: SearchIndex,
   { match, kms }: Nearby,
@@ -148,7 +148,7 @@ type Answer = {
   /** Why all results are only related. */
   note?: string;
   area?: string;
-  /** Repeats the search with other filters and the same reading of the words. */
+  /** The same words and reading, with other filters. */
   again: (query: RankingQuery) => Promise<CandidateSet | null>;
 };
 
@@ -180,15 +180,14 @@ async function wordsPage(
 const counted = ({ note, area }: Answer, page: RankedPage): RankedPage =>
   note === undefined && area === undefined ? page : { ...page, matching: 0 };
 
-/** What has all of the words as they stand, else some of them. */
+/** Results with all words taken literally, else with some of them. */
 const exactly = async (index: SearchIndex, reading: Reading, query: RankingQuery) =>
   (await allWords(index, reading, query)) ?? (await someWords(index, reading, query));
 
 /**
- * What has all of the words, in the place that they name; else what has words that may be meant; else what is in the place
- * and for the same cause; else what has all of the words, the place among them, anywhere; else what has some of the words;
- * else what is around the place. The first of these that finds anything is the answer, and says
- * which it is; for one rare word a likely spelling goes before what was typed.
+ * Tries in this order, and returns the first with results: all words, in the place that they name; likely corrections; the
+ * same cause in the place; all words including the place, anywhere; some words; what is around the place. The answer says
+ * which it is. For one rare word, a likely correction comes before the word as typed.
  */
 async function nearest(
   index: SearchIndex,
@@ -215,13 +214,13 @@ async function nearest(
   return null;
 }
 
-/** A single word that few profiles have may be misspelt in the registers themselves: "CHRUCH". */
+/** A single rare word may be a mistake in the registers themselves: "CHRUCH". */
 const isDoubtful = (reading: Reading, { candidates }: Answer): boolean =>
   besidePlace(reading).length === 1 && (candidates.count ?? fewMax) < fewMax;
 
 type Guess = Pick<Answer, "reading" | "corrections" | "note">;
 
-/** The words, with likely spellings in place of unknown words; null when no spelling is near. */
+/** The words with likely replacements for unknown ones; null if none is near. */
 async function guessOf(index: SearchIndex, reading: Reading, text: string): Promise<Guess | null> {
   const respelling = await corrected(index, reading);
   if (respelling === null) return null;
@@ -242,7 +241,7 @@ async function guessed(
   return candidates && { candidates, again, ...guess };
 }
 
-/** What has all of the words; where they are few, what is in the place for the same cause or has some of them follows. */
+/** Results with all words; if few, the same cause in the place or results with some words follow. */
 async function allWords(
   index: SearchIndex,
   reading: Reading,
@@ -274,7 +273,7 @@ async function someWords(
   return candidates && { candidates, again, note: someNote, ...guess, reading };
 }
 
-/** What is in the place for the cause that the words name; null when nothing is. */
+/** What is in the place for the cause that the words name; null if nothing is. */
 async function sameCause(
   index: SearchIndex,
   reading: Reading,
@@ -287,7 +286,7 @@ async function sameCause(
   return candidates && { candidates, again, reading, note: causeNote };
 }
 
-/** What has all of the words, and the place among them; null when nothing has. */
+/** Results with all words including the place, anywhere; null if there are none. */
 async function mentioned(
   index: SearchIndex,
   reading: Reading,
@@ -299,7 +298,7 @@ async function mentioned(
   return answer && { ...answer, reading, area: elsewhere };
 }
 
-/** What matches around the place, the nearest first, or anywhere; null when nothing does. */
+/** What matches around the place, nearest first, or anywhere; null if nothing does. */
 async function nearPlace(
   index: SearchIndex,
   reading: Reading,

@@ -19,23 +19,23 @@ import { bazaar, explorerUrl } from "./network.ts";
 import type { Donation, DonateTarget } from "./store.ts";
 import type { GivingWorld } from "./world.ts";
 
-/** How long a client has to sign. Source: facts on x402. */
+/** How long a client has to sign, as x402 tells it. */
 const expiresInSeconds = 300;
-/** A slow node must not keep a donor waiting: without an answer the account is taken to be there. */
+/** A slow node must not keep a donor waiting: without an answer in this time the account counts as unknown. */
 const canReceiveWaitMs = 400;
 const nonces = 2 ** 24;
 
 type DemandInput = {
   target: DonateTarget & { usdc_wallet: string };
   amount: MicroUsdc;
-  /** Wallet of a donor who pays the network fee; null: the sponsor does, if there is one. */
+  /** Wallet of a donor who pays the network fee; null: the sponsor pays it, if there is one. */
   payer: string | null;
 };
 
-/** A demand for payment in the words of every client. */
+/** A demand for payment in the formats of all clients. */
 export type Demand = Awaited<ReturnType<typeof demandPayment>>;
 
-/** Asks for a payment: nothing is stored, the memo carries all that recording the gift needs. Source: decision 24. */
+/** Demands a payment. Nothing is stored: the memo carries all that recording the gift needs (docs/decisions/24-memos.md). */
 export async function demandPayment(
   world: GivingWorld,
   input: DemandInput,
@@ -100,7 +100,7 @@ export async function demandPayment(
   };
   return {
     body,
-    /** Of x402 version 2: PAYMENT-REQUIRED. */
+    /** x402 version 2: the header PAYMENT-REQUIRED. */
     v2: {
       x402Version: 2,
       error: reason.error,
@@ -116,7 +116,7 @@ export async function demandPayment(
       ],
       extensions: { bazaar: bazaar(target.slug, usdcText(amount)) },
     },
-    /** Of the contract: X-PAYMENT-REQUIRED. */
+    /** The header X-PAYMENT-REQUIRED. */
     contract: {
       ...contractFields,
       wallet: recipient,
@@ -129,7 +129,7 @@ export async function demandPayment(
   };
 }
 
-/** For a donor whose wallet signs and sends what it is handed; none where no node says with which blockhash. */
+/** An unsigned transaction for a wallet that signs and sends what it receives; absent when no node provides a blockhash. */
 async function unsignedIn(
   { chain }: GivingWorld,
   { target, amount, payer }: DemandInput,
@@ -141,7 +141,7 @@ async function unsignedIn(
   return unsigned?.ok === true ? { transaction: unsigned.value } : {};
 }
 
-/** How to try a gift where no money is real. */
+/** How to try a gift on the local chain, where no money is real; null on other chains. */
 const localChainOf = ({ localRpcUrl }: GivingWorld): PaymentQuote["local_chain"] =>
   localRpcUrl === null
     ? null
@@ -150,11 +150,11 @@ const localChainOf = ({ localRpcUrl }: GivingWorld): PaymentQuote["local_chain"]
         test_money: `POST ${localRpcUrl}/faucet with {"wallet": "<your wallet>", "sol": 1, "usdc": 100} creates the wallet's USDC account and fills it.`,
       };
 
-/** Where no node says whether there is an account to pay into, the sponsor pays from so many times its minimum on. */
+/** When no node says whether the recipient's account exists, the sponsor pays only from this many times its minimum on. */
 const unknownAccountTimes = 10n;
 
 type FeePaid = Pick<PaymentExtra, "feePayer" | "fee_paid_by"> & {
-  /** Why the sponsor does not pay the network fee, in words; null where it does, or need not. */
+  /** Why the sponsor does not pay the network fee, as a sentence; null when it pays or need not. */
   whyUnpaid: string | null;
 };
 
@@ -172,7 +172,7 @@ async function feeOf(
   if (refused !== null) return unpaid(refused);
   const answer = await withTimeout(chain.canReceive(target.usdc_wallet), canReceiveWaitMs);
   const hasAccount = answer?.ok === true ? answer.value : null;
-  // A payment into an account that is not there fails before it is sent: then no money has moved either.
+  // A payment into a missing account fails before it is sent, so no money moves.
   if (hasAccount === false) return unpaid("no_account");
   if (payer !== null) return { feePayer: payer, fee_paid_by: "payer", whyUnpaid: null };
   const least = hasAccount === null ? sponsoredMin * unknownAccountTimes : sponsoredMin;
@@ -180,7 +180,7 @@ async function feeOf(
   return { feePayer: chain.sponsor ?? "", fee_paid_by: "sponsor", whyUnpaid: null };
 }
 
-/** What x402 clients need to sign. Without a fee payer they stop, rather than sign what cannot land. */
+/** What x402 clients need to sign. Without a fee payer they stop instead of signing what cannot land. */
 const extraOf = async (world: GivingWorld, input: DemandInput, memo: string) => ({
   ...(await feeOf(world, input)),
   memo,
@@ -190,11 +190,11 @@ const extraOf = async (world: GivingWorld, input: DemandInput, memo: string) => 
   asset_name: "USDC" as const,
 });
 
-/** A recorded donation as the donor reads of it. */
+/** A recorded donation as shown to the donor. */
 export type RecordedGift = {
   kind: "recorded";
   settlement: Settlement;
-  /** The wallet that gave, null when the chain names none. */
+  /** The wallet that gave; null when the chain does not name it. */
   payer: string | null;
 };
 
@@ -227,11 +227,11 @@ export const pendingAnswer = (
 
 const askAgainMaxS = 30;
 
-/** Seconds until it is worth asking again for what has not come in this time: ever more. */
+/** Seconds until a client should ask again; they increase with the time it has waited. */
 export const askAgainSeconds = (waitedMs: number, firstS: number): number =>
   Math.min(askAgainMaxS, Math.max(firstS, Math.round(waitedMs / 20_000)));
 
-/** What an answer needs of a recorded donation. */
+/** The part of a recorded donation that an answer needs. */
 type PublicDonation = Pick<
   Donation,
   "id" | "amount_micro_usdc" | "tx_signature" | "donor" | "settled_at"
@@ -239,7 +239,7 @@ type PublicDonation = Pick<
 type Nonprofit = Pick<DonateTarget, "name" | "slug">;
 type Place = { cluster: Cluster; baseUrl: string };
 
-/** 200 of a donate request: the five fields of the contract, and all that published clients read beside them. */
+/** The body of a donate request's 200: five fields of the contract, and all that clients in use read beside them. */
 export function settlementOf(
   donation: PublicDonation,
   { name, slug }: Nonprofit,
@@ -276,7 +276,6 @@ type DonationSummary = {
 };
 export const nothingGiven: DonationSummary = { count: 0, donors: 0, total: micro(0n), recent: [] };
 
-/** Source: the decisions of the spec, "recent_donations item". */
 export const recentDonationsMax = 50;
 
 /** GET /api/donations/{slug}. */

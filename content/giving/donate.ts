@@ -25,13 +25,13 @@ import { recordByMemo, recordBySignature, saveForSweep } from "./proof.ts";
 
 export type DonateCall = {
   slug: string;
-  /** What the request asks to give. */
+  /** The amount that the request names. */
   amount: MicroUsdc;
   /** Wallet of a donor who pays the network fee. */
   payer: string | null;
   /** Keyed hash of the client's network. */
   network: string;
-  /** A signed payment, or the signature of a transfer that the donor broadcast; null: asks what to pay. */
+  /** A signed payment, or the signature of a transfer that the donor broadcast; null: the request asks what to pay. */
   proof:
     | { kind: "payment"; payment: ClientPayment }
     | { kind: "signature"; tx_signature: string }
@@ -44,7 +44,7 @@ export type TargetFailure =
   | { kind: "nonprofit_not_found"; slug: string }
   | { kind: "nonprofit_withdrawn"; slug: string };
 
-/** No node of the chain answers: no one can pay. */
+/** No node of the chain answers, so no one can pay. */
 type ChainAway = { kind: "chain_away" };
 type NoWallet = { kind: "nonprofit_without_wallet"; slug: string; donation_url: string | null };
 
@@ -61,8 +61,8 @@ const asking = {
 };
 
 /**
- * Without a proof answers what to pay, with one what the chain holds. Demands a payment only where no money has moved.
- * Source: the decisions of the spec, "Donation".
+ * Without a proof, answers what to pay; with a proof, answers what the chain holds. Demands a payment only if no money has
+ * moved.
  */
 export async function donate(
   world: GivingWorld,
@@ -106,7 +106,7 @@ async function demanded(
   return ok({ kind: "demanded" as const, demand });
 }
 
-/** The nonprofit that a request names, unless it takes no donations any more. */
+/** The nonprofit with this slug; fails if it is unknown or withdrawn. */
 export async function openTarget(
   { targetOf }: Pick<GivingWorld, "targetOf">,
   slug: string,
@@ -127,9 +127,9 @@ export type StatusFailure =
 const firstSweepMs = 30_000;
 
 /**
- * Whether the transfer with a memo has arrived. Looks on chain, and records what it finds, so that the donor
- * need not tell us of a transfer. From the first such request the sweep looks for the memo, too, at most two hours. All
- * who ask for a memo share one watch and one look; a network that has too many watches gets no new one.
+ * Whether the transfer with a memo has arrived. Looks on chain and records what it finds, so that the donor need not report
+ * the transfer. From the first request on, the sweep looks for the memo too, for at most two hours. All who ask for a memo
+ * share one watch and one look; a network with too many watches gets no new one.
  */
 export async function donationStatus(
   world: GivingWorld,

@@ -8,22 +8,22 @@ import { type Ending, steps } from "./intent-states.ts";
 import { saveIntent } from "./intent-store.ts";
 import { type Donation, newsOfDonations, updateDonations } from "./store.ts";
 
-/** A donation that is not final is looked at after 20 s, and then whenever half of its age has passed again. */
+/** A donation that is not final is checked after 20 s, and again each time its age has grown by half. */
 const checkAgainMsMin = 20_000;
 
-/** Whether a donation is to be looked at. Index: donations_by_check. */
+/** Whether any donation is due for a check. Index: donations_by_check. */
 export async function isAnyUnfinished(store: Queryable, now: Date): Promise<boolean> {
   const due = lte(donations.check_at, now.getTime());
   const rows = await store.db.select({ id: donations.id }).from(donations).where(due).limit(1);
   return rows.length > 0;
 }
 
-/** Takes donations of a chain that may not be final yet, the longest due first, and puts each off. Index: donations_by_check. */
+/** Takes donations of a chain that are due, longest due first, and postpones each. Index: donations_by_check. */
 export const takeUnfinished = (
   tx: WriteTransaction,
   { network, now, limit }: { network: string; now: Date; limit: number },
 ): Promise<Donation[]> =>
-  // SQL, as all reading of donations: money leaves the store as text. Those of other chains wait a day.
+  // SQL, as for all reads of donations: amounts leave the store as text. Donations of other chains are postponed by a day.
   updateDonations(
     tx,
     `SET check_at = iif(network = ?2, ?1 + max(${checkAgainMsMin}, (?1 - recorded_at) / 2), ?1 + 86400000)
@@ -31,7 +31,7 @@ export const takeUnfinished = (
     [now.getTime(), network, limit],
   ).then((taken) => taken.filter((donation) => donation.network === network));
 
-/** Notes that a donation is final, with the slot and the instant that are, and tells readers of the feed; nothing where it was voided. */
+/** Marks a donation as final, with its final slot and time, and adds it to the feed; no statements if it was voided. */
 export async function planFinal(
   store: Queryable,
   { id, nonprofit_id }: Pick<Donation, "id" | "nonprofit_id">,
@@ -44,7 +44,7 @@ export async function planFinal(
   return [marking, ...(await newsOfDonations(store, nonprofit_id, now))];
 }
 
-/** Notes a clear answer that the chain does not hold it any more, or holds something else. */
+/** Counts a clear answer that the chain no longer holds the donation, or holds something else. */
 export const countVanished = (id: string): Statement =>
   statement(
     builder
@@ -54,8 +54,8 @@ export const countVanished = (id: string): Statement =>
   );
 
 /**
- * Voids a donation: it counts nowhere from then on, readers of the feed hear of it, and its transfer is looked for as if it
- * had just been named, because it may land again. No statements when it was voided, or became final, meanwhile.
+ * Voids a donation: it no longer counts anywhere, the feed announces it, and its transfer is watched as if it had just been
+ * named, because it may land again. No statements if it was voided or became final in the meantime.
  */
 export async function planVoid(
   store: Queryable,
@@ -84,7 +84,7 @@ export async function planVoid(
   ];
 }
 
-/** How many donations of a chain were recorded before an instant (milliseconds since 1970) and are neither final nor voided. Index: donations_by_check. */
+/** Counts a chain's donations before an instant (ms since 1970), neither final nor voided. Index: donations_by_check. */
 export const unsettledBefore = (
   store: Queryable,
   { network, before }: { network: string; before: number },
@@ -98,7 +98,7 @@ export const unsettledBefore = (
     ),
   );
 
-/** How many donations were voided since an instant (milliseconds since 1970), and the newest. Index: donations_voided. */
+/** How many donations were voided since an instant (ms since 1970), and the newest. Index: donations_voided. */
 export async function voidedSince(
   store: Queryable,
   since: number,

@@ -3,25 +3,24 @@ import type { ProofRefusal } from "./payment-checks.ts";
 
 export type Step = {
   /**
-   * State of the intent afterwards. A refused or lapsed one waits again when someone sends it again; a settled one changes
-   * only when its gift is voided.
+   * The next state of the intent. A refused or lapsed intent waits again when it is sent again; a settled one changes only
+   * when its gift is voided.
    */
   next: "waiting" | "settled" | "refused" | "lapsed";
-  /** What never landed cost the sponsor nothing; what failed on chain did. */
+  /** The payment never landed, so it cost the sponsor nothing; a payment that failed on chain did. */
   neverLanded?: true;
 };
 
 /**
- * Where an intent, a payment, a proof or a watch, stands after what a request or the sweep saw of it. Of one that was
- * refused or has lapsed, the store has what was seen as its outcome. What a request answers is decided in payment.ts and
- * proof.ts.
+ * The state of an intent (payment, proof or watch) after each observation. For a refused or lapsed intent the observation is
+ * stored as its `outcome`. payment.ts and proof.ts decide what a request answers.
  */
 export const steps = {
-  // The chain shows a gift, or what may yet be one.
+  // The chain shows a gift, or a transaction that may become one.
   gift: { next: "settled" },
   not_confirmed: { next: "waiting" },
   age_unknown: { next: "waiting" },
-  // The chain shows what is no gift to this nonprofit: money has moved, or was lost on the way.
+  // The chain shows a transaction that is no gift to this nonprofit: money has moved, or was lost on the way.
   failed_on_chain: { next: "refused" },
   wrong_token: { next: "refused" },
   wrong_recipient: { next: "refused" },
@@ -35,59 +34,59 @@ export const steps = {
   absent: { next: "waiting" },
   payment_fails: { next: "refused", neverLanded: true },
   lapsed: { next: "lapsed", neverLanded: true },
-  // The chain holds the gift that was recorded no more.
+  // The chain no longer holds the gift that was recorded.
   voided: { next: "lapsed" },
-  // No one looks at the chain any more.
+  // Nothing more is looked up on the chain.
   nonprofit_gone: { next: "refused" },
 } as const satisfies Record<ProofRefusal["kind"], Step> & Record<string, Step>;
 
-/** What is seen of an intent. */
+/** An observation of an intent. */
 type Sighting = keyof typeof steps;
 
-/** The sightings after which it stands so. */
+/** The observations that lead to this state. */
 type SightingsTo<Next extends Step["next"]> = {
   [S in Sighting]: (typeof steps)[S]["next"] extends Next ? S : never;
 }[Sighting];
 
-/** What is seen of an intent that has ended. */
+/** The observations that end an intent. */
 export type Ending = SightingsTo<"settled" | "refused" | "lapsed">;
 
-/** What is seen of a transaction that may yet be a gift. */
+/** The observations of a transaction that may yet be a gift. */
 export type Doubt = SightingsTo<"waiting">;
 
-/** What is seen of a transaction that is none. */
+/** The observations of a transaction that is not a gift. */
 export type Refusal = Exclude<SightingsTo<"refused">, "payment_fails" | "nonprofit_gone">;
 
 export const isRefusal = (sighting: Refusal | Doubt): sighting is Refusal =>
   steps[sighting].next === "refused";
 
-/** Nodes lag, and lose their history: this many clear answers must say that a transaction is not there. */
+/** Nodes lag and lose history, so this many clear answers must say that a transaction is absent. */
 const unknownsNeeded = 8;
 
-/** What is known of an intent whose transaction the chain clearly does not show. */
+/** What is known about an intent whose transaction the chain clearly does not show. */
 export type Absence = {
-  /** Milliseconds since it first came. */
+  /** Milliseconds since the intent was first handed in. */
   ageMs: number;
-  /** How many times the chain has clearly said 'not there', counted from when it should have been there. */
+  /** How many times the chain has clearly answered that it does not know it, counted from when it should have landed. */
   unknown: number;
-  /** Whether a node says that its payment can still land. */
+  /** Whether a node says that the payment can still land. */
   canLand: boolean;
 };
 
 const isDoubtful = ({ unknown }: Pick<Absence, "unknown">) => unknown < unknownsNeeded;
 
 /**
- * Whether a client is told that its signature cannot land any more. That takes time and eight clear answers, because one
- * node may be behind.
+ * Whether to tell a client that its signature can no longer land. That takes time and eight clear answers, because one node
+ * may be behind.
  */
 export const isLost = (absence: Pick<Absence, "ageMs" | "unknown">): boolean =>
   absence.ageMs >= unknownSignature.waitMs && !isDoubtful(absence);
 
 /**
- * What the sweep does about what is absent: the first that holds; when none does, the intent lapses. A blockhash is good for
- * about 90 s, and a node that lags may say otherwise of one just made. A named signature is followed for a quarter of an
- * hour, because nodes can be behind. Its answers are counted from the first look, so that the eighth comes before the wait of
- * who asks for it ends; those on a payment or a watch only once it should have landed.
+ * What the sweep does about an absent transaction: the first rule that holds, in the order of the keys; if none holds, the
+ * intent lapses. A blockhash is valid for about 90 s, and a lagging node may deny one that was just made. A named signature
+ * is followed for 15 minutes, because nodes can be behind. Answers about it count from the first look, so that eight of them
+ * fit into the time a client waits. Answers about a payment or watch count only once it should have landed.
  */
 const absences = {
   payment: {

@@ -18,8 +18,8 @@ import { type PaymentFacts, priorityFeeLamportsMax } from "./payment-checks.ts";
 type Row = typeof intents.$inferSelect;
 
 /**
- * Something that was handed in and has not ended yet. payment: signed, and ours to broadcast; proof: a signature that
- * a client named; watch: a memo whose transfer someone waits for. The columns are described in the table.
+ * Something that was handed in and has not ended. payment: a signed payment that we broadcast; proof: a signature that a
+ * client named; watch: a memo whose transfer someone waits for. The table describes the columns.
  */
 export type DonationIntent = Omit<Row, "amount_micro_usdc"> & { amount_micro_usdc: MicroUsdc };
 
@@ -37,22 +37,22 @@ type SponsorStake = Pick<
   "sponsored_source" | "sponsored_lamports" | "sponsored_donor"
 >;
 
-/** About so many may wait, so that made-up signatures do not fill the disk. Payments are always saved. */
+/** About this many intents may wait, so that made-up signatures do not fill the disk. Payments are always saved. */
 export const waitingMax = 20_000;
 
-/** So many of these places one network may have: 200 of them fill all. */
+/** The most of these places that one network may use: it takes 200 networks to fill all. */
 export const watchesPerNetworkMax = 100;
 
 /**
- * Saves an intent for which there is room, so that the sweep follows it. One that is there already keeps its instant and its
- * recipient, and waits again; a settled one is left alone.
+ * Saves an intent, so that the sweep follows it; the caller has checked that there is room. A stored one keeps its time and
+ * recipient and waits again; a settled one is left alone.
  */
 export function saveIntent({ now, amount_micro_usdc, ...row }: NewIntent): Statement {
   const saving = builder
     .insert(intents)
     .values({
       ...row,
-      // What is asked for is at most 10,000 USDC.
+      // Amounts asked for are at most 10,000 USDC.
       amount_micro_usdc: Number(amount_micro_usdc),
       status: "waiting",
       created_at: now.getTime(),
@@ -77,32 +77,32 @@ export function saveIntent({ now, amount_micro_usdc, ...row }: NewIntent): State
   return statement(saving);
 }
 
-/** The same for a proof or a watch that takes a place of its network; null where that has none left: then nothing waits. */
+/** `saveIntent` for a proof or watch that takes a place of its network; null when the network has no place left. */
 export const planWaiting = async (store: Queryable, intent: NewIntent): Promise<Statement | null> =>
   (await hasPlace(store, intent.network ?? null)) ? saveIntent(intent) : null;
 
-/** Whether a network, null for an unknown one, may have one more place. Index: donation_intents_by_network. */
+/** Whether a network may have one more place; an unknown network (null) always may. Index: donation_intents_by_network. */
 const hasPlace = async (store: Queryable, network: string | null): Promise<boolean> =>
   network === null ||
   (await store.db.$count(
     intents,
-    // As the partial index says it: a bound value would not find it.
+    // A literal, as in the partial index: with a bound value SQLite does not use the index.
     and(eq(intents.network, network), sql`${intents.status} = 'waiting'`),
   )) < watchesPerNetworkMax;
 
 /**
- * Whether there is a place for anyone. Asked before the write lock is taken, because it counts what waits: those who ask at
- * the same time may be a few too many. Index: donation_intents_by_check.
+ * Whether any place is free. It is counted before the write lock is taken, so concurrent requests may exceed the limit
+ * slightly. Index: donation_intents_by_check.
  */
 export const hasRoom = async (store: Queryable): Promise<boolean> =>
   (await store.db.$count(intents, eq(intents.status, "waiting"))) < waitingMax;
 
 const columns = columnNames(intents);
 const intentRow = rowShape(intents, columns);
-// SQL, because each proof asks up to four times, once while it holds the write lock: drizzle takes seven times as long.
+// SQL, because each proof runs it up to four times, once under the write lock; drizzle takes seven times as long.
 const intentSql = `SELECT ${columns.join(", ")} FROM donation_intents WHERE nonprofit_id = ? AND proof = ?`;
 
-/** What was handed in for a nonprofit under this proof, null for nothing. Index: donation_intents_once. */
+/** The intent of a nonprofit with this proof; null if there is none. Index: donation_intents_once. */
 export async function intentOf(
   store: Queryable,
   nonprofitId: number,
@@ -112,13 +112,13 @@ export async function intentOf(
   return row === undefined ? null : intentFrom(row);
 }
 
-/** Whether it is a payment that a process of this directory is broadcasting, or the sweep is. */
+/** Whether the intent is a payment that waits: some process of this directory, or the sweep, is broadcasting it. */
 export const isBroadcasting = (intent: DonationIntent | null): boolean =>
   intent?.kind === "payment" && intent.status === "waiting";
 
 /**
- * What saves a payment before it is broadcast, so that its caller sends it and no one else does, or why it is not the
- * caller's. `elsewhere`: another request or process has claimed it; `source_busy`: a sponsored payment from the same token
+ * The statement that claims a payment before it is broadcast, so that only the caller sends it; or why the caller may not
+ * send it. `elsewhere`: another request or process has claimed it. `source_busy`: a sponsored payment from the same token
  * account has not ended.
  */
 export async function planClaim(
@@ -149,7 +149,7 @@ export async function isSourceBusy(store: Queryable, source: string | null): Pro
   return (await store.db.$count(intents, eq(intents.sponsored_source, source))) > 0;
 }
 
-/** Notes that a clear answer did not know it; of a payment, though it should have landed by now if it ever will. */
+/** Counts a clear answer that did not know the transaction; for a payment, only once it should have landed. */
 export const countUnknown = ({ id }: { id: number }): Statement =>
   statement(
     builder
@@ -158,7 +158,7 @@ export const countUnknown = ({ id }: { id: number }): Statement =>
       .where(eq(intents.id, id)),
   );
 
-/** Ends an intent for what was seen of it; its token account is free for the next payment. A settled one stays settled. */
+/** Ends an intent because of an observation and frees its token account. A settled intent stays settled. */
 export function closeIntent(
   { nonprofit_id, proof }: Pick<DonationIntent, "nonprofit_id" | "proof">,
   sighting: Ending,
@@ -175,10 +175,10 @@ export function closeIntent(
   return statement(builder.update(intents).set(set).where(isOpen));
 }
 
-/** Nothing is put off for longer. */
+/** The longest delay until the next check. */
 const putOffMaxMs = 600_000;
 
-/** What is put off for longer than anything is was put off before the clock was set back. */
+/** A `check_at` further ahead than the longest delay can only come from a clock that was set back since, so it is due. */
 const isDue = (now: Date) =>
   and(
     eq(intents.status, "waiting"),
@@ -187,27 +187,27 @@ const isDue = (now: Date) =>
 
 const lapsedKeptMs = 3_600_000;
 
-/** Proofs and watches of which nothing came: anyone can make them up, so they keep their room on the disk for an hour only. */
+/** Lapsed proofs and watches: anyone can make them up, so they are kept for only an hour. */
 const isOver = (now: Date) =>
   and(
     eq(intents.status, "lapsed"),
-    // When it would have been looked at next: less than four minutes after its end.
+    // `check_at` is when it would have been checked next: less than four minutes after it ended.
     lt(intents.check_at, now.getTime() - lapsedKeptMs),
     ne(intents.kind, "payment"),
-    // A voided gift says so.
+    // The intent of a voided gift has another outcome.
     eq(intents.outcome, "lapsed" satisfies Ending),
   );
 
-/** Whether the sweep has anything to look at or to delete. Index: donation_intents_by_check. */
+/** Whether the sweep has anything to check or delete. Index: donation_intents_by_check. */
 export async function isAnyDue(store: Queryable, now: Date): Promise<boolean> {
   const is = or(isDue(now), isOver(now));
   return (await store.db.select({ id: intents.id }).from(intents).where(is).limit(1)).length > 0;
 }
 
 /**
- * Takes the intents that are due, payments first (anyone can make up proofs), then the longest due, and puts each off:
- * doubled from `firstMs`, at most `mostMs` (of a watch ten times that). A process that stops while it looks leaves them
- * to the next. Index: donation_intents_by_check.
+ * Takes the intents that are due and postpones each. Payments come first (anyone can make up proofs), then the longest due.
+ * The delay doubles from `firstMs` up to `mostMs` (ten times that for a watch). If the process stops meanwhile, the next one
+ * takes them. Index: donation_intents_by_check.
  */
 export async function takeDueIntents(
   tx: WriteTransaction,
@@ -233,7 +233,7 @@ export async function takeDueIntents(
 
 const endedKeptMs = 7 * 24 * 3_600_000;
 
-/** Deletes what ended, at most `limit` of them: what lapsed after an hour, all else, payments too, after a week. */
+/** Deletes at most `limit` ended intents: lapsed ones after an hour, all others (payments too) after a week. */
 export async function deleteEndedIntents(
   tx: WriteTransaction,
   { now, limit }: { now: Date; limit: number },
@@ -252,20 +252,20 @@ const intentFrom = (row: Row): DonationIntent => ({
   amount_micro_usdc: micro(BigInt(row.amount_micro_usdc)),
 });
 
-/** Lamports that the sponsor may spend in 24 hours: on all, on one donor, on gifts to one nonprofit. */
+/** Lamports that the sponsor may spend in 24 hours: in total, per donor, and on gifts to one nonprofit. */
 export type SponsorBudget = { day: number; donor: number; nonprofit: number };
 
 export const budgetDayMs = 24 * 3_600_000;
 
 const signatureLamports = 5_000;
-/** The least fee of a sponsored payment: the sponsor's signature, and the donor's. */
+/** The lowest fee of a sponsored payment: two signatures, the sponsor's and the donor's. */
 const feeLamportsMin = 2 * signatureLamports;
 
-/** Whether a budget has room for one more payment. */
+/** Whether a budget covers one more payment at the lowest fee. */
 export const hasBudget = (spent: number, budget: number): boolean =>
   spent + feeLamportsMin <= budget;
 
-/** The network fee of a payment, in lamports. Source: Solana, "Fees": each signature, and the price of the compute units. */
+/** The network fee of a payment in lamports: each signature, and the price of the compute units. Source: Solana, "Fees". */
 export function feeLamports({
   signers,
   compute_units,
@@ -278,12 +278,12 @@ export function feeLamports({
 const { sponsored_lamports, sponsored_donor, nonprofit_id, created_at } = intents;
 
 const reservedSince = (since: number) =>
-  // As the partial index says it. Index: donation_intents_sponsored.
+  // Literally as in the partial index. Index: donation_intents_sponsored.
   and(isNotNull(sponsored_lamports), gte(created_at, since));
 
 /**
- * Lamports that sponsored payments since an instant cost, those under way included: all, of a donor, to a nonprofit, and of
- * this donor to this nonprofit.
+ * Lamports that sponsored payments since an instant cost, including those under way: in total, of a donor, to a nonprofit,
+ * and of this donor to this nonprofit.
  */
 export async function sponsoredSince(
   store: Queryable,
@@ -306,12 +306,12 @@ export async function sponsoredSince(
 }
 
 /**
- * Why the sponsor does not pay a fee. `sponsor_budget`: it has paid as much in the last 24 hours as it may;
- * `sponsored_today`: it paid the fee of a gift from this donor to this nonprofit in that time.
+ * Why the sponsor does not pay a fee. `sponsor_budget`: a budget of the last 24 hours is spent. `sponsored_today`: it paid
+ * for a gift from this donor to this nonprofit in that time.
  */
 export type NotPaid = "sponsor_budget" | "sponsored_today";
 
-/** Why the sponsor does not pay the fee of a gift, in lamports; null when it does. */
+/** Why the sponsor does not pay a fee of this many lamports; null when it does. */
 export async function whyNotPaid(
   store: Queryable,
   fee: number,
@@ -339,11 +339,11 @@ export async function sponsoredByNonprofit(
   return new Map(rows.map(({ id, spent }) => [id, spent]));
 }
 
-/** What an account without data must keep. Source: Solana, rent-exempt minimum of 0 bytes. */
+/** The lamports that an account without data must keep. Source: Solana, rent-exempt minimum of 0 bytes. */
 export const sponsorReserveLamports = 890_880;
-/** The highest fee of a sponsored payment: two signatures, and the bound of the priority fee. */
+/** The highest fee of a sponsored payment: two signatures and the highest priority fee. */
 const feeLamportsMax = feeLamportsMin + Number(priorityFeeLamportsMax);
 
-/** Whether a balance pays one more fee; one that is not known is taken to. */
+/** Whether a balance covers one more fee; an unknown balance (null) counts as enough. */
 export const canPay = (balance: number | null): boolean =>
   balance === null || balance >= sponsorReserveLamports + feeLamportsMax;

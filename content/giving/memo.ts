@@ -3,21 +3,21 @@ import { createHmac, timingSafeEqual } from "node:crypto";
 import { type MicroUsdc, base58Text } from "#content/contract/transfer.ts";
 import { micro, usdcText } from "#content/contract/base/money.ts";
 
-/** What a memo says: which nonprofit was to be paid how much, asked for when. */
+/** The content of a memo: which nonprofit was to be paid, how much, and when the request was made. */
 export type DonationMemo = {
   nonprofit_id: number;
   /** The amount asked for. */
   amount: MicroUsdc;
   /** Seconds since 1970. */
   issued_at_s: number;
-  /** Tells apart what is asked for in the same second. 24 bits. */
+  /** 24 bits that distinguish requests of the same second. */
   nonce: number;
 };
 
-/** Who sealed a memo, and for which chain. */
+/** The key with which memos are sealed, and the chain for which they count. */
 export type MemoSeal = {
   key: Uint8Array;
-  /** CAIP-2: a memo of devnet is none on mainnet. */
+  /** CAIP-2 id: a memo of devnet is not valid on mainnet. */
   network: string;
 };
 
@@ -26,9 +26,9 @@ const sealBytes = 4;
 const memoForm = /^[A-Za-z0-9_-]{32}$/;
 
 /**
- * The memo that a donor's transfer carries: 32 characters of base64url. It holds the whole intent, so that nothing is
- * stored before someone pays. Layout in bytes: nonprofit 4, amount 5, seconds 4, nonce 3, seal 4, seal of the wallet 4.
- * See docs/decisions/24.
+ * Writes the memo of a donor's transfer: 32 characters of base64url. It holds everything that was asked for, so that nothing
+ * is stored before someone pays. Layout in bytes: nonprofit 4, amount 5, seconds 4, nonce 3, seal 4, seal of the wallet 4.
+ * See docs/decisions/24-memos.md.
  */
 export function writeMemo(memo: DonationMemo, recipient: string, seal: MemoSeal): string {
   const head = Buffer.alloc(headBytes);
@@ -41,7 +41,7 @@ export function writeMemo(memo: DonationMemo, recipient: string, seal: MemoSeal)
   );
 }
 
-/** What a memo of ours says; null for a text that we did not seal. Compares in constant time. */
+/** Reads a memo; null for a text that we did not seal. Compares in constant time. */
 export function readMemo(text: string, seal: MemoSeal): DonationMemo | null {
   const parts = partsOf(text);
   if (parts === null || !timingSafeEqual(parts.own, sealOf(parts.head, "", seal))) return null;
@@ -79,8 +79,8 @@ const sealOf = (head: Uint8Array, recipient: string, { key, network }: MemoSeal)
     .subarray(0, sealBytes);
 
 /**
- * The Solana Pay reference of a transfer: an account that the transfer names, so that it can be found on chain by its
- * memo alone. No one holds a key to it.
+ * The Solana Pay reference of a transfer: an account derived from the memo, to which no one holds a key. The transfer names
+ * it and can be found on chain by the memo alone.
  */
 export const referenceOf = (memo: string): string =>
   base58Text(sha256Bytes(`almoner donation reference\n${memo}`));
@@ -88,18 +88,18 @@ export const referenceOf = (memo: string): string =>
 export type TransferRequest = {
   recipient: string;
   amount: MicroUsdc;
-  /** The token. */
+  /** Address of the token's mint. */
   mint: string;
-  /** An account by which the transfer is found. */
+  /** An account by which the transfer can be found. */
   reference: string;
   memo: string;
-  /** Whose wallet it is, for the donor's eyes: third-party text. */
+  /** The name shown to the donor: third-party text. */
   label: string;
 };
 
 /** A longer name makes the QR code too fine for some cameras. */
 const labelLengthMax = 60;
-/** Characters that do not show, and halves of characters, as a cut leaves them. */
+/** Invisible characters, and halves of surrogate pairs that cutting a text can leave. */
 const hidden = /[\p{Cc}\p{Cf}\p{Cs}]/gu;
 
 /** A Solana Pay link, for wallets and QR codes. Source: Solana Pay specification 1.1, Transfer Request. */

@@ -7,21 +7,21 @@ import type {
 } from "#content/contract/transfer.ts";
 import { asksToPay, type DonationMemo, type MemoSeal, readMemo } from "./memo.ts";
 
-/** What is looked at of a signed payment that has not been broadcast yet. */
+/** The facts of a signed payment that has not been broadcast, as far as they are checked. */
 export type PaymentFacts = {
   fee_payer: string;
-  /** Every account whose signature the transaction asks for, the fee payer first. */
+  /** Every account whose signature the transaction requires, the fee payer first. */
   signers: readonly string[];
-  /** Those of them whose signature is still missing. */
+  /** The signers whose signature is missing. */
   unsigned: readonly string[];
-  /** Signatures that are there and do not fit the message. */
+  /** The signers whose signature does not fit the message. */
   badly_signed: readonly string[];
   compute_units: number | null;
-  /** Millionths of a lamport for each compute unit. */
+  /** In millionths of a lamport per compute unit. */
   compute_unit_price: bigint | null;
   /**
-   * The one transfer of tokens of the classic program; null for none or several. A plain one names neither mint nor
-   * decimals: then the account that it pays says them.
+   * The only token transfer of the classic program; null if there is none or several. A plain transfer names neither mint
+   * nor decimals; the account that it pays determines them.
    */
   transfer: {
     source: string;
@@ -31,24 +31,24 @@ export type PaymentFacts = {
     amount: bigint;
     decimals: number | null;
   } | null;
-  /** Programs of its other instructions but memos and limits of compute, in their order: a payment of ours has none. */
+  /** Programs of all instructions but the transfer, memos and compute limits, in order. A payment of ours has none. */
   other_programs: readonly string[];
-  /** Whether addresses hide in lookup tables. */
+  /** Whether the transaction takes addresses from lookup tables, where they are not visible. */
   uses_lookup_tables: boolean;
 };
 
-/** What the payment must be. */
+/** The terms that a payment must meet. */
 export type PaymentDue = {
   amount: MicroUsdc;
   mint: string;
   recipient: string;
   /** Token account of the recipient. */
   destination: string;
-  /** Account that pays network fees for donors, null without one. */
+  /** Account that pays network fees for donors; null when there is none. */
   sponsor: string | null;
-  /** Token account of the sponsor, which must not pay more than fees. */
+  /** Token account of the sponsor; the sponsor must pay nothing but fees. */
   sponsorTokenAccount: string | null;
-  /** The sponsor pays fees for donations from this amount on. */
+  /** The lowest amount for which the sponsor pays the fee. */
   sponsoredMin: MicroUsdc;
 };
 
@@ -56,15 +56,15 @@ const usdcDecimals = 6;
 const signersMax = 2;
 /** A transfer with a memo takes about 30,000; more would only raise the fee. */
 export const computeUnitsMax = 200_000;
-/** Beside 5,000 lamports a signature. A price is per compute unit, so the bound is on their product. */
+/** In addition to 5,000 lamports per signature. The price is per compute unit, so the bound is on the product. */
 export const priorityFeeLamportsMax = 10_000n;
 
-/** Each holds or names the refusal. */
+/** Each check returns true if it passes; its key is the code of the refusal. */
 type Checks<Facts, Terms> = Readonly<Record<string, (facts: Facts, terms: Terms) => boolean>>;
 
 /**
- * What is checked before anything is signed or sent for a donor. The first check that fails names the refusal; no money
- * has moved by then. Those from `other_instructions` on guard the sponsor. Source: facts on x402, "Sponsor safety".
+ * The checks before anything is signed or sent for a donor. The first that fails names the refusal; no money has moved by
+ * then. The checks from `other_instructions` on protect the sponsor.
  */
 export const paymentChecks = {
   hidden_accounts: (paid) => !paid.uses_lookup_tables,
@@ -101,7 +101,7 @@ export function judgePayment(paid: PaymentFacts, due: PaymentDue): Result<null, 
   return ok(null);
 }
 
-/** The checks that hold a payment against what was asked for. All others say what none of ours may ever be. */
+/** The checks that compare a payment with its terms. All others reject what none of our payments may contain. */
 const aboutDue: ReadonlySet<string> = new Set<PaymentRefusal["kind"]>([
   "wrong_token",
   "wrong_recipient",
@@ -110,14 +110,14 @@ const aboutDue: ReadonlySet<string> = new Set<PaymentRefusal["kind"]>([
   "sponsored_too_little",
 ]);
 
-/** Whether a payment may have been taken for another request: it is sound, and safe for the sponsor. */
+/** Whether an earlier request may have accepted the payment: it is sound and safe for the sponsor, whatever the terms. */
 export const isSound = (paid: PaymentFacts, due: PaymentDue): boolean =>
   Object.entries(paymentChecks).every(([kind, holds]) => aboutDue.has(kind) || holds(paid, due));
 
 const isSponsored = ({ fee_payer }: PaymentFacts, { sponsor }: PaymentDue): boolean =>
   fee_payer === sponsor;
 
-/** Without a limit of its own a transaction may take far more units than it needs, each at its price. */
+/** Without a limit of its own, a transaction may use far more compute units than it needs, each at its price. */
 function isFeeBounded({ compute_units, compute_unit_price }: PaymentFacts): boolean {
   if (compute_units !== null && compute_units > computeUnitsMax) return false;
   if (compute_unit_price === null || compute_unit_price === 0n) return true;
@@ -126,23 +126,23 @@ function isFeeBounded({ compute_units, compute_unit_price }: PaymentFacts): bool
   return lamports <= priorityFeeLamportsMax;
 }
 
-/** What a landed transaction is held against. */
+/** The terms that a landed transaction must meet. */
 export type Due = {
   nonprofit_id: number;
-  /** The wallet in effect; null without one: then only a memo of an earlier one counts. */
+  /** The nonprofit's current wallet; null if it has none: then only a memo for an earlier wallet counts. */
   wallet: string | null;
-  /** The wallet that was in effect when the proof was first handed in; null when it is not known. */
+  /** The wallet when the proof was first handed in; null when it is not known. */
   wallet_then: string | null;
-  /** What the request that brought the proof names; counts only for a transfer without our memo. */
+  /** The amount in the request that brought the proof; counts only for a transfer without our memo. */
   amount: MicroUsdc;
-  /** When the proof was first handed in, milliseconds since 1970. */
+  /** When the proof was first handed in, in milliseconds since 1970. */
   named_at: number;
-  /** How old a transfer without our memo may be then. */
+  /** The greatest age, at that time, of a transfer without our memo. */
   windowMs: number;
   commitment: Commitment;
-  /** More than this counts only when it is finalized. */
+  /** A larger amount counts only when it is finalized. */
   finalized_above: MicroUsdc;
-  /** The token that counts. */
+  /** The mint of the token that counts. */
   mint: string;
   tokenAccountOf: (wallet: string) => string;
   seal: MemoSeal;
@@ -151,27 +151,27 @@ export type Due = {
 /** A transfer that counts as a gift. */
 export type Gift = {
   credit: Credit;
-  /** The memo that asked for it, null for a transfer that no request here had asked for. */
+  /** The memo that asked for it; null for a transfer that no request of ours asked for. */
   memo: string | null;
 };
 
-/** The transaction together with what its memos mean for this nonprofit. */
+/** The transaction, and what its memos mean for this nonprofit. */
 type Claim = {
   landed: TransactionFacts;
-  /** What the nonprofit's token account was credited, null for nothing. */
+  /** What the nonprofit's token account was credited; null for nothing. */
   credit: Credit | null;
-  /** The memo of ours that names this nonprofit and the wallet that was paid. */
+  /** Our memo that names this nonprofit and the wallet that was paid. */
   memo: string | null;
   /** Whether a memo names another nonprofit, and this transaction pays it nothing. */
   foreign: boolean;
 };
 
-/** A wallet that is no longer in effect counts for a payment that was already on its way when it changed. */
+/** How long after its change a former wallet still counts, for payments that were already on their way. */
 const formerWalletMs = 24 * 3_600_000;
 
 /**
- * What makes a landed transfer a gift to this nonprofit. The first check that fails names the refusal; all of them mean
- * that money has moved or was lost on the way, so none may lead to another demand for payment. Source: the decisions of the spec.
+ * The checks that make a landed transfer a gift to this nonprofit. The first that fails names the refusal. In every case
+ * money has moved or was lost on the way, so no refusal may lead to another demand for payment.
  */
 export const proofChecks = {
   not_confirmed: ({ landed, credit }, due) =>
@@ -180,7 +180,7 @@ export const proofChecks = {
   wrong_token: ({ landed, credit }, due) => credit !== null || !paysOtherToken(landed, due),
   wrong_recipient: ({ credit }) => credit !== null,
   foreign_memo: ({ foreign }) => !foreign,
-  // A wallet that signs may also empty an account of its own that a program keeps, or sell something to a pool.
+  // A recipient's wallet that signs may be moving its own money: out of a program's account, or by a sale.
   self_donation: ({ credit, landed }) =>
     credit === null || (credit.donor !== credit.owner && !landed.signers.includes(credit.owner)),
   age_unknown: ({ landed, memo }) => memo !== null || landed.block_time !== null,
@@ -227,7 +227,7 @@ function claimOf(landed: TransactionFacts, due: Due): Claim {
     ) ??
     null;
   const memo = credit === null ? undefined : ours.find((ownMemo) => requests(ownMemo, credit));
-  // One transaction may pay several nonprofits, each with a memo: those are accounted for by credits of their own.
+  // One transaction may pay several nonprofits, each with a memo; their credits are counted separately.
   const foreign =
     memo === undefined &&
     memos.some(

@@ -34,9 +34,9 @@ import {
   recordLanded,
 } from "./proof.ts";
 
-/** A payment as a client sent it in a header, of either version of x402. */
+/** A payment as a client sent it in a header of x402 version 1 or 2. */
 export type ClientPayment = {
-  /** x402's name of the network: solana in version 1, CAIP-2 in version 2. */
+  /** x402's name of the chain: solana in version 1, CAIP-2 in version 2. */
   network: string;
   scheme: string;
   /** The signed transaction, base64. */
@@ -45,21 +45,21 @@ export type ClientPayment = {
 
 type PaymentCall = {
   target: DonateTarget;
-  /** What the request asked to give: counts for a client that dropped our memo. */
+  /** The amount that the request names; it counts for a client that dropped our memo. */
   amount: MicroUsdc;
-  /** Keyed hash of the client's network. */
+  /** Keyed hash of the client's IP network. */
   network: string;
   payment: ClientPayment;
 };
 
-/** No money has moved, and none will by this payment: the donor may be asked for another one. */
+/** This payment moved no money and never will, so the donor may be asked for another one. */
 export type PaymentNotTaken = {
   kind: "payment_not_taken";
-  /** Code and words, in the table, of the 402 that follows. No money has moved. */
+  /** The key, in the table of reasons, of the code and words of the 402 that follows. */
   why: keyof typeof notTakenReasons;
-  /** What the chain or the sponsor said, "" for nothing. */
+  /** What the chain or the sponsor said; "" for nothing. */
   detail: string;
-  /** The donor, where the sponsor does not pay the fee and the donor may. */
+  /** The donor, when the donor may pay the fee that the sponsor does not pay. */
   payer: string | null;
 };
 
@@ -71,8 +71,8 @@ export type PaymentFailure =
 type Outcome = Result<RecordedGift | Pending, PaymentFailure>;
 
 /**
- * Takes a signed payment: checks it, adds the sponsor's signature where that is missing, broadcasts it and records what
- * landed. Nothing is sent before every check has passed. Source: facts on x402; the decisions of the spec, "Donation".
+ * Takes a signed payment: checks it, adds the sponsor's signature if it is missing, broadcasts it and records what landed.
+ * Nothing is sent before every check has passed.
  */
 export async function takePayment(world: GivingWorld, call: PaymentCall): Promise<Outcome> {
   const read = world.chain.readPayment(call.payment.transaction);
@@ -100,8 +100,8 @@ function check(
 }
 
 /**
- * A payment that is not taken here may have been made all the same, for an earlier request or by the donor alone: then
- * the chain says what it is worth. Another demand for payment would be paid twice.
+ * A payment that is refused here may still have been made, by an earlier request or by the donor alone. Then the chain
+ * decides what it is worth: the donor would pay a second demand as well.
  */
 async function refuseUnlessMade(
   world: GivingWorld,
@@ -115,7 +115,7 @@ async function refuseUnlessMade(
   const deadline = chainDeadline();
   const proof = { target, txSignature, amount, network };
   if (await wasTaken(world, proof, payment)) return recordBySignature(world, proof, deadline);
-  // Without every signature, no one but us can have sent it.
+  // If a signature is missing, only we could have completed and sent it, and our store does not know it.
   if (payment.unsigned.length > 0) return fail(refusal);
   const onChain = await beforeDeadline(deadline, isOnChain(world.chain, txSignature));
   if (!onChain.ok) return fail({ ...onChain.failure, tx_signature: txSignature });
@@ -123,8 +123,8 @@ async function refuseUnlessMade(
 }
 
 /**
- * The signature by which the chain would know this payment, null when it cannot land. That of the sponsor is made again
- * to look for it, only for what the sponsor would have signed, and is sent only when the transaction was found.
+ * The signature under which the chain would know this payment; null when it cannot land. For this search only, the sponsor's
+ * signature is added, and only to what the sponsor would have signed; it is sent only if the transaction was found.
  */
 function signatureOf(world: GivingWorld, call: PaymentCall, payment: Payment): string | null {
   if (payment.badly_signed.length > 0) return null;
@@ -134,7 +134,7 @@ function signatureOf(world: GivingWorld, call: PaymentCall, payment: Payment): s
   return signed.ok ? signed.value.tx_signature : null;
 }
 
-/** Whether an earlier request brought it: for this nonprofit, or for one that its memos name. */
+/** Whether an earlier request brought the payment, for this nonprofit or for one that its memos name. */
 async function wasTaken(
   { store, seal }: GivingWorld,
   { target, txSignature }: Proof,
@@ -148,7 +148,7 @@ async function wasTaken(
   return false;
 }
 
-/** What this payment is to hold: the amount of our memo, or of the request when the client dropped the memo. */
+/** The amount that this payment must have: that of our memo, or the request's when the client dropped the memo. */
 function amountOf(
   { chain, offeredNetwork, seal }: GivingWorld,
   { target, amount: requested, payment: { network, scheme } }: PaymentCall,
@@ -163,7 +163,7 @@ function amountOf(
     if (memo === null) continue;
     const isOurs =
       memo.nonprofit_id === target.id && asksToPay(text, target.usdc_wallet ?? "", seal);
-    // Also that of a wallet which is no longer in effect: the money must go to the one that is.
+    // This includes a memo for a wallet no longer in effect: the money must go to the current one.
     if (!isOurs || amount !== null) return notTaken("foreign_memo");
     amount = memo.amount;
   }
@@ -177,7 +177,7 @@ const dueOf = (
 ): PaymentDue => ({
   amount,
   mint: chain.mint,
-  // Without a wallet nothing is the right account.
+  // Without a wallet, no account is the right one.
   recipient: target.usdc_wallet ?? "",
   destination: target.usdc_wallet === null ? "" : chain.tokenAccountOf(target.usdc_wallet),
   sponsor: chain.sponsor,
@@ -185,7 +185,7 @@ const dueOf = (
   sponsoredMin,
 });
 
-/** The payment with every signature it needs. */
+/** The payment with all required signatures. */
 function signedBy(
   { chain }: GivingWorld,
   payment: Payment,
@@ -202,16 +202,16 @@ function signedBy(
 const landWaitMs = 12_000;
 const lookMsMin = 1_000;
 const lookEveryMs = { first: 100, most: 800 } as const;
-/** The sweep leaves a payment to its request as long as that may be waiting. */
+/** The sweep leaves a payment to its request for as long as the request may wait. */
 const firstSweepMs = 15_000;
-/** How long a sponsored payment waits for an earlier one from the same account, and how often it looks. */
+/** How long a sponsored payment waits for an earlier one from the same account, and how often it checks. */
 const sourceWaitMs = 10_000;
 const sourceLookMs = 250;
 
 /**
- * Broadcasts a payment that has passed every check, waits until it lands, and records it. Its signature is on disk
- * before the chain sees it, so that no crash loses it. Answers "not taken" only for one that certainly did not move
- * money: one that was never sent, or whose only sender heard that it cannot land.
+ * Broadcasts a payment that has passed every check, waits until it lands, and records it. Its signature is on disk before
+ * the chain sees it, so that no crash loses it. Answers "not taken" only if it certainly moved no money: it was never sent,
+ * or its only sender learnt that it cannot land.
  */
 const broadcast = (world: GivingWorld, proof: Proof, payment: SignedPayment): Promise<Outcome> =>
   singleFlight(world.chain, `broadcast ${proof.target.id} ${proof.txSignature}`, async () => {
@@ -229,13 +229,13 @@ async function send(
   payment: SignedPayment,
 ): Promise<Outcome | "source_busy"> {
   const deadline = chainDeadline();
-  // Who saved it sends it; after that the sweep does. A trial run would say nothing: it may fail because it landed.
+  // Another request has saved it and sends it, so only wait. A trial run proves nothing now: it fails if the payment landed.
   if (await isSaved(world, proof)) return waitForSender(world, proof, deadline);
   if (await isSourceBusy(world.store, sponsoredSource(world, payment))) return "source_busy";
   const tried = await beforeDeadline(deadline, world.chain.simulate(payment));
   if (!tried.ok) {
     const refused = await notSent(world, proof, deadline, tried.failure);
-    // Another process may have saved it meanwhile, with a node that knows more.
+    // Another process may have saved it in the meantime, using a node that knows more.
     const isElsewhere = isNotTaken(refused) && (await isSaved(world, proof));
     return isElsewhere ? waitForSender(world, proof, deadline) : refused;
   }
@@ -253,8 +253,8 @@ async function send(
 const payerOf = ({ transfer }: SignedPayment): string | null => transfer?.authority ?? null;
 
 /**
- * The token account of a payment whose fee the sponsor pays. Of two such payments of the same money one would fail on
- * chain at the sponsor's cost, so they go one after the other, in whatever process.
+ * The token account of a payment whose fee the sponsor pays. If two such payments spent the same money, one would fail on
+ * chain at the sponsor's cost; so all processes send them one after the other.
  */
 const sponsoredSource = ({ chain }: GivingWorld, payment: SignedPayment): string | null =>
   payment.fee_payer === chain.sponsor ? (payment.transfer?.source ?? null) : null;
@@ -265,7 +265,7 @@ const isNotTaken = (outcome: Outcome): boolean =>
 const isSaved = async ({ store }: GivingWorld, { target, txSignature }: Proof): Promise<boolean> =>
   isBroadcasting(await intentOf(store, target.id, txSignature));
 
-/** How an intent ends whose only sender heard that it cannot land. */
+/** The outcome of an intent whose only sender learnt that it cannot land. */
 const refusedByChain = "payment_fails" satisfies Ending;
 
 async function waitForSender(
@@ -279,7 +279,7 @@ async function waitForSender(
   return intent?.outcome === refusedByChain ? notTaken(refusedByChain) : waited;
 }
 
-/** The chain would not take it. The donor may have broadcast it alone: then money has moved after all. */
+/** The chain refused the payment. The donor may have broadcast it alone, and then money has moved. */
 async function notSent(
   world: GivingWorld,
   proof: Proof,
@@ -306,7 +306,7 @@ async function waitUntilLanded(
     if (landed?.ok === true && landed.value !== null) {
       return recordLanded(world, proof, landed.value);
     }
-    // It was sent: the donor must not hear of a failure, and pay again. The sweep goes on.
+    // The payment was sent: a donor who heard of a failure might pay again. The sweep continues.
     if (landed?.ok !== true && deadline.leftMs() === 0) break;
     await world.pause(pauseMs);
     pauseMs = Math.min(pauseMs * 2, lookEveryMs.most);
@@ -317,7 +317,7 @@ async function waitUntilLanded(
 const unclear = ({ txSignature }: Proof, why: string) =>
   fail({ kind: "chain_unclear" as const, why, tx_signature: txSignature });
 
-/** Saves a payment before it is broadcast, unless it is another's to send. */
+/** Saves a payment before it is broadcast, unless another request has claimed it. */
 function claim(
   world: GivingWorld,
   { target, amount }: Proof,
@@ -347,7 +347,7 @@ function claim(
   });
 }
 
-/** It was saved, and then the chain refused it before taking it: there is nothing left to wait for. */
+/** Closes an intent that was saved before the chain refused the payment: there is nothing left to wait for. */
 const close = ({ store }: GivingWorld, { target, txSignature }: Proof): Promise<void> =>
   batchedStatements(
     store,
@@ -363,7 +363,7 @@ const notTaken = (
 
 const detailMax = 200;
 
-/** Code and sentence of the demand that follows a payment which was not taken. */
+/** Code and sentence of the demand that follows a payment that was not taken. */
 export const notTakenWords = ({
   why,
   detail,

@@ -34,16 +34,16 @@ export type Proof = {
   txSignature: string;
   /** The amount that the request names. */
   amount: MicroUsdc;
-  /** Keyed hash of the network that named it; null when no one waits for an answer. */
+  /** Keyed hash of the IP network of the request; null when no one waits for an answer. */
   network: string | null;
 };
 
-/** The request itself looks at once; the sweep begins when the donor may have gone. */
+/** The request itself looks at once; the sweep begins when the donor may have left. */
 const firstSweepMs = 4_000;
 
 /**
- * Verifies a transaction on chain and records what it gave. What the chain does not show yet is saved, and looked for
- * until it lands or no longer can: a donor who asks once and leaves is credited all the same.
+ * Verifies a transaction on chain and records what it gave. If the chain does not show it yet, it is saved and followed
+ * until it lands or can no longer land, so that a donor who asks once and leaves is still credited.
  */
 export async function recordBySignature(
   world: GivingWorld,
@@ -60,8 +60,8 @@ export async function recordBySignature(
 }
 
 /**
- * Writes where the intent stands after what was seen of it, and answers its request. No one may hear that it is recorded as
- * soon as it lands when nothing looks for it, nor wait for what can no longer land.
+ * Writes the intent's new state after an observation, and answers the request. The answer must not promise to record the
+ * gift later if nothing follows it, nor ask to wait for what can no longer land.
  */
 async function takeStep(
   world: GivingWorld,
@@ -81,7 +81,7 @@ async function takeStep(
   if (sighting === "absent" && isGivenUp(intent, waitedMs)) {
     return fail({ kind: "signature_not_found", tx_signature });
   }
-  // Asking again while it waits must not put the sweep off.
+  // Asking again while it waits must not postpone the sweep.
   const isWatched = intent?.status === "waiting" || (await saveProof(world, proof));
   if (isUnclear(sighting)) {
     return fail({ kind: "chain_unclear", why, tx_signature });
@@ -91,15 +91,15 @@ async function takeStep(
     : fail({ kind: "not_watched", tx_signature });
 }
 
-/** Whether the chain has not said enough to answer that it is on its way. */
+/** Whether the chain has not said enough to answer that the transaction is on its way. */
 const isUnclear = (sighting: Doubt): boolean =>
   sighting === "chain_unclear" || sighting === "age_unknown";
 
-/** What we broadcast ourselves ends by the sweep alone. */
+/** Whether to give up on a proof. What we broadcast ourselves is ended only by the sweep. */
 const isGivenUp = (intent: DonationIntent | null, ageMs: number): boolean =>
   intent !== null && !isBroadcasting(intent) && isLost({ ageMs, unknown: intent.unknown });
 
-/** The donation that this transaction is recorded as for this nonprofit, null when it is not. */
+/** The donation that this transaction is recorded as for this nonprofit; null when it is not recorded. */
 export async function recordedBefore(
   world: GivingWorld,
   { target, txSignature }: Pick<Proof, "target" | "txSignature">,
@@ -109,7 +109,7 @@ export async function recordedBefore(
   return mine === undefined ? null : recordedGift(world, target, mine);
 }
 
-/** Judges what the chain shows, and records it when it is a gift: a large one only once it is finalized. */
+/** Judges a landed transaction and records it if it is a gift; a large gift only once it is finalized. */
 export async function recordLanded(
   world: GivingWorld,
   proof: Proof,
@@ -129,17 +129,17 @@ export async function recordLanded(
     const final = await beforeDeadline(deadline, world.chain.landed(txSignature, "finalized"));
     if (final.ok && final.value !== null) return recordLanded(world, proof, final.value);
   }
-  // What is no gift to this nonprofit may be one to another.
+  // A transaction that is no gift to this nonprofit may be one to another.
   const isOther = isRefusal(kind) && (await donationsOf(world.store, txSignature)).length > 0;
   const sighting = isOther ? "recorded_elsewhere" : kind;
   const why = sighting === "age_unknown" ? "the chain does not say when it was" : "";
   return takeStep(world, proof, sighting, why);
 }
 
-/** More than anyone pays by mistake: others could name a reference only to hide a transfer. */
+/** More transfers than anyone pays by mistake: others can name a reference to hide a transfer among many. */
 const perMemoMax = 50;
 
-/** Looks on chain for transfers that name a memo's reference, and records those that are gifts. Null without one. */
+/** Looks on chain for transfers that name a memo's reference, and records those that are gifts. Null if there are none. */
 export async function recordByMemo(
   world: GivingWorld,
   target: DonateTarget,
@@ -148,7 +148,7 @@ export async function recordByMemo(
   const touching = await world.chain.signaturesOf(referenceOf(memo), perMemoMax);
   if (!touching.ok) return touching;
   let recorded: RecordedGift | null = null;
-  // Anyone can name a reference in a transaction: only what is a gift counts.
+  // Anyone can name a reference in a transaction, so each one is judged.
   for (const txSignature of touching.value.toReversed()) {
     const landed = await world.chain.landed(txSignature);
     if (!landed.ok) return landed;
@@ -160,7 +160,7 @@ export async function recordByMemo(
   return ok(recorded);
 }
 
-/** A saved proof keeps the time at which it first came, and the wallet of then: asking again later makes it no later. */
+/** A saved proof keeps the time and the wallet of its first request, so that asking again later makes no difference. */
 const dueOf = (
   { clock, chain, seal, windowMs, commitment, finalizedAbove }: GivingWorld,
   { target, amount }: Proof,
@@ -169,7 +169,7 @@ const dueOf = (
   nonprofit_id: target.id,
   wallet: target.usdc_wallet,
   wallet_then: intent?.recipient ?? null,
-  // Of two requests that bring it, the one that names the lower amount is met by a higher one.
+  // If two requests bring the transaction, the lower amount counts, because a higher transfer meets it.
   amount: intent !== null && intent.amount_micro_usdc < amount ? intent.amount_micro_usdc : amount,
   named_at: intent?.created_at ?? clock().getTime(),
   windowMs,
@@ -181,8 +181,8 @@ const dueOf = (
 });
 
 /**
- * Records a gift, or finds that it was recorded: one transaction that also closes the intents that waited for it. Who
- * comes second, in whatever process, gets what the first one stored.
+ * Records a gift, or finds it recorded, in one transaction that also closes the intents that waited for it. Whoever comes
+ * second, in whatever process, gets what the first one stored.
  */
 async function recordGift(
   { store, clock, seal }: GivingWorld,
@@ -212,13 +212,13 @@ async function recordGift(
   });
 }
 
-/** False when there is no room to wait for it. */
+/** Saves a proof for the sweep. False when there is no room. */
 function saveProof(world: GivingWorld, { target, txSignature, amount, network }: Proof) {
   const proof = { kind: "proof", proof: txSignature, amount_micro_usdc: amount, network } as const;
   return saveForSweep(world, target, proof, firstSweepMs);
 }
 
-/** Saves what someone waits for, so that the sweep follows it once they may have gone: after `sweptAfterMs`. False: no room. */
+/** Saves what a client waits for; the sweep follows it after `sweptAfterMs`. False when there is no room. */
 export async function saveForSweep(
   { store, clock }: GivingWorld,
   { id, usdc_wallet }: DonateTarget,

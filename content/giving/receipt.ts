@@ -20,7 +20,7 @@ import { clusterOfChain, explorerUrl, offeredCaip2Of } from "./network.ts";
 import type { Donation } from "./store.ts";
 import { usdcNumber } from "#content/contract/base/money.ts";
 
-/** What a receipt needs of a recorded donation. */
+/** The part of a recorded donation that a receipt needs. */
 type ReceiptDonation = Omit<
   Donation,
   "nonprofit_id" | "check_at" | "unknown" | "voided_at" | "void_reason"
@@ -28,10 +28,7 @@ type ReceiptDonation = Omit<
 
 type Nonprofit = Pick<NonprofitDetail, "slug" | "name" | "registrations" | "identifiers">;
 
-/**
- * What the directory vouches for: the same donation and the same profile give the same receipt. `baseUrl` has no
- * trailing slash.
- */
+/** The receipt of a donation. The same donation and profile give the same receipt. `baseUrl` has no trailing slash. */
 export function receiptOf(
   donation: ReceiptDonation,
   { slug, name, registrations, identifiers }: Nonprofit,
@@ -53,7 +50,7 @@ export function receiptOf(
   };
 }
 
-/** Why the receipt of a donation is void; null for one that holds. */
+/** The correction that voids a donation's receipt; null when the receipt is valid. */
 export function correctionOf(
   donation: Pick<Donation, "id" | "tx_signature" | "voided_at" | "void_reason">,
   issuer: string,
@@ -70,7 +67,7 @@ export function correctionOf(
   };
 }
 
-/** The answer that carries it; only the receipt itself, and its correction, are signed. */
+/** The answer with a receipt. Only the receipt and its correction are signed. */
 export function signedAnswer(
   receipt: Receipt,
   signature: string,
@@ -90,10 +87,10 @@ export function signedAnswer(
 
 const encoder = new TextEncoder();
 
-/** The bytes that are signed: RFC 8785 has one form for a value, in whatever order it was written. */
+/** The bytes to sign: RFC 8785 defines one form for a value, regardless of the order of its members. */
 const canonicalBytes = (value: unknown): Uint8Array => encoder.encode(canonicalize(value));
 
-/** A detached JWS over its canonical JSON. An equal receipt and an equal key give an equal signature. */
+/** A detached JWS over the canonical JSON. Equal receipts and keys give equal signatures. */
 export const signReceipt = (
   receipt: Receipt | ReceiptCorrection,
   signer: Signer,
@@ -102,24 +99,24 @@ export const signReceipt = (
 export type ReceiptFailure =
   /** The text is not a receipt at all. */
   | { kind: "not_a_receipt"; why: string }
-  /** Another key than this one is said to have signed. */
+  /** The receipt names a different key as its signer. */
   | { kind: "wrong_key"; signed_by: string; key: string }
-  /** The key is said to have signed, and did not sign this. */
+  /** The receipt names this key as its signer, but the signature does not fit. */
   | { kind: "altered" }
-  /** The key signed it, and took it back. */
+  /** The key signed the receipt and later voided it. */
   | { kind: "voided"; voided_at: string; reason: ReceiptCorrection["reason"] };
 
-/** What a text says it is, before any of it is proven. */
+/** The content of a receipt before anything is verified. */
 export type ClaimedReceipt = {
   receipt: Receipt;
   signature: string;
   signed_by: string;
   whole: unknown;
-  /** What it says of itself beside it; null for nothing. */
+  /** The correction that came with the receipt, if any. */
   correction: SignedCorrection | null;
 };
 
-/** Reads the JSON text of a receipt. Nothing of it is proven yet. */
+/** Reads the JSON text of a receipt. Nothing is verified yet. */
 export function readReceipt(text: string): Result<ClaimedReceipt, ReceiptFailure> {
   const { receipt: whole, signature, correction = null } = objectIn(text) ?? {};
   if (whole === undefined) return none("it is not JSON with a member `receipt`");
@@ -137,8 +134,8 @@ export function readReceipt(text: string): Result<ClaimedReceipt, ReceiptFailure
 }
 
 /**
- * Whether this key signed the receipt, and no correction beside it. Fields that this version does not know are part of
- * what was signed. Works offline.
+ * Verifies that this key signed the receipt and that no correction voids it. Unknown fields are part of the signed text.
+ * Works offline.
  */
 export async function verifyReceipt(
   { receipt, signature, signed_by, whole, correction: beside }: ClaimedReceipt,
@@ -160,7 +157,7 @@ async function isSigned(value: unknown, signature: string, key: PublicKey): Prom
   try {
     return (await verifyDetached(signature, canonicalBytes(value), key)).ok;
   } catch {
-    // What has no canonical form, half a surrogate pair for example, was never signed.
+    // Text without a canonical form, such as half a surrogate pair, was never signed.
     return false;
   }
 }

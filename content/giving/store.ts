@@ -12,14 +12,14 @@ import { nonprofits } from "#content/store/tables/nonprofits.ts";
 import { directoryFact, noteFact } from "#content/store/facts.ts";
 import { micro } from "#content/contract/base/money.ts";
 
-/** A recorded donation with the evidence that the chain gave. The columns are described in the table. */
+/** A recorded donation with its evidence from the chain. The table describes the columns. */
 export type Donation = Omit<typeof donations.$inferSelect, "amount_micro_usdc"> & {
-  /** What arrived. */
+  /** The amount that arrived. */
   amount_micro_usdc: MicroUsdc;
 };
 
-// SQL, because proofs are looked up by the thousand and recorded while the write lock is held: drizzle takes seven times
-// as long. Money leaves the store as text: a double would round what a whale gives.
+// SQL, because proofs are looked up by the thousand and recorded under the write lock; drizzle takes seven times as long.
+// Amounts leave the store as text: a double would round very large gifts.
 const columns = columnNames(donations);
 const selected = columns.map((name) =>
   name === "amount_micro_usdc" ? `CAST(${name} AS TEXT) AS ${name}` : name,
@@ -35,7 +35,7 @@ const donationRow = z.intersection(
 const select = (store: Queryable, rest: string, args: readonly InValue[]): Promise<Donation[]> =>
   query(store, `SELECT ${selected.join(", ")} FROM donations ${rest}`, args, donationRow);
 
-/** Puts off what is to be looked at again, and answers it: for content/giving/finality-store.ts. */
+/** Updates donations and returns them: for content/giving/finality-store.ts. */
 export const updateDonations = (
   tx: WriteTransaction,
   update: string,
@@ -43,7 +43,7 @@ export const updateDonations = (
 ): Promise<Donation[]> =>
   query(tx, `UPDATE donations ${update} RETURNING ${selected.join(", ")}`, args, donationRow);
 
-/** What is known of a transfer when it is recorded; what becomes of it the columns behind say. */
+/** What is known of a transfer when it is recorded; the other columns say what happens to it later. */
 export type NewDonation = Omit<
   Donation,
   "id" | "check_at" | "unknown" | "voided_at" | "void_reason"
@@ -55,9 +55,9 @@ const firstCheckMs = 20_000;
 const insertSql = `INSERT INTO donations (${columns.join(", ")}) VALUES (${columns.map(() => "?").join(", ")})`;
 
 /**
- * The statements that record a donation; none where it is recorded already: there is one credit for each transfer, whichever
- * call comes first. The answer may name another nonprofit than was asked for: then the transfer is that one's. A transfer
- * whose donation was voided is recorded again, under another id. Indexes: one_credit_per_transfer, donations_voided.
+ * The statements that record a donation; none if it is recorded already: each transfer has one credit, whichever call comes
+ * first. The result may name another nonprofit than was asked for: the transfer is then that one's. A transfer whose
+ * donation was voided is recorded again under a new id. Indexes: one_credit_per_transfer, donations_voided.
  */
 export async function planDonation(
   store: Queryable,
@@ -86,7 +86,7 @@ export async function planDonation(
   return { donation, statements: [insert, ...news] };
 }
 
-/** Records a donation, and answers what is recorded: `planDonation`, carried out. */
+/** Records a donation as `planDonation` plans it, and returns what is recorded. */
 export async function recordDonation(
   tx: WriteTransaction,
   transfer: NewDonation,
@@ -96,7 +96,7 @@ export async function recordDonation(
   return donation;
 }
 
-/** Tells the publisher and readers of the feed that the final donations of a nonprofit are others. */
+/** Announces to the publisher and in the feed that a nonprofit's final donations have changed. */
 export async function newsOfDonations(
   store: Queryable,
   nonprofit_id: number,
@@ -111,7 +111,7 @@ export async function newsOfDonations(
   return appendChanges([{ ...change, fields, moved_lists: [] }], { origin: "chain", now });
 }
 
-/** The same for every process that sees the transfer. 22 characters that stand in a path as they are. */
+/** The id is derived from the transfer, so every process makes the same one; 22 URL-safe characters. */
 const idOf = (
   { tx_signature, destination }: Pick<Donation, "tx_signature" | "destination">,
   voidedBefore = 0,
@@ -120,16 +120,16 @@ const idOf = (
   return sha256Of(transfer.join("\n"), "base64url").slice(0, 22);
 };
 
-/** A transaction can pay many accounts; these are more than fit into one. */
+/** A transaction can pay many accounts; fewer than this many fit into one. */
 const perTransactionMax = 64;
 
-/** What one transaction gave. Index: one_credit_per_transfer. */
+/** The donations of one transaction. Index: one_credit_per_transfer. */
 export const donationsOf = (store: Queryable, txSignature: string): Promise<Donation[]> =>
   select(store, `WHERE tx_signature = ? AND voided_at IS NULL LIMIT ${perTransactionMax}`, [
     txSignature,
   ]);
 
-/** What was given for a memo, the oldest first. Index: donations_by_memo. */
+/** The donations for a memo, oldest first. Index: donations_by_memo. */
 export const donationsFor = (store: Queryable, memo: string): Promise<Donation[]> =>
   select(
     store,
@@ -137,7 +137,7 @@ export const donationsFor = (store: Queryable, memo: string): Promise<Donation[]
     [memo],
   );
 
-/** One donation of a nonprofit, also a voided one; null when it has none by this id. */
+/** A nonprofit's donation with this id, also a voided one; null if there is none. */
 export async function donationById(
   store: Queryable,
   nonprofitId: number,
@@ -150,18 +150,18 @@ export async function donationById(
 const factName = "donation_network";
 
 /**
- * In SQL: whether a row of `donations` is of the chain on which the directory settles, and is not voided. A store that no
- * service has opened settles on none, and all of them count.
+ * SQL condition: the row of `donations` is not voided and is on the chain where the directory settles. If no service has
+ * opened the store yet, donations on all chains count.
  */
 export const countsHere = `voided_at IS NULL AND network = coalesce((SELECT value FROM directory_facts WHERE name = '${factName}'), network)`;
 
-/** What is final of the donations of these nonprofits, as `donationsTo` answers it. */
+/** `donationsTo`, restricted to final donations. */
 export const finalDonations = (store: Queryable, ids: readonly number[], limit: number) =>
   donationsTo(store, ids, limit, `commitment = 'finalized' AND ${countsHere}`);
 
 /**
- * Number, donors and sum of the donations of these nonprofits, by id, with the newest `limit` of each, newest first; a
- * nonprofit without any is left out. Index: donations_by_nonprofit.
+ * Number, donors and sum of the donations of these nonprofits, by id, with the newest `limit` of each, newest first. A
+ * nonprofit without donations is left out. Index: donations_by_nonprofit.
  */
 export async function donationsTo(
   store: Queryable,
@@ -197,7 +197,7 @@ const totalsRow = z.object({
   total: z.string().transform((text) => micro(BigInt(text))),
 });
 
-/** Ids of nonprofits that were ever given to, in their order, after an id. Index: donations_by_nonprofit. */
+/** Ids of nonprofits that ever received a donation, ascending, after the id `after`. Index: donations_by_nonprofit. */
 export async function givenToAfter(
   store: Queryable,
   after: number,
@@ -213,8 +213,8 @@ export async function givenToAfter(
 }
 
 /**
- * Says on which chain the directory settles (CAIP-2). What was given on another one, on a test network before it went
- * live for example, stays with its receipt, and counts nowhere from then on.
+ * Stores on which chain the directory settles (CAIP-2). Gifts on another chain, such as a test network before launch, keep
+ * their receipts but no longer count anywhere.
  */
 export async function setDonationNetwork(store: Store, network: string, now: Date): Promise<void> {
   if ((await directoryFact(store, factName)) === network) return;
@@ -227,14 +227,14 @@ const targetRow = rowShape(nonprofits, [
   "slug",
   "name",
   "status",
-  "usdc_wallet", // The one in effect at the asked instant, null without one.
-  "donation_url", // Where else it takes donations. Third-party text.
+  "usdc_wallet", // The wallet in effect at `now`; null when there is none.
+  "donation_url", // Another place where it takes donations. Third-party text.
 ]);
 
-/** What a donation needs to know of a nonprofit. */
+/** What a donation needs of a nonprofit. */
 export type DonateTarget = z.infer<typeof targetRow>;
 
-/** The nonprofit with this slug, withdrawn ones too; null when there is none. Index: nonprofits_slug. */
+/** The nonprofit with this slug, even a withdrawn one; null when there is none. Index: nonprofits_slug. */
 export const donateTarget = (
   store: Queryable,
   slug: string,
@@ -242,7 +242,7 @@ export const donateTarget = (
 ): Promise<DonateTarget | null> =>
   donateTargets(store, [slug], now).then(([target]) => target ?? null);
 
-/** The same for several at once, in their order. */
+/** `donateTarget` for several slugs, in their order. */
 export async function donateTargets(
   store: Queryable,
   slugs: readonly string[],
@@ -258,7 +258,7 @@ export async function donateTargets(
   return slugs.map((slug) => bySlug.get(slug) ?? null);
 }
 
-/** The nonprofit with this id, withdrawn ones too; null when there is none. */
+/** The nonprofit with this id, even a withdrawn one; null when there is none. */
 export const donateTargetById = (
   store: Queryable,
   id: number,
@@ -267,8 +267,8 @@ export const donateTargetById = (
   targetsWhere(store, { where: "id = ?2", value: id, now }).then(([target]) => target ?? null);
 
 /**
- * In SQL and not through drizzle: 5,000 requests for payment a second read nothing else. A held change of wallet counts
- * from the millisecond at which its hold ends, whether or not it is public yet.
+ * SQL instead of drizzle, because 5,000 requests for payment a second read only this. A held change of wallet counts from
+ * the millisecond at which its hold ends, whether or not it is public yet.
  */
 const targetsWhere = (
   store: Queryable,

@@ -25,21 +25,21 @@ import { recordByMemo, recordLanded } from "./proof.ts";
 
 const perSweepMax = 200;
 const atOnce = 10;
-/** Looked at again after 2, 4, 8 … seconds, at most 20: what a recovered chain holds is recorded within a minute. */
+/** Checks repeat after 2, 4, 8 … seconds, at most 20: what a recovered chain holds is recorded within a minute. */
 const again = { firstMs: 2_000, mostMs: 20_000 } as const;
 const deletedPerSweepMax = 500;
 
 export type SweepCounts = { looked: number; recorded: number; unclear: number };
 
 /**
- * Follows what was handed in and has not ended: payments that were being broadcast when a process stopped, proofs of
- * transactions that no node knew, memos that someone waits for. Each is looked at until it has landed or no longer can,
- * at most 200 at a time. May run in several processes at once. Throws what the store throws.
+ * Follows what was handed in and has not ended: payments that were being broadcast when a process stopped, proofs that no
+ * node knew, memos that someone waits for. Each is checked until it has landed or no longer can, at most 200 per call.
+ * Several processes may run it at once. Throws what the store throws.
  */
 export async function sweepDonations(world: GivingWorld): Promise<SweepCounts> {
   const { store, clock } = world;
   const now = clock();
-  // Nearly always nothing is due: then there is no need to wait for the write lock.
+  // Nearly always nothing is due, so avoid waiting for the write lock.
   if (!(await isAnyDue(store, now))) return { looked: 0, recorded: 0, unclear: 0 };
   const due = await store.write(async (tx) => {
     await deleteEndedIntents(tx, { now, limit: deletedPerSweepMax });
@@ -66,17 +66,17 @@ export async function sweepDonations(world: GivingWorld): Promise<SweepCounts> {
 
 type Outcome = "recorded" | "unclear" | "ended" | "waiting";
 
-/** A transaction that one node does not know. Given up only when two do not: a node can be stale for days. */
+/** Follows a transaction that one node does not know. It is given up only when two do not: a node can be stale for days. */
 async function followUnknown(world: GivingWorld, intent: DonationIntent): Promise<Outcome> {
   const { payment, blockhash } = intent;
   const absence = absenceOf(world, intent);
   if (payment === null || blockhash === null) {
-    // Also a payment whose bytes are gone: nothing is left to send, so it is followed like a signature that was named.
+    // A payment whose bytes are gone cannot be sent again, so it is followed like a named signature.
     const action = actionOn("proof", absence);
     if (action === "wait") return "waiting";
     return (await recordIfLanded(world, intent)) ?? act(world, intent, action);
   }
-  // As if it could no longer land: of one so young no node needs to be asked.
+  // A payment younger than 90 s is simply sent again; no node needs to be asked.
   if (actionOn("payment", absence) === "resend") return act(world, intent, "resend");
   const valid = await world.chain.stillValid(blockhash);
   if (!valid.ok) return "unclear";
@@ -84,10 +84,10 @@ async function followUnknown(world: GivingWorld, intent: DonationIntent): Promis
   return looked ?? act(world, intent, actionOn("payment", { ...absence, canLand: valid.value }));
 }
 
-/** A transfer by its memo, no matter who made it. */
+/** Follows a transfer by its memo, whoever made it. */
 async function followMemo(world: GivingWorld, intent: DonationIntent): Promise<Outcome> {
   const target = await donateTargetById(world.store, intent.nonprofit_id, world.clock());
-  // Not refused, as a payment or a proof is: what lapsed keeps its room for an hour only, and anyone can make up a watch.
+  // Lapsed instead of refused: anyone can make up watches, and lapsed ones are kept for only an hour.
   if (target === null) return act(world, intent, "lapse");
   const gift = await recordByMemo(world, target, intent.proof);
   if (!gift.ok) return "unclear";
@@ -109,14 +109,14 @@ async function act(
   if (action === "lapse") return end(store, intent, "lapsed");
   if (action === "count") await batchedStatements(store, countUnknown(intent));
   if (action === "resend" && intent.payment !== null) {
-    // Nodes forget what they could not place; sending a payment twice moves the money once.
+    // Nodes forget transactions that they could not place. Sending a payment twice moves the money once.
     const read = chain.readPayment(intent.payment);
     if (read.ok) await chain.send(read.value);
   }
   return "waiting";
 }
 
-/** Null: two nodes do not show it. */
+/** Null when the chain clearly does not show the transaction. */
 async function recordIfLanded(world: GivingWorld, intent: DonationIntent): Promise<Outcome | null> {
   const { proof: txSignature, amount_micro_usdc: amount } = intent;
   const target = await donateTargetById(world.store, intent.nonprofit_id, world.clock());
@@ -139,15 +139,15 @@ async function end(store: Store, intent: DonationIntent, ending: Ending): Promis
 }
 
 const finalPerSweepMax = 20;
-/** So many clear answers must say that a recorded transaction is gone, or is another: ten minutes of them. */
+/** How many clear answers must say that a recorded transaction is gone or different: about ten minutes of them. */
 const answersNeeded = 6;
 
-/** Recorded donations that were looked at again: `voided` are those of which the chain holds nothing, or something else. */
+/** The result of checking recorded donations: in `voided`, the chain holds nothing or something else. */
 type FinalityOutcome = { final: number; voided: readonly Donation[] };
 
 /**
- * Looks again at donations that were recorded before their block was final, at most 20 at a time. One that the chain holds
- * is final from then on; one that vanished, or differs, is voided. Throws what the store throws.
+ * Checks donations that were recorded before their block was final, at most 20 per call. A donation that the chain holds
+ * becomes final; one that vanished or differs is voided. Throws what the store throws.
  */
 export async function confirmDonations(world: GivingWorld): Promise<FinalityOutcome> {
   const { store, clock, chain } = world;
@@ -192,7 +192,7 @@ async function confirm(
   return "waiting";
 }
 
-/** Whether it is gone, and not merely not final yet. */
+/** Whether the transaction is gone, and not merely not final yet. */
 async function isGone({ chain }: GivingWorld, { tx_signature, slot }: Donation): Promise<boolean> {
   const confirmed = await chain.landed(tx_signature, "confirmed");
   if (!confirmed.ok || confirmed.value !== null) return false;

@@ -7,14 +7,14 @@ import addresses from "#content/editorial/not-wallets.json";
 /** An address that can hold a nonprofit's USDC. */
 export type Wallet = {
   address: string;
-  /** False for an address that no key belongs to: a multisig vault or another program's account. */
+  /** False for an address that has no key: a multisig vault or another program's account. */
   onCurve: boolean;
 };
 
-/** Addresses of 32 bytes at which money is lost: programs, mints and the incinerator. Those of Solana itself end in ones. */
+/** Addresses of 32 bytes where money would be lost: programs, mints and the incinerator. Solana's own end in ones. */
 const notWallets = new Map(Object.entries(addresses));
 
-/** Reads a Solana address: base58 of 32 bytes, at which someone can hold money. Source: the decisions of the spec, "Onboarding". */
+/** Reads a Solana address: base58 of 32 bytes where someone can hold money. */
 export function readWallet(text: string): Result<Wallet, { message: string }> {
   const address = text.trim();
   const bytes = base58Bytes(address, 32);
@@ -31,13 +31,13 @@ export function readWallet(text: string): Result<Wallet, { message: string }> {
   return ok({ address, onCurve: point !== null });
 }
 
-/** True when the key of the wallet signed this text. `signature` is base58 of 64 bytes; false for any other text. */
+/** Whether the wallet's key signed this text. `signature` is base58 of 64 bytes; any other text gives false. */
 export function signedByWallet(wallet: Wallet, text: string, signature: string): boolean {
   const bytes = base58Bytes(signature, 64);
   return bytes !== null && wallet.onCurve && isSignedBy(wallet.address, Buffer.from(text), bytes);
 }
 
-/** Whether the key of an address signed these bytes; false for an address that no key belongs to. */
+/** Whether the key of an address signed these bytes; false for an address that has no key. */
 export function isSignedBy(address: string, signed: Uint8Array, signature: Uint8Array): boolean {
   try {
     const x = Buffer.from(base58Bytes(address, 32) ?? []).toString("base64url");

@@ -18,14 +18,14 @@ import type { PaymentFacts } from "./payment-checks.ts";
 import { type Deadline, deadlineIn, withTimeout } from "#content/runtime/timing.ts";
 import type { PaymentRequirements } from "#content/contract/donation.ts";
 
-/** One look at the chain serves all who wait for a memo, for this long: less than the 3 s after which they ask again. */
+/** How long one look at the chain serves all who wait for a memo: less than the 3 s after which they ask again. */
 const lookSharedMs = 2_500;
 const looksMax = 10_000;
 
-/** What all steps of a donation work with. */
+/** What all steps of a donation depend on. */
 export type GivingWorld = ReturnType<typeof givingWorld>;
 
-/** The settings of the operator that giving follows. */
+/** The operator's settings for giving. */
 type GivingSettings = {
   solanaRpcUrls: readonly string[];
   /** Without a trailing slash. */
@@ -50,39 +50,39 @@ export function givingWorld({
   config: GivingSettings;
   secrets: { donationMemoKey: Uint8Array };
 }) {
-  // Requests of one turn of the event loop share a statement: preparing it costs more than what it finds.
+  // Requests in one turn of the event loop share a statement: preparing it costs more than running it.
   const targets = batcher((slugs: readonly string[]) => donateTargets(store, slugs, clock()));
   const seal: MemoSeal = { key: secrets.donationMemoKey, network: chain.caip2 };
   return {
     store,
     clock,
     chain,
-    /** The nonprofit with this slug as it is now, withdrawn ones too; null when there is none. */
+    /** The current nonprofit with this slug, even a withdrawn one; null when there is none. */
     targetOf: (slug: string): Promise<DonateTarget | null> => targets.ask(slug),
     seal,
-    /** Memos that were just looked for. */
+    /** Memos that were looked for recently. */
     looked: countedCache<true>(looksMax, {
       ttl: lookSharedMs,
       ttlResolution: 0,
       perf: { now: () => clock().getTime() },
     }),
-    /** CAIP-2 id under which the chain is offered to x402 clients of version 2: one that they know. */
+    /** The CAIP-2 id offered to x402 version 2 clients: one that they know. */
     offeredNetwork: offeredCaip2Of(chain.cluster, chain.caip2),
-    /** Where the local chain listens, for those who try a gift; null on every other network. */
+    /** Address of the local chain, for trying a gift; null on every other network. */
     localRpcUrl: chain.cluster === "local" ? (config.solanaRpcUrls[0] ?? null) : null,
     /** Without a trailing slash. */
     baseUrl: config.baseUrl,
-    /** From here on a landed transfer counts. */
+    /** The commitment from which a landed transfer counts. */
     commitment: config.commitment,
-    /** A gift of more than this counts only when it is finalized. */
+    /** A larger gift counts only when it is finalized. */
     finalizedAbove: config.finalizedAbove,
-    /** How old a transfer that does not carry our memo may be. */
+    /** The greatest age of a transfer that does not carry our memo. */
     windowMs: config.donationWindowMs,
-    /** The sponsor pays fees for donations from this amount on, where there is an account to pay into. */
+    /** The lowest amount for which the sponsor pays fees, if the recipient's account exists. */
     sponsoredMin: config.sponsoredMin,
     sponsorBudget: config.sponsorBudget,
     sponsorship: openSponsorship({ store, clock, chain, budget: config.sponsorBudget }),
-    /** Waits; tests let it pass quickly. */
+    /** Waits; tests replace it to save time. */
     pause: (ms: number): Promise<void> => Bun.sleep(ms),
   };
 }
@@ -90,8 +90,8 @@ export function givingWorld({
 const refreshEveryMs = 10_000;
 
 /**
- * What is known of the sponsor's money without asking: a demand for payment must not wait for it. Asked again in the
- * background, at most every 10 s while demands come. What counts is counted in the store when a payment is claimed.
+ * The sponsor's money as last read, so that a demand for payment need not wait for it. While demands come it is read again
+ * in the background, at most every 10 s. The binding count is made in the store when a payment is claimed.
  */
 function openSponsorship({
   store,
@@ -117,9 +117,9 @@ function openSponsorship({
       latest = { balance: answer?.ok === true ? answer.value : latest.balance, spent, all };
     });
   const look = () => void refresh().catch(() => undefined);
-  if (chain.sponsor !== null) look(); // So that the first demand knows.
+  if (chain.sponsor !== null) look(); // So that the first demand knows the balance.
   return {
-    /** Why the sponsor may not be offered for a gift to this nonprofit; null where it may. */
+    /** Why the sponsor may not be offered for a gift to this nonprofit; null when it may. */
     whyNot: (nonprofitId: number): "no_sponsor" | "no_budget" | "no_money" | null => {
       if (chain.sponsor === null) return "no_sponsor";
       if (clock().getTime() - askedAtMs >= refreshEveryMs) look();
@@ -132,36 +132,36 @@ function openSponsorship({
   };
 }
 
-/** No RPC endpoint gave a clear answer in time: nothing is known, least of all that no money has moved. */
+/** No RPC endpoint gave a clear answer in time. Nothing is known, in particular not that no money has moved. */
 export type ChainUnclear = { kind: "chain_unclear"; why: string };
 
-/** The chain ran it, or a node judged it, and it moves no money. */
+/** The chain ran the payment, or a node judged it, and it moves no money. */
 export type PaymentFails = { kind: "payment_fails"; why: string };
 
-/** A signed payment that a client handed in, taken apart before anyone broadcasts it. */
+/** A signed payment from a client, parsed before anyone broadcasts it. */
 export type Payment = PaymentFacts & {
-  /** Base58; the donor's signature is the first one, unless the sponsor's is. Null while the sponsor's is missing. */
+  /** Base58: the donor's signature, or the sponsor's if the sponsor pays the fee. Null while the sponsor's is missing. */
   tx_signature: string | null;
   memos: readonly string[];
   blockhash: string;
-  /** The whole transaction as it came. */
+  /** The whole transaction as it was sent. */
   bytes: Uint8Array;
 };
 
-/** A payment that is not made yet: `references` are accounts by which it is found. */
+/** A payment that is not made yet; `references` are accounts by which it can be found. */
 export type UnsignedPayment = { to: string; amount: bigint; memo: string; references: string[] };
 
-/** The sponsor does not sign it. */
+/** The sponsor does not sign the payment. */
 export type NotSponsored = { kind: "not_sponsored"; why: string };
 
-/** A payment with every signature it needs. */
+/** A payment with all required signatures. */
 export type SignedPayment = Payment & { tx_signature: string };
 
 type Answer<Value> = Promise<Result<Value, ChainUnclear>>;
 
 /**
- * The network on which gifts are made, as the verbs of giving need it. Each call ends with yes, no or "unclear": what no
- * node told clearly is never taken for a no. Nothing in it throws.
+ * The chain on which gifts are made, as giving needs it. Each call answers yes, no or "unclear": an answer that no node gave
+ * clearly is never taken for a no. Nothing in it throws.
  */
 export type Chain = {
   cluster: PaymentRequirements["cluster"];
@@ -169,42 +169,42 @@ export type Chain = {
   caip2: string;
   /** The token that counts as USDC. */
   mint: string;
-  /** Account that pays network fees for donors, null without one. */
+  /** Account that pays network fees for donors; null when there is none. */
   sponsor: string | null;
-  /** Why no node answered, null when one did. */
+  /** Why no node answered; null when one did. */
   health: () => Promise<{ why: string | null }>;
-  /** The token account of a wallet, which is a valid address. */
+  /** The token account of a wallet, which must be a valid address. */
   tokenAccountOf: (wallet: string) => string;
-  /** Whether that account is there. */
+  /** Whether the wallet's token account exists. */
   canReceive: (wallet: string) => Answer<boolean>;
-  /** Lamports of an account, 0 for one that is not there. */
+  /** Lamports of an account; 0 for a missing one. */
   balanceOf: (address: string) => Answer<number>;
   /** The facts of a transaction; null while the chain does not know it at this commitment. */
   landed: (txSignature: string, at?: "confirmed" | "finalized") => Answer<TransactionFacts | null>;
-  /** Whether the chain knows signatures, in their order; at most 256. */
+  /** Whether the chain knows each of these signatures, in order; at most 256. */
   known: (txSignatures: readonly string[]) => Answer<boolean[]>;
-  /** Whether a transaction that was seen at a slot is on the chain no more. */
+  /** Whether a transaction that was seen at a slot is no longer on the chain. */
   vanished: (txSignature: string, slot: number) => Answer<boolean>;
-  /** The newest signatures that name an account, without those that failed. */
+  /** The newest signatures of transactions that name an account, without failed ones. */
   signaturesOf: (account: string, limit: number) => Answer<string[]>;
   /** Whether a transaction with this blockhash can still land. */
   stillValid: (blockhash: string) => Answer<boolean>;
-  /** Takes a base64 transaction apart. Asks no node. */
+  /** Parses a base64 transaction. Asks no node. */
   readPayment: (text: string) => Result<Payment, { kind: "payment_malformed"; why: string }>;
   /** Adds the sponsor's signature to a payment that the caller has checked. */
   sponsored: (payment: Payment) => Result<SignedPayment, NotSponsored>;
-  /** A payment that a donor's wallet has yet to sign, base64. */
+  /** A payment for a donor's wallet to sign, in base64. */
   unsigned: (donor: string, payment: UnsignedPayment) => Answer<string>;
   simulate: (payment: Payment) => Promise<Result<null, ChainUnclear | PaymentFails>>;
   send: (payment: Payment) => Promise<Result<null, ChainUnclear | PaymentFails>>;
 };
 
-/** While the chain is out of reach, a request is answered within 3 s: this is what it may spend waiting for nodes. */
+/** How long a request may wait for nodes: even with the chain out of reach it is answered within 3 s. */
 const chainWaitMs = 2_700;
 
 export const chainDeadline = (): Deadline => deadlineIn(chainWaitMs);
 
-/** What the chain answers before the deadline; after it nothing is known. */
+/** The chain's answer if it comes before the deadline, else "unclear". */
 export async function beforeDeadline<Value, Failure>(
   { leftMs }: Deadline,
   call: Promise<Result<Value, Failure>>,
@@ -213,7 +213,7 @@ export async function beforeDeadline<Value, Failure>(
   return answer ?? fail({ kind: "chain_unclear", why: "the chain took too long" });
 }
 
-/** Whether the chain knows a transaction, at any commitment. Asks in two ways, because nodes lag and forget. */
+/** Whether the chain knows a transaction, at any commitment. It is asked in two ways, because nodes lag and forget. */
 export async function isOnChain(
   chain: Chain,
   txSignature: string,

@@ -1,10 +1,10 @@
 import { type Address, addresses } from "#content/contract/addresses.ts";
 import { translationCodes } from "./languages.ts";
 
-/** An address as it stands in English or, with `translated`, in other languages. */
+/** An address in English or, with `translated`, in other languages. */
 export type AddressForm = Omit<Address, "translated"> & { translated: boolean };
 
-/** The whole table, each address in English and then in other languages where it is there. */
+/** All addresses, each in English and then, if it exists, in other languages. */
 export const addressForms: readonly AddressForm[] = Object.values<Address>(addresses).flatMap(
   ({ translated, ...address }) => [
     { ...address, translated: false },
@@ -12,7 +12,7 @@ export const addressForms: readonly AddressForm[] = Object.values<Address>(addre
   ],
 );
 
-/** The paths of an address as the source of a regular expression without its ends; `codes` stands for a language. */
+/** The paths of an address as the source of a regular expression without anchors; `codes` matches a language. */
 export function patternOf(
   { path, from, translated }: AddressForm,
   codes = translationCodes,
@@ -21,12 +21,12 @@ export function patternOf(
     .replaceAll(/[.+?^$()|[\]\\]/g, String.raw`\$&`)
     .replaceAll("*", ".*")
     .replaceAll("{number}", String.raw`\d+`)
-    // The file of such an answer has its own address, which ends in its type.
+    // The file of such an answer has its own address, which ends with its type.
     .replaceAll(/\{\w+\}/g, ["live", "queried"].includes(from) ? "[^/.]+" : "[^/]+");
   return translated ? `/(?:${codes})${path === "/" ? "" : pattern}` : pattern;
 }
 
-/** What fits the paths of those addresses that are meant. */
+/** A pattern for the paths of the selected addresses. */
 export const addressesWhere = (isMeant: (form: AddressForm) => boolean): RegExp =>
   new RegExp(
     `^(?:${addressForms

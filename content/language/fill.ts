@@ -1,12 +1,12 @@
-/** A text, or its plural forms by their names in CLDR ("one", "other"). `{name}` is where a value stands. */
+/** A text, or its plural forms by CLDR category ("one", "other"). `{name}` is replaced by a value. */
 export type Pattern = string | Readonly<Record<string, string>>;
 
 export type Values = Readonly<Record<string, string | number>>;
 
-/** How a language writes numbers, and which plural form goes with one. */
+/** How a language writes numbers and chooses plural forms. */
 type Forms = { number: (value: number) => string; plural: (count: number) => string };
 
-/** The text with its values; of plural forms the one that `count` asks for. Throws for a value that is not given. */
+/** Fills in a text, using the plural form for `count`. Throws if a value is missing. */
 export function filled(pattern: Pattern, values: Values, { number, plural }: Forms): string {
   const text =
     typeof pattern === "string"
@@ -18,7 +18,7 @@ export function filled(pattern: Pattern, values: Values, { number, plural }: For
     const value = Object.hasOwn(values, name) ? values[name] : undefined;
     if (value === undefined) throw new Error(`no ${name} in "${text}"`);
     const valueText = typeof value === "number" ? number(value) : value;
-    // An abbreviation ends the sentence, too: "EE. UU." and no second stop.
+    // Do not add a second stop after an abbreviation: "EE. UU." already ends the sentence.
     const isStopped = valueText.endsWith(".") && tail?.startsWith(".");
     return filledText + valueText + (isStopped ? tail?.slice(1) : tail);
   }, start ?? "");

@@ -1,10 +1,10 @@
-/** By this Astro knows what it need not escape; the class itself is there twice, for pages are compiled with a copy. */
+/** Tells Astro not to escape. It is a symbol because compiled pages have their own copy of the class. */
 const astroHtml: unique symbol = Symbol.for("astro:html-string");
 
-/** A piece of HTML that is safe to send: only a template makes one, and what is put into it is escaped. */
+/** A safe piece of HTML: only a template makes one, and values in it are escaped. */
 export class Html {
   readonly #text: string;
-  /** For templates, and for text that is known to be markup, like a chart's path. */
+  /** For templates, and for text known to be markup, such as a chart's path. */
   constructor(text: string) {
     this.#text = text;
   }
@@ -16,12 +16,12 @@ export class Html {
   }
 }
 
-/** What may stand in a template: text and numbers are escaped, pieces of HTML are not; null, undefined and false are nothing. */
+/** The values of a template: text and numbers are escaped, pieces of HTML are not; null, undefined and false are empty. */
 export type Part = Html | string | number | null | undefined | false | readonly Part[];
 
 /**
- * A template of HTML in which every value is escaped, for text and for quoted attributes alike. Values never stand in
- * an unquoted attribute, in a script or in a style: there escaping would not be enough. Throws when one does.
+ * A template of HTML that escapes every value, for text and quoted attributes. Throws if a value is in an unquoted
+ * attribute, a script or a style, where escaping would not be enough.
  */
 export function markup(strings: TemplateStringsArray, ...values: readonly Part[]): Html {
   checkQuotes(strings);
@@ -30,12 +30,12 @@ export function markup(strings: TemplateStringsArray, ...values: readonly Part[]
   return new Html(text);
 }
 
-/** The same for templates that the formatter may break into lines, where a space between tags changes nothing. */
+/** `markup` for templates that the formatter may break into lines, where a space between tags does not matter. */
 export const html: typeof markup = (strings, ...values) => markup(strings, ...values);
 
 const checked = new WeakSet<TemplateStringsArray>();
 
-/** Checks a template when it is used first: its values change nothing. */
+/** Checks a template on first use; its values make no difference. */
 function checkQuotes(strings: TemplateStringsArray): void {
   if (checked.has(strings)) return;
   let text = "";
@@ -47,18 +47,18 @@ function checkQuotes(strings: TemplateStringsArray): void {
   checked.add(strings);
 }
 
-/** Where what comes next would stand, if escaping were not enough there; null elsewhere. */
+/** Where the next value would be, if escaping is not enough there; else null. */
 function unescapedPlace(text: string): string | null {
   const code = /<(script|style)\b(?!.*<\/\1)/is.exec(text)?.[1];
   const tag = text.slice(text.lastIndexOf("<")).replaceAll(/"[^"]*"/g, '""');
   const rest = tag.replaceAll('""', "");
-  // A quote that is left is open: what comes next stands in it.
+  // A remaining quote is open: the next value is inside it.
   const isOpen = tag.startsWith("<") && !rest.includes(">") && !rest.includes('"');
   if (isOpen && /=\s*[^\s>"]*$/.test(tag)) return "an unquoted attribute";
   return code === undefined || isOpen || rest.includes('"') ? null : `a ${code}`;
 }
 
-/** One part as it stands in HTML. */
+/** A part as HTML. */
 export function rendered(part: Part): string {
   if (typeof part === "string") return Bun.escapeHTML(part);
   if (typeof part === "number") return String(part);

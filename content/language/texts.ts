@@ -5,24 +5,24 @@ import type { RegisterFact } from "#content/contract/nonprofit.ts";
 import { filled, type Pattern, type Values } from "./fill.ts";
 import { Html, type Part, rendered } from "./html.ts";
 
-/** The name of a text, as content/editorial/texts/en.json has it. */
+/** The name of a text in content/editorial/texts/en.json. */
 export type TextKey = keyof typeof en.texts;
 
-/** One language, as its file in content/editorial/texts has it; the file's name is the language's code. */
+/** The file of one language in content/editorial/texts; its name is the language's code. */
 export type Catalogue = {
-  /** What the language calls itself. */
+  /** The language's own name. */
   name: string;
-  /** How numbers and dates are written, where the code does not say it: "en-GB". */
+  /** The locale for numbers and dates, if it is not the code: "en-GB". */
   locale?: string;
   texts: Readonly<Record<string, Pattern>>;
-  /** Names and descriptions of the lists in content/editorial, by their English words; none for English. */
+  /** Translations of names and descriptions in content/editorial by their English words; none for English. */
   words?: Readonly<Record<string, string>>;
 };
 
 /** The texts of one language. */
 export type Texts = ReturnType<typeof openTexts>;
 
-/** The language of a page, and all those that the page is there in. */
+/** The language of a page, and all languages in which the page exists. */
 export type PageLanguages = { t: Texts; languages: readonly Texts[] };
 
 const withArticle =
@@ -30,14 +30,14 @@ const withArticle =
 
 const isoDate = /^(\d{4})-(\d\d)(?:-(\d\d))?$/;
 
-/** Where a page, named by its English path, stands in a language: "/es/about" of "/about"; English has no prefix. */
+/** The path of a page (given in English) in a language: "/es/about" for "/about"; English has no prefix. */
 export const pathIn = (language: string, path: string): string =>
   language === "en" ? path : `/${language}${path === "/" ? "" : path}`;
 
-/** The texts of a catalogue. What it does not have is English. */
+/** The texts of a catalogue; missing ones are English. */
 export function openTexts(language: string, catalogue: Catalogue) {
   const { locale = language } = catalogue;
-  // Looked in by what data hold, and data may hold "constructor".
+  // A Map, because keys come from data, which may contain "constructor".
   const patterns = new Map<string, Pattern>(Object.entries({ ...en.texts, ...catalogue.texts }));
   const words = new Map(Object.entries(catalogue.words ?? {}));
   const whole = new Intl.NumberFormat(locale, { maximumFractionDigits: 0 });
@@ -68,7 +68,7 @@ export function openTexts(language: string, catalogue: Catalogue) {
 
   const number = (value: number): string => (Number.isInteger(value) ? whole : cents).format(value);
   const forms = { number, plural: (count: number) => plurals.select(count) };
-  // Most texts have nothing to fill in, and a page has a hundred of them.
+  // Most texts have no placeholders, and a page has a hundred of them.
   const plain = new Map(
     [...patterns].filter(
       (entry): entry is [string, string] => typeof entry[1] === "string" && !entry[1].includes("{"),
@@ -86,7 +86,7 @@ export function openTexts(language: string, catalogue: Catalogue) {
     const at = Date.UTC(Number(year), Number(month) - 1, Number(day ?? 1));
     return (day === undefined ? months : days).format(at);
   };
-  /** A country's name, by its code or by its name in English; null for none. */
+  /** A country's name by its code or English name; null for null. */
   const country = (named: string | null): string | null => {
     if (named === null || language === "en") return countryName(named);
     const code = countryCode(named);
@@ -96,7 +96,7 @@ export function openTexts(language: string, catalogue: Catalogue) {
     patterns.has(`currency.${currency}`) ? formed(`currency.${currency}`, {}) : currency;
   const exactly = (value: number, currency: string): string =>
     formed("amount", { amount: number(value), sign: signOf(currency) });
-  /** "US$ 3.3 million" of 3312400 USD. */
+  /** "US$ 3.3 million" for 3312400 USD. */
   const amount = (value: number, currency: string): string => {
     const scale = [1_000_000_000, 1_000_000].find((size) => Math.abs(value) >= size);
     if (scale === undefined) return exactly(Math.round(value), currency);
@@ -111,14 +111,14 @@ export function openTexts(language: string, catalogue: Catalogue) {
 
   return {
     language,
-    /** How numbers and dates are written: "en-GB". */
+    /** The locale of numbers and dates: "en-GB". */
     locale,
     name: catalogue.name,
     /** "rtl" for scripts that run from right to left. */
     direction: directionOf(locale),
     /** A text with its placeholders filled; a number called `count` chooses its plural form. */
     text: (key: TextKey, values: Values = {}): string => formed(key, values),
-    /** The same for a text with markup: values are escaped, unless they are HTML. */
+    /** `text` for a text with markup: values are escaped unless they are HTML. */
     html: (key: TextKey, values: Readonly<Record<string, Part>> = {}): Html => {
       const safe: Record<string, string | number> = {};
       for (const name in values) {
@@ -127,10 +127,10 @@ export function openTexts(language: string, catalogue: Catalogue) {
       }
       return new Html(formed(key, safe));
     },
-    /** A text whose name ends in what data hold, for example "field" and "city"; what has no text stands for itself. */
+    /** A text whose name ends with a value from data, for example "field" and "city"; if there is none, the value itself. */
     named: (group: string, name: string, values: Values = {}): string =>
       patterns.has(`${group}.${name}`) ? formed(`${group}.${name}`, values) : name,
-    /** A name or description out of the lists in content/editorial, by its English words. */
+    /** The translation of a name or description in content/editorial, by its English words. */
     word,
     number,
     date,
@@ -139,10 +139,10 @@ export function openTexts(language: string, catalogue: Catalogue) {
     /** "a, b or c". */
     either: (choices: readonly string[]): string => either.format(choices),
     country,
-    /** A country, by its name in English, within a sentence: English has an article before some. */
+    /** A country, by its English name, within a sentence: in English some have an article. */
     countryInSentence: (named: string): string =>
       language === "en" && withArticle.test(named) ? `the ${named}` : (country(named) ?? named),
-    /** What a register says, as people read it: an amount is rounded. */
+    /** A register's fact in words; amounts are rounded. */
     fact: (fact: RegisterFact): string => {
       const { value, currency, period, form } = fact;
       if (language === "en") return factInWords(fact);
@@ -155,15 +155,15 @@ export function openTexts(language: string, catalogue: Catalogue) {
       const dated = formed(key, { amount: sum, date: date(ends) });
       return form === undefined ? dated : `${dated}, ${word(form)}`;
     },
-    /** The texts of a script as JSON, for the attribute `data-texts`: those of some groups, by the rest of their names. */
+    /** Some groups of texts as JSON for a script's attribute `data-texts`, by name without the group. */
     forScript: (...groups: readonly string[]): string =>
       JSON.stringify(Object.fromEntries(groups.flatMap((group) => ofGroup.get(group) ?? []))),
-    /** Where the page with this English path stands in the language. */
+    /** The path of a page (given in English) in the language. */
     path: (path: string): string => pathIn(language, path),
   };
 }
 
-/** "2024-12" of "year to December 2024": answers say it in words. */
+/** "2024-12" for "year to December 2024", the form in answers. */
 function periodEnd(period: string): string {
   const day = period.replace("year to ", "");
   const at = Date.parse(`${day} UTC`);
@@ -177,5 +177,5 @@ function directionOf(locale: string): "ltr" | "rtl" {
 }
 const rightToLeft: ReadonlySet<string> = new Set(["Arab", "Hebr", "Syrc", "Thaa", "Nkoo", "Adlm"]);
 
-/** The language in which everything is written first, and that all answers for programs are in. */
+/** English, in which all texts are written first and all answers for programs are given. */
 export const english: Texts = openTexts("en", en);

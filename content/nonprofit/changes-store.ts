@@ -26,30 +26,30 @@ export const changesAfter = (
     .orderBy(asc(changes.sequence))
     .limit(limit);
 
-/** The sequence number of the newest change, 0 for none. */
+/** The sequence number of the newest change; 0 if there is none. */
 export async function newestSequence(store: Queryable): Promise<number> {
   const [row] = await store.db.select({ newest: max(changes.sequence) }).from(changes);
   return row?.newest ?? 0;
 }
 
 /**
- * What tells a change from any other that could have its number: the number and a digest of the row. A store that was
- * restored and has grown since holds other rows. "" for a number that no change has.
+ * Identifies a change by its number and a digest of its row, because a store that was restored and has grown since may hold
+ * another row under the same number. "" when no change has the number.
  */
 export async function changeMark(store: Queryable, sequence: number): Promise<string> {
   const [change] = await changesAfter(store, sequence - 1, 1);
   return change?.sequence === sequence ? markOf(change) : "";
 }
 
-/** The mark of a change that was read. */
+/** The mark of a change that was already read. */
 export function markOf(change: Change): string {
   const { sequence, kind, nonprofit_id, slug, fields, moved_lists, origin, changed_at } = change;
-  // By name: a column that is added later must not make every store look like another.
+  // List the columns by name: a column added later must not change the mark.
   const row = [sequence, kind, nonprofit_id, slug, fields, moved_lists, origin, changed_at];
   return `${sequence} ${sha256Of(JSON.stringify(row))}`;
 }
 
-/** From which to which sequence number the next `limit` changes go, not beyond `upTo`; null for none. */
+/** The first and last sequence number of the next `limit` changes, up to `upTo`; null if there are none. */
 export async function nextChanges(
   { db }: Queryable,
   { after, upTo, limit }: { after: number; upTo: number; limit: number },
@@ -66,7 +66,7 @@ export async function nextChanges(
   return first === null || last === null ? null : { first, last };
 }
 
-/** Which nonprofit a change is about, null for the directory itself. */
+/** The nonprofit that a change is about; null for a change of the directory itself. */
 export async function changedProfile(store: Queryable, sequence: number): Promise<number | null> {
   const [row] = await store.db
     .select({ id: changes.nonprofit_id })
@@ -75,7 +75,7 @@ export async function changedProfile(store: Queryable, sequence: number): Promis
   return row?.id ?? null;
 }
 
-/** The sequence of a nonprofit's newest change; null for none. Index: changes_by_nonprofit. */
+/** The sequence of a nonprofit's newest change; null if it has none. Index: changes_by_nonprofit. */
 export async function newestChangeOf(
   store: Queryable,
   nonprofitId: number,
@@ -89,10 +89,10 @@ export async function newestChangeOf(
   return newest?.sequence ?? null;
 }
 
-/** What a change names whose news is that a nonprofit's donations are others: no field of its profile. */
+/** The field named by a change of a nonprofit's donations. It is no field of the profile. */
 export const donationsField = "donations";
 
-/** Whether a change leaves the profile as it was. */
+/** Whether a change is only about donations and leaves the profile as it was. */
 export const isOfDonations = ({ fields }: Pick<Change, "fields">): boolean =>
   fields.length === 1 && fields[0] === donationsField;
 
@@ -120,14 +120,14 @@ const Agreed = z.object({
   edited: z.number(),
 });
 
-/** A nonprofit with its changes and what went live of it. */
+/** A nonprofit with its changes and the submissions that went live. */
 const ChangeRow = z.object({
   id: z.number(),
   slug: z.string(),
   website: z.string().nullable(),
-  /** What the fields hold now that are traced. */
+  /** The current values of the traced fields. */
   live: jsonText(z.record(z.string(), z.union([z.string(), z.number(), z.null()]))),
-  /** How many changes there are, of which the newest follow. */
+  /** How many changes there are in all; `changes` holds the newest. */
   count: z.number(),
   changes: jsonText(z.array(Change)),
   agreed: jsonText(z.array(Agreed)),
@@ -136,14 +136,14 @@ type ChangeRow = z.infer<typeof ChangeRow>;
 
 const agreedColumns = Object.keys(Agreed.shape);
 
-/** What went live where that is not what the agent sent: what was agreed on, or what a reviewer made of it. */
+/** The live value of a submission, which may differ from what the agent sent: the agreed value, or a reviewer's version. */
 const liveValue = "coalesce(winning_value, value)";
 
-/** Why an operator changed a profile, where it was asked for as a public reason: the log's entry of the same instant. Index: audit_log_by_subject. */
+/** The public reason of an operator's change: in the audit log's entry of the same instant. Index: audit_log_by_subject. */
 const saidBecause = `SELECT detail ->> 'reason' FROM audit_log
           WHERE subject = n.slug AND happened_at = changed_at AND detail ->> 'public' = 1`;
 
-/** A gift moves what a profile shows of gifts, and is no change of what it says. */
+/** Leave out changes of donations: they do not change what the profile says. */
 const isOfProfile = `fields <> '["${donationsField}"]'`;
 
 const historiesSql = `SELECT n.id, n.slug, n.website, ${jsonOf(tracedFields)} AS live,
@@ -173,9 +173,9 @@ const historiesSql = `SELECT n.id, n.slug, n.website, ${jsonOf(tracedFields)} AS
   CROSS JOIN nonprofits AS n ON n.id = w.value`;
 
 /**
- * The histories of these nonprofits by id, unknown ids left out: of each the newest 200 public changes, newest first,
- * with who agreed on what went live then. The same from the service and in the bundle; a withdrawn nonprofit has one,
- * too. SQL, because a publication asks about a thousand at a time. Indexes: changes_by_nonprofit, submissions_gone_live.
+ * The histories of these nonprofits by id (unknown ids are left out): the newest 200 public changes of each, newest first,
+ * with the agents that agreed on what went live. The service and the bundle give the same, also for withdrawn nonprofits.
+ * SQL, because a publication asks for about a thousand at a time. Indexes: changes_by_nonprofit, submissions_gone_live.
  */
 export async function historiesOf(
   store: Queryable,
@@ -185,17 +185,17 @@ export async function historiesOf(
   return new Map(histories.map((history) => [history.id, historyOf(history)]));
 }
 
-/** Whether a profile is not as it was when it was added. */
+/** Whether a profile has changed since it was added. */
 export const isChanged = (history: History): boolean =>
   history.changes.some(({ kind }) => kind !== "added");
 
-/** Ids of nonprofits that were changed since they were added, in their order, after an id. Index: changes_by_nonprofit. */
+/** Ids of nonprofits that changed since they were added, ascending, after the id `after`. Index: changes_by_nonprofit. */
 export async function changedIdsAfter(
   store: Queryable,
   after: number,
   limit: number,
 ): Promise<number[]> {
-  // SQL, because drizzle has no words for INDEXED BY; without it SQLite reads all changes in their order.
+  // SQL, because drizzle does not support INDEXED BY; without it SQLite reads all changes in order.
   const rows = await query(
     store,
     `SELECT DISTINCT nonprofit_id AS id FROM changes INDEXED BY changes_by_nonprofit
@@ -208,13 +208,13 @@ export async function changedIdsAfter(
   return rows.map(({ id }) => id);
 }
 
-/** Changes that are looked through from the newest, before a list's own are: enough for a list with news among them. */
+/** How many of the newest changes are searched before the list's own changes: enough for a list with recent news. */
 const newestLookedThrough = 20_000;
 const Newest = z.object({ id: z.number(), name: z.string(), sequence: z.number() });
 
 /**
- * The newest changes, newest first, of the nonprofits that stand in a list now; of "all" withdrawn ones, too. SQL, because drizzle
- * has no words for INDEXED BY. Indexes: the primary key, then listings_by_list_order with changes_by_nonprofit.
+ * The newest changes, newest first, of the nonprofits now in a list; "all" includes withdrawn ones. SQL, because drizzle
+ * does not support INDEXED BY. Indexes: the primary key, then listings_by_list_order with changes_by_nonprofit.
  */
 export async function newestChangesIn(store: Queryable, list: string, limit: number) {
   const newest = (from: string, where: string, ...args: (string | number)[]) =>
@@ -241,7 +241,7 @@ export async function historyAnswer(store: Queryable, slug: string): Promise<His
   return id === undefined ? null : ((await historiesOf(store, [id])).get(id) ?? null);
 }
 
-/** A submission goes live in the transaction of its change: the instant and the field tell which that is. */
+/** A submission goes live in the transaction of its change, so instant and field identify the change. */
 function historyOf({
   slug,
   website,
@@ -255,7 +255,7 @@ function historyOf({
     agreed,
     ({ applied_at, field }) => `${applied_at} ${rowFields[field] ?? field}`,
   );
-  // Newest first: what a field became is what the change after it found there.
+  // Changes come newest first, so a field's new value is the old value of the change after it.
   const entries = appended.map(({ sequence, kind, fields, origin, changed_at, was, reason }) => {
     const values = Object.entries(was ?? {}).map(([field, held]) => {
       const { value: old, ...filed } =
@@ -312,7 +312,7 @@ const agreedOf = (
   ...(submission.edited === 1 ? { edited: true as const } : {}),
 });
 
-/** What agents send one by one is a row of a field that holds many. */
+/** Agents send single rows of these fields, which hold many. */
 const rowFields: Readonly<Record<string, string>> = {
   programme: "programs",
   impact_metric: "impact_metrics",

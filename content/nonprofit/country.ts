@@ -3,7 +3,7 @@ import registerPlaces from "#content/editorial/register-places.json";
 import { fold } from "./text.ts";
 
 const names = new Map(countries.map(({ code, name }) => [code, name]));
-/** Names in Spanish and French come from the CLDR; where one of them is another country's English name, that holds. */
+/** Spanish and French names come from the CLDR. If one is also another country's English name, the English name wins. */
 const inLanguage = ["es", "fr"].map((code) => new Intl.DisplayNames(code, { type: "region" }));
 const codes = new Map([
   ...inLanguage.flatMap((language) =>
@@ -14,15 +14,15 @@ const codes = new Map([
   ),
 ]);
 
-/** The country's name in English, or null for none. Codes are a closed list in stored data. */
+/** The country's English name; null for null. Stored data holds only codes of the list. */
 export const countryName = (code: string | null): string | null =>
   code === null ? null : (names.get(code) ?? code);
 
 /**
- * The ISO 3166-1 alpha-2 code of a country named in any letter case by its English name, a usual other name of it, its
- * Spanish or French name, or its code of two or three letters or three digits; null for any other text. Source: decisions, "Search".
+ * The ISO 3166-1 alpha-2 code of a country given by its English name, a common alias, its Spanish or French name, or its
+ * code of two or three letters or three digits, in any letter case; null for any other text.
  */
 export const countryCode = (text: string): string | null => codes.get(fold(text)) ?? null;
 
-/** Names of the states of the United States by their codes. */
+/** The states of the United States: names by code. */
 export const states: ReadonlyMap<string, string> = new Map(Object.entries(registerPlaces.states));

@@ -19,7 +19,7 @@ import { cellOf, postalPlaceOf } from "./postal-points.ts";
 import type { NonprofitRecord, RegisterRecord } from "./record.ts";
 import { fold } from "./text.ts";
 
-/** What filters look at. */
+/** The facts of a nonprofit that filters test. */
 export type FilterFacts = {
   causes: readonly string[];
   country_code: string | null;
@@ -28,7 +28,7 @@ export type FilterFacts = {
   claimed: boolean;
   has_wallet: boolean;
   has_website: boolean;
-  /** The greatest that a register gives, in the register's currency; null for not known. */
+  /** The greatest income in any register, in that register's currency; null when unknown. */
   income: number | null;
   ghd_aligned: boolean;
 };
@@ -42,7 +42,7 @@ export const filteredOf = (record: NonprofitRecord): FilterFacts => ({
   ghd_aligned: record.ghd_aligned === 1,
 });
 
-/** The values by which a nonprofit is found: none where nothing is known, several for its causes. */
+/** The values under which each filter finds a nonprofit: none where nothing is known, several for its causes. */
 export const valuesByFilter: Readonly<
   Record<FilterName, (nonprofit: FilterFacts) => readonly string[]>
 > = {
@@ -59,26 +59,26 @@ export const valuesByFilter: Readonly<
 
 const values = (text: string | null): string[] => (text === null || text === "" ? [] : [text]);
 
-/** The band that a yearly income falls into. */
+/** The band of a yearly income. */
 export const incomeBand = (income: number | null): string =>
   (income === null
     ? undefined
     : incomeBands.find(({ below }) => below === null || income < below)?.id) ?? "unknown";
 
-/** A value as filters compare it: letter case, accents and punctuation of places do not matter, and HI is Hawaii. */
+/** A value as filters compare it: letter case, accents and punctuation of places are ignored, and HI is Hawaii. */
 export const comparedAs = (filter: FilterName, value: string): string =>
   filter === "region" || filter === "city"
     ? fold((filter === "region" ? states.get(value.toUpperCase()) : undefined) ?? value)
     : value;
 
-/** What a filter asks for, as `comparedAs` has it; null when no nonprofit can have it. */
+/** The value that a filter asks for, in the form of `comparedAs`; null when no nonprofit can have it. */
 export function wantedBy(filter: FilterName, text: string): string | null {
   if (filter === "country") return countryCode(text);
   if (filter !== "cause") return comparedAs(filter, text);
   return causeNamed.get(fold(text)) ?? null;
 }
 
-/** Ids of causes, by themselves and by names, folded. */
+/** Ids of causes by their folded ids and names. */
 const causeNamed = new Map(
   [{ id: noCause, name: noCause }, ...allCauses].flatMap(({ id, name }) => [
     [fold(id), id],
@@ -93,8 +93,8 @@ export const passes = (nonprofit: FilterFacts, filters: Filters): boolean =>
     return valuesByFilter[filter](nonprofit).some((value) => comparedAs(filter, value) === wanted);
   });
 
-// Words of the private use area, which no query can contain. Hyphens and spaces would end a word of the index, and a mark at
-// the end keeps the stemmer away.
+// Index words begin with private-use characters, which no query can contain. Hyphens and spaces would end a word of the
+// index, and the mark at the end prevents stemming.
 const mark = "\uE003";
 const marked = (first: string, value: string): string =>
   `${first}${value.replaceAll(/['’.]/g, "").replaceAll(/[-, ]/g, mark)}${mark}`;
@@ -111,24 +111,24 @@ const firstOf: Readonly<Record<FilterName, string>> = {
   income: "\uE00B",
 };
 
-/** The word by which the search index knows what has a value, `wanted` as `wantedBy` has it. */
+/** The index word for a filter's value; `wanted` is in the form of `wantedBy`. */
 export const filterWord = (filter: FilterName, wanted: string): string =>
   marked(firstOf[filter], wanted);
-/** The word of all that is in a city, region, county or island of this name: what a query in words means by a place. */
+/** The index word for everything in a city, region, county or island of this name, as searches in words use it. */
 export const placeWord = (name: string): string => marked("\uE004", name);
-/** The word of all that is in a cell of the globe, as `cellOf` has it; what it begins with is a greater cell's. */
+/** The index word for everything in a cell of the globe (see `cellOf`); a prefix of it stands for a larger cell. */
 export const cellWord = (cell: string): string => `\uE00C${cell}`;
-/** The word that names begin with whose initials these are. */
+/** The prefix of the index words of names with these initials. */
 export const initialsWord = (letters: string): string =>
   `\uE005${letters.replaceAll(/./gu, `$&${mark}`)}`;
 
-/** The word of all that registers, or its causes, say is of this kind. */
+/** The index word for every organisation of this kind, according to registers or its causes. */
 export const kindWord = (code: string): string =>
   code.startsWith(causePrefix)
     ? filterWord("cause", code.slice(causePrefix.length))
     : marked("\uE00D", code.replace(":", mark));
 
-/** What the search index has of a nonprofit beside its texts. */
+/** The index words of a nonprofit in addition to its texts. */
 export function indexWords(record: NonprofitRecord): string {
   const filtered = filteredOf(record);
   const place = postalPlaceOf(record);
@@ -146,7 +146,7 @@ export function indexWords(record: NonprofitRecord): string {
   ].join(" ");
 }
 
-/** The initials of a name, at most eight, without the words that initials leave out: "Veterans of Foreign Wars" is vfw. */
+/** The initials of a name, at most eight, skipping the words that initials skip: "Veterans of Foreign Wars" is vfw. */
 export const initialsOf = (name: string): string =>
   name
     .toLowerCase()
@@ -165,8 +165,8 @@ const leftOut = new Set(
 );
 
 /**
- * A kind of organisation as people ask for it in English, and in Spanish and French (`foreign`), and the codes by which
- * registers know it: "ntee:K3" is whatever NTEE code begins so, "cause:health" a cause of this directory. Words are folded.
+ * A kind of organisation: the folded words that people use for it in English, and in Spanish and French (`foreign`), and its
+ * codes. "ntee:K3" stands for all NTEE codes that begin with K3, "cause:health" for a cause of this directory.
  */
 export type Kind = {
   words: readonly string[];
@@ -177,11 +177,11 @@ export type Kind = {
 export const causePrefix = "cause:";
 const nteeLengthMax = 3;
 
-/** All kinds that can be asked for. */
+/** All kinds that searches know. */
 export const allKinds: readonly Kind[] = kinds;
 const searched = new Set(allKinds.flatMap(({ codes }) => codes));
 
-/** The codes of registers by which a nonprofit is looked for. */
+/** The register codes under which a nonprofit is searched. */
 export const kindCodes = (records: readonly Pick<RegisterRecord, "facts">[]): string[] =>
   records.flatMap(({ facts }) =>
     [
@@ -209,7 +209,7 @@ const flags = new Map([
 const bandNames = new Map(incomeBands.map(({ id, name }) => [id, name]));
 const bandPlaces = new Map(incomeBands.map(({ id }, at) => [id, at]));
 
-/** The value of a facet in words: for income without its currency, which is the register's own. */
+/** The name of a facet's value. Income has no currency, because each register has its own. */
 export function facetValueName(facet: FacetName, value: string): string {
   if (facet === "cause") return value === noCause ? "No cause known" : causeName(value);
   if (facet === "country") return countryName(value) ?? value;
@@ -217,7 +217,7 @@ export function facetValueName(facet: FacetName, value: string): string {
   return flags.get(`${facet} ${value}`) ?? value;
 }
 
-/** The counts as answers have them: with names, incomes in rising order. */
+/** The counts as answers show them: with names, incomes in ascending order. */
 export function facetsAnswer(counts: FacetCounts): Facets {
   const facets = facetNames.map((facet) => {
     const named = counts[facet].map(({ value, count }) => ({

@@ -5,10 +5,10 @@ import words from "#content/editorial/standing.json";
 import type { RegisterRecord } from "./record.ts";
 import { factNamed, listedAfter } from "./register-facts.ts";
 
-/** What is said, by which record; null: by none. */
+/** A judgement and the record that it comes from; null: from none. */
 export type Judgement<Value> = { value: Value; by: RegisterRecord | null };
 
-/** What the codes of registers say, the register that counts first first; "" stands for any other code. */
+/** What the codes of registers mean, the register with the highest priority first; "" stands for any other code. */
 const deductibilityCodes = Object.entries(words.codes).map(
   ([register, codes]) =>
     [
@@ -17,7 +17,7 @@ const deductibilityCodes = Object.entries(words.codes).map(
     ] as const,
 );
 
-/** Whether gifts are deductible from US tax, by the IRS; null for organisations of other registers. `revoked`: a revocation that holds. */
+/** Whether the IRS says that gifts are deductible from US tax; null outside its registers. `revoked`: in force. */
 export function deductibilityOf(
   records: readonly RegisterRecord[],
   revocation: RegisterRecord | null,
@@ -37,19 +37,19 @@ export function deductibilityOf(
 }
 const usScheme = "US-EIN";
 
-/** The register's own words say more: which kind of organisation, and up to how much. */
+/** Prefer the register's own words: they tell which kind of organisation it is, and up to how much is deductible. */
 export function deductibilityInWords({ value, by }: Judgement<DeductibilityAnswer>): string {
   const deductibility = by === null ? null : factNamed("deductibility", by);
   return String(deductibility?.value ?? words.deductibility[value]);
 }
 
-/** How a code of a register answers a question. Source: content/editorial/standing.json. */
+/** How a code of a register answers a question; from content/editorial/standing.json. */
 type Rule = {
   question: string;
-  /** Absent: any with the fact `from`. */
+  /** Absent: any register with the fact `from`. */
   register?: string;
   from: string;
-  /** Its words are the reason of a code that is no entry of `giver_says`. */
+  /** The fact whose words are the reason for a code that has no entry in `giver_says`. */
   fact?: string;
   codes: Readonly<Record<string, string>>;
 };
@@ -61,7 +61,7 @@ type Answer = Omit<GiverAnswer, "org_id" | "question" | "register" | "as_of"> & 
   by: RegisterRecord | null;
 };
 
-/** What is known of one number: records, dates of their files, a revocation among them, and what lists it again since. */
+/** What is known about one number: records, the dates of their files, a revocation, and the record that lists it again. */
 type RegisterFacts = {
   isUs: boolean;
   records: readonly RegisterRecord[];
@@ -82,8 +82,8 @@ const questions: readonly [GiverAnswer["question"], (facts: RegisterFacts) => An
 ];
 
 /**
- * What registers and filings answer a giver about one number, of which `records` are. Of what no register says the answer is
- * "not known", but of what only happens to some there is none. No filing says that an organisation is listed.
+ * The answers that registers and filings give a donor about one number; `records` are its records. An unanswered question
+ * gets "not known", or is left out if it concerns only some organisations. A filing does not prove a listing.
  */
 export function giverAnswers(
   org_id: string,
@@ -114,13 +114,13 @@ export function giverAnswers(
 }
 const ofUsLaw: ReadonlySet<string> = new Set(["filing", "foundation_type", "daf", "revoked"]);
 
-/** The same of all numbers of which registers speak. */
+/** `giverAnswers` for all numbers in these records. */
 export const allGiverAnswers = (records: readonly RegisterRecord[]): GiverAnswer[] =>
   [...Map.groupBy(records, ({ org_id }) => org_id)].flatMap((groupRecords) =>
     giverAnswers(...groupRecords),
   );
 
-/** What the table says under a name, with a value of the record's own where there is one. */
+/** The answer that the table has under a name, with the record's own value if it has one. */
 function answerOf(
   name: keyof typeof words.giver_says,
   by: RegisterRecord | null,
@@ -148,7 +148,7 @@ function deductibleAnswer(facts: RegisterFacts): Answer | null {
   return code === undefined ? statement : { ...statement, code: String(code) };
 }
 
-/** What each code of registers that list the organisation says. */
+/** The answers of all registers that list the organisation, by their codes. */
 const codedAnswers = (question: string, { records }: RegisterFacts): Answer[] =>
   (rulesOf.get(question) ?? []).flatMap(({ register, from, fact = "", codes }) =>
     records.flatMap((by) => {
@@ -161,12 +161,12 @@ const codedAnswers = (question: string, { records }: RegisterFacts): Answer[] =>
     }),
   );
 
-/** The first that answers; one that leaves the question open counts only where no other does. */
+/** The first answer that decides the question; an undecided one counts only if there is no other. */
 const firstOf = (answers: readonly Answer[]): Answer | null =>
   answers.find(isAnswered) ?? answers[0] ?? null;
 const isAnswered = ({ value }: Answer): boolean => value !== "not known";
 
-/** By the code, unless gifts are not deductible or another register of the IRS says otherwise. */
+/** The answer by code, unless gifts are not deductible or registers of the IRS disagree. */
 function dafAnswer(facts: RegisterFacts): Answer | null {
   const gifts = deductibleAnswer(facts);
   if (facts.isUs && gifts?.value === "no") return answerOf("daf_not_deductible", gifts.by);
@@ -176,7 +176,7 @@ function dafAnswer(facts: RegisterFacts): Answer | null {
   return isDisputed ? answerOf("daf_disputed", answer?.by ?? null) : answer;
 }
 
-/** The newest period that ended, of all registers and filings; of one month the most exact fact. */
+/** The newest period that ended, from all registers and filings; for one month, the most exact date. */
 function latestReturn({ records, dateOf }: RegisterFacts): Answer | null {
   const returns = (["period_end", "accounts_to", "tax_period"] as const).flatMap((from) =>
     records.flatMap((by) => {

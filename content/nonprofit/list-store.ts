@@ -12,12 +12,12 @@ import {
 import { countryName } from "./country.ts";
 import { recordsById } from "./record-store.ts";
 
-/** A part of a list. */
+/** A section of a list. */
 type Part = { limit: number; offset: number };
 
 /**
- * Ids of a list, or of a part of it, in its order: verified first, then impact, then name. SQL, because fetching row by
- * row takes several times as long as one JSON text. Index: listings_by_list_order.
+ * Ids of a list, or of a part of it, in list order: verified first, then impact, then name. SQL, because fetching row by row
+ * takes several times as long as one JSON text. Index: listings_by_list_order.
  */
 export async function idsInList(
   store: Queryable,
@@ -37,19 +37,19 @@ export async function idsInList(
   return rowsFromJson(listings, ["nonprofit_id"], rows[0]?.["ids"]).map((row) => row.nonprofit_id);
 }
 
-/** The slug of the first of the whole list; null in an empty directory. */
+/** The slug of the first nonprofit of the whole list; null in an empty directory. */
 export async function firstSlug(store: Queryable): Promise<string | null> {
   const [first] = await recordsById(store, await idsInList(store, "all", { limit: 1, offset: 0 }));
   return first?.slug ?? null;
 }
 
-/** The lists in which these nonprofits stand, or those of one kind, with their ids; `thin` is no such list. */
+/** The lists that contain these nonprofits, or those of one kind, with the ids in each; `thin` is left out. */
 export async function membersByList(
   store: Queryable,
   ids: readonly number[],
   kind?: "cause" | "country",
 ): Promise<Map<string, number[]>> {
-  // SQL for the same reason: a publication asks about a thousand at a time.
+  // SQL, as in `idsInList`: a publication asks for about a thousand at a time.
   const columns = ["list", "nonprofit_id"] as const;
   const { rows } = await store.raw.execute({
     sql: `SELECT ${rowsAsJson(columns)} AS members
@@ -64,7 +64,7 @@ export async function membersByList(
   return byList;
 }
 
-/** How many stand in each list, or in each of these; a list without any is left out. */
+/** The number of nonprofits in every list, or in these lists; an empty list is left out. */
 export async function listCounts(
   store: Queryable,
   lists?: readonly string[],
@@ -79,11 +79,11 @@ export async function listCounts(
   return new Map(counts.map((row) => [row.list, row.members]));
 }
 
-/** How many stand in one list. */
+/** The number of nonprofits in one list. */
 export const countInList = async (store: Queryable, list: string): Promise<number> =>
   (await listCounts(store, [list])).get(list) ?? 0;
 
-/** The next ids after `after`, ascending, of all nonprofits, withdrawn ones too. */
+/** The next ids of nonprofits after `after`, ascending, including withdrawn ones. */
 export async function nonprofitIdsAfter(
   store: Queryable,
   after: number,
@@ -98,13 +98,13 @@ export async function nonprofitIdsAfter(
   return rows.map(({ id }) => id);
 }
 
-/** The newest id that was given to a nonprofit, withdrawn ones too; 0 for none. */
+/** The highest id of a nonprofit, including withdrawn ones; 0 if there is none. */
 export async function newestNonprofitId(store: Queryable): Promise<number> {
   const [row] = await store.db.select({ newest: max(nonprofits.id) }).from(nonprofits);
   return row?.newest ?? 0;
 }
 
-/** GET /api/causes: all 29 causes in the contract's order, with how many nonprofits each has. */
+/** GET /api/causes: all 29 causes in the contract's order, with the number of nonprofits in each. */
 export async function causeList(store: Queryable): Promise<CauseList> {
   const counts = await listCounts(
     store,
@@ -120,7 +120,7 @@ export async function causeList(store: Queryable): Promise<CauseList> {
 
 export type CountryCount = { code: string; name: string; count: number };
 
-/** The countries in which a nonprofit stands, by name. */
+/** The countries that have nonprofits, by name. */
 export const countryList = async (store: Queryable): Promise<CountryCount[]> =>
   [...(await listCounts(store))]
     .flatMap(([list, count]) => {
@@ -129,7 +129,7 @@ export const countryList = async (store: Queryable): Promise<CountryCount[]> =>
     })
     .sort((country, other) => (country.name < other.name ? -1 : 1));
 
-/** A profile that search engines shall know. `updated_at` is in milliseconds since 1970. */
+/** A profile for search engines. `updated_at` is in milliseconds since 1970. */
 export type SitemapEntry = { slug: string; updated_at: number };
 
 /** The listed nonprofits with ids above `after` up to `last`, by id; withdrawn ones are left out. */
@@ -143,10 +143,10 @@ export const sitemapEntries = (
     .where(and(between(nonprofits.id, after + 1, last), ne(nonprofits.status, "withdrawn")))
     .orderBy(asc(nonprofits.id));
 
-/** Nonprofits, by id, in one chunk; the triggers of the table `sitemap_chunks` say the same number. */
+/** Ids per chunk. The triggers of the table `sitemap_chunks` use the same number. */
 export const sitemapChunkSize = 1_000;
 
-/** The newest change within each chunk of ids that lists anybody; chunks count from 1. */
+/** The newest change in each chunk of ids that lists any nonprofit; chunks count from 1. */
 export const listedChunks = (
   store: Queryable,
 ): Promise<{ chunk: number; updated_at: number }[]> => {
@@ -162,7 +162,7 @@ export const listedChunks = (
     .orderBy(chunk);
 };
 
-/** Counts what is in lists and sitemaps, as triggers do where profiles are added one by one: for bulk work without them. */
+/** Recounts lists and sitemap chunks, for bulk work that runs without the triggers that count them one by one. */
 export async function countLists({ raw }: WriteTransaction): Promise<void> {
   await raw.executeMultiple(`
     INSERT OR REPLACE INTO list_totals (list, members, verified, people)

@@ -2,10 +2,10 @@ import { type WantedField, wantedFields } from "#content/contract/enrichment.ts"
 import type { NonprofitRecord } from "./record.ts";
 import { fold } from "./text.ts";
 
-/** A nonprofit's place in one public list; smaller sorts first, ties fall to tie_key, then to the id. */
+/** A nonprofit's place in one public list. Smaller values come first; ties are ordered by tie_key, then by id. */
 export type Listing = { list: string; list_order: number; impact_order: number; tie_key: string };
 
-/** Beneficiaries above this count as this many, so that an order stays a safe integer. */
+/** Larger numbers of beneficiaries count as this many, so that the order stays a safe integer. */
 const beneficiariesMax = 2 ** 50 - 2;
 const nameKeyLengthMax = 48;
 
@@ -17,16 +17,16 @@ type ListingSource = Pick<
   Parameters<typeof standingAmongEquals>[0];
 
 /**
- * The lists a nonprofit stands in: `all`, its causes, its country, and `thin` while a wanted field is empty.
- * A withdrawn one stands in none. Verified first, then impact: source: spec, GET /api/nonprofits. Equals stand by
- * completeness, size and name: docs/decisions/21.
+ * The lists that contain a nonprofit: `all`, its causes, its country, and `thin` while a wanted field is empty. A withdrawn
+ * nonprofit is in none. Verified ones come first, then by impact; equals by completeness, size and name
+ * (docs/decisions/21-lists.md).
  */
 export function listingsOf(nonprofit: ListingSource): Listing[] {
   if (nonprofit.status === "withdrawn") return [];
   const lists = ["all", ...nonprofit.causes.map((id) => `cause:${id}`)];
   if (nonprofit.country_code !== null) lists.push(`country:${nonprofit.country_code}`);
   if (thinFields(nonprofit).length > 0) lists.push("thin");
-  // An unknown number of beneficiaries sorts behind zero. Zero minus zero keeps -0 out of the store.
+  // An unknown number of beneficiaries sorts after zero. Subtracting from 0 keeps -0 out of the store.
   const reach = Math.min((nonprofit.beneficiaries_per_year ?? -1) + 1, beneficiariesMax);
   const list_order = 0 - (nonprofit.verified * 2 ** 51 + reach);
   const impact_order = 0 - (reach * 2 + nonprofit.verified);
@@ -35,7 +35,7 @@ export function listingsOf(nonprofit: ListingSource): Listing[] {
   return lists.map((list) => ({ list, list_order, impact_order, tie_key }));
 }
 
-/** Completeness in the upper three bits, size in the lower fifteen: what stands in six digits in front of `tie_key`. */
+/** Completeness in the upper three bits and size in the lower fifteen, written in six digits at the start of `tie_key`. */
 const standingMax = 2 ** 18 - 1;
 export const standingDigits = 6;
 
@@ -57,8 +57,8 @@ type CompletenessSource = Pick<
 type RecordSource = Pick<NonprofitRecord, "register_records">;
 
 /**
- * How much a profile tells, 0 to 5: a cause, a website, a text about what it does, programmes or results, a way to give.
- * Places and years do not count: registers have them for everyone, and each field that counts moves a profile that gains it.
+ * How complete a profile is, 0 to 5: a cause, a website, a text about its work, programmes or results, a way to give. Places
+ * and years do not count, because registers have them for everyone; and each counted field moves a profile that gains it.
  */
 export const completenessOf = (nonprofit: CompletenessSource): number =>
   [
@@ -71,7 +71,7 @@ export const completenessOf = (nonprofit: CompletenessSource): number =>
 
 const isFilled = (text: string | null): boolean => text !== null && text !== "";
 
-/** The greatest yearly income that a register gives, in its own currency; null when none gives one. */
+/** The greatest yearly income in any register, in that register's currency; null when no register has one. */
 export function incomeOf({ register_records }: RecordSource): number | null {
   const incomes = register_records.flatMap(({ facts: { income } }) =>
     typeof income === "number" ? income : [],
@@ -82,15 +82,15 @@ export function incomeOf({ register_records }: RecordSource): number | null {
 const sizeMax = 2 ** 15 - 1;
 const stepsPerDecade = 2_000;
 
-/** An income by its order of magnitude, so that currencies compare well enough: 0 unknown, 1 none, at most `sizeMax`. */
+/** The order of magnitude of an income, so that currencies compare well enough: 0 unknown, 1 none, at most `sizeMax`. */
 const sizeOf = (income: number | null): number =>
   income === null
     ? 0
     : Math.min(sizeMax, 1 + Math.ceil(stepsPerDecade * Math.log10(1 + Math.max(0, income))));
 
 /**
- * The rank in a row id of the search index, of which the upper bits stand for impact and the lower twelve for the
- * standing among equals; smaller stands first. The view search_places says the same in SQL.
+ * The rank in a row id of the search index; smaller comes first. Its upper bits are the impact, the lower twelve the rank
+ * among equals. The view search_places computes the same in SQL.
  */
 export function searchRank({ impact_order, tie_key }: Omit<Listing, "list">): number {
   const impact = -impact_order;
@@ -99,9 +99,9 @@ export function searchRank({ impact_order, tie_key }: Omit<Listing, "list">): nu
   return (511 - coarse) * 2 ** 12 + Math.floor(Number(tie_key.slice(0, standingDigits)) / 64);
 }
 
-/** A profile with this many empty wanted fields is thin. Source: spec, "Ranking weights". */
+/** A profile with at least this many empty wanted fields is thin. */
 export const thinFrom = 3;
 
-/** Which of the wanted fields are empty. */
+/** The wanted fields that are empty. */
 export const thinFields = (nonprofit: Pick<NonprofitRecord, WantedField>): WantedField[] =>
   wantedFields.filter((field) => nonprofit[field] === null || nonprofit[field] === "");

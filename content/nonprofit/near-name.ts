@@ -2,22 +2,22 @@ import words from "#content/editorial/near-name-words.json";
 import { fold, plainLetters } from "./text.ts";
 
 /**
- * Names in one place that are at least so similar are shown to the reviewer as perhaps the same organisation. Chosen on
- * one half of test/content/nonprofit/name-pairs.tsv and held to its figures on the other: docs/decisions/31.
+ * From this similarity on, two names in one place are shown to the reviewer as possibly the same organisation. Chosen on one
+ * half of test/content/nonprofit/name-pairs.tsv and tested on the other (docs/decisions/31-duplicates.md).
  */
 export const nearNameFrom = 0.86;
 
 /**
- * How similar two names are, 0 to 1: the Sørensen–Dice coefficient of their pairs of letters, after accents, letter case,
- * punctuation, legal forms and usual abbreviations are taken off, letters of other alphabets as the Latin ones they look
- * like. Names whose numbers or compass points differ ("Lodge 12", "Lodge 14") keep four fifths of it. Symmetric.
+ * The similarity of two names, 0 to 1: the Sørensen–Dice coefficient of their letter pairs, ignoring accents, letter case,
+ * punctuation, legal forms and usual abbreviations, and reading look-alike letters as Latin ones. Names with different
+ * numbers or compass points ("Lodge 12", "Lodge 14") get four fifths of it. Symmetric.
  */
 export const nameSimilarity = (name: string, other: string): number => similarTo(name)(other);
 
-/** The same for one name and thousands of others, about 2 µs each. */
+/** `nameSimilarity` of one name with thousands of others, about 2 µs each. */
 export function similarTo(name: string): (other: string) => number {
   const nameLetters = nameForm(name);
-  // How often each pair stands in the own name, and how often the name that is compared now has used it.
+  // How often each pair occurs in the own name, and how often the name being compared has used it.
   const pairs = new Map<number, { own: number; used: number; turn: number }>();
   for (let at = 0; at + 1 < nameLetters.core.length; at++) {
     const code = pairAt(nameLetters.core, at);
@@ -50,8 +50,8 @@ export function similarTo(name: string): (other: string) => number {
 const differingMarks = 0.8;
 
 /**
- * Whether two names are one, whatever their case, accents, punctuation, abbreviations, articles and order of words. Stricter
- * than being near: a word more or less ("Trust", "Scotland") tells another organisation, in brackets too.
+ * Whether two names are the same apart from case, accents, punctuation, abbreviations, articles and word order. Stricter
+ * than similarity: one more word ("Trust", "Scotland"), even in brackets, means another organisation.
  */
 export function isSameName(name: string, other: string): boolean {
   const [ownWords, others] = [tellingWords(name), tellingWords(other)];
@@ -65,24 +65,24 @@ export function isSameName(name: string, other: string): boolean {
 const tellingWords = (name: string): string[] =>
   spelledWords(name.replaceAll(/[()]/g, " ")).filter((word) => !articles.has(word));
 
-/** The words of a name without what stands in brackets, abbreviations as their long forms: "1" for "First". */
+/** The words of a name without those in brackets, with abbreviations in their long forms: "1" for "First". */
 export const spelledWords = (name: string): string[] =>
   wordsOf(name).map((word) => spelled.get(word) ?? word);
 
-/** A pair of neighbouring UTF-16 units as one number: a substring for each would cost more than the comparing. */
+/** A pair of neighbouring UTF-16 units as one number: making substrings would cost more than comparing. */
 const pairAt = (text: string, at: number): number =>
   text.charCodeAt(at) * 65_536 + text.charCodeAt(at + 1);
 
 const silent = new Set(words.silent);
-/** Whether a word says so little that names have it or leave it out: articles, and all legal forms. */
+/** Whether names may have or lack a word without meaning another organisation: articles and legal forms. */
 export const isSilent = (word: string): boolean => silent.has(word);
 const telling = new Set(words.telling);
 const articles = new Set(words.articles);
 const spelled = new Map(Object.entries(words.spelled));
 
 /**
- * `letters`: all words without spaces, names with the same letters are the same; `core`: the telling words without spaces;
- * `marks`: numbers, compass points and the like, sorted: they tell sister organisations apart.
+ * `letters`: all words without spaces; names with equal letters are the same. `core`: the distinctive words without spaces.
+ * `marks`: sorted numbers, compass points and the like, which distinguish sister organisations.
  */
 function nameForm(name: string) {
   let letters = "";
@@ -97,12 +97,12 @@ function nameForm(name: string) {
   return { letters, core: core === "" ? letters : core, marks: marks.sort().join(" ") };
 }
 
-/** Words are looked at more closely where more than letters, spaces and the plainest marks stand in the name. */
+/** Names of only letters, spaces and plain punctuation take a faster path. */
 const plainName = /^(?:(?!north|south)[a-z0135-9 ,'.-])*$/;
 
-/** The words of a name: what stands in brackets only adds to it, "4" and "2" between letters are words. */
+/** The words of a name without those in brackets, which only add to it. "4" and "2" between letters are words. */
 function wordsOf(name: string): string[] {
-  // Before letter case goes: a Greek Η looks like H, η does not.
+  // Replace look-alikes before lower-casing: a Greek Η looks like H, η does not.
   const lower = plainLetters(name).text.toLowerCase();
   if (plainName.test(lower)) {
     return lower

@@ -12,13 +12,13 @@ import {
 import { withRegisterRecord } from "./register-facts.ts";
 import { operatorsWord, type SourcedValue } from "./provenance.ts";
 
-// What operators, and the directory's own links of registrations, make of a profile. Each answers the record as it shall be.
+// Changes that operators, and links between registrations, make to a profile. Each function returns the changed record.
 
 type EmptyOf<Value> = Value extends readonly unknown[] ? never[] : null;
 const isEmpty = (value: unknown): value is EmptyOf<unknown> =>
   value === null || value === "" || (Array.isArray(value) && value.length === 0);
 
-/** Withdrawn by an operator: the register has no say from now on. See content/register/merge.ts. */
+/** A profile withdrawn by an operator; registers no longer change its status (content/register/merge.ts). */
 export const withdrawnBy = (before: NonprofitRecord, at: Date): NonprofitRecord => ({
   ...before,
   status: "withdrawn",
@@ -26,8 +26,8 @@ export const withdrawnBy = (before: NonprofitRecord, at: Date): NonprofitRecord 
 });
 
 /**
- * Listed again. Who undoes an operator's withdrawal gives the register its say back; who restores what a register withdrew
- * takes it away, or its next import would withdraw it again.
+ * A profile listed again. Undoing an operator's withdrawal lets registers set the status again; restoring what a register
+ * withdrew makes the status the operator's, or the next import would withdraw it again.
  */
 export function restored(before: NonprofitRecord, at: Date): NonprofitRecord {
   const { status, ...others } = before.provenance;
@@ -44,8 +44,8 @@ export function restored(before: NonprofitRecord, at: Date): NonprofitRecord {
 }
 
 /**
- * A profile with these values, each by the word of an operator (see operatorsWord); an empty one leaves no provenance.
- * `suggested` is what someone else proposed, and how that is noted where the operator takes it.
+ * A profile with these values, each with the operator's provenance (see `operatorsWord`); an empty value has no provenance.
+ * `suggested` are values that someone else proposed, with the provenance to use if the operator takes them.
  */
 export function edited(
   before: NonprofitRecord,
@@ -71,8 +71,8 @@ export function edited(
 }
 
 /**
- * Fields that a merge fills where they are empty. Not among them: wallet and contact address, which belong to whom the
- * organisation gave them, and what tells the two profiles apart.
+ * Fields that a merge fills if they are empty. Wallet and contact address are not among them, because the organisation gave
+ * them to one profile, nor is what distinguishes the two profiles.
  */
 const filled = fieldsWhere("merged").map((name) => (name === "country" ? "country_code" : name));
 
@@ -81,31 +81,31 @@ const named = <Row>(rows: readonly Row[], more: readonly Row[], nameOf: (row: Ro
   return [...rows, ...more.filter((row) => !names.has(nameOf(row).trim().toLowerCase()))];
 };
 
-/** Where the organisation is. */
+/** The fields of a place. */
 const places: ReadonlySet<string> = new Set(["country_code", "region", "city"]);
 
-/** What undoing a merge gives back to the profile that was withdrawn, and takes from the other. */
+/** What a merge moved: undoing it returns this to the withdrawn profile and takes it from the other. */
 export const GivenByMerge = NonprofitRecord.pick({
   register: true,
   register_scope: true,
   registrations: true,
 }).extend({
   provenance: NonprofitRecord.shape.provenance.valueType.nullable(),
-  /** Fields of the profile that stays: what they held, and what they hold since. */
+  /** Fields of the remaining profile: their values before and after the merge. */
   values: z.record(z.string(), z.object({ before: z.unknown(), after: z.unknown() })),
 });
 export type GivenByMerge = z.infer<typeof GivenByMerge>;
 
 type Merging = {
   at: Date;
-  /** What says that the registrations are of one organisation; an operator's word unless given. */
+  /** The source that links the registrations to one organisation; default: an operator. */
   source?: LinkSource;
 };
 
 /**
- * `into` with what it lacks and `gone` has, and `gone` withdrawn in its favour. Registrations move, so that imports
- * recognise the organisation where it stays; provenance comes along with each value. The place of one register never goes to
- * a profile of another.
+ * Merges `gone` into `into`: `into` gets what it lacks, and `gone` is withdrawn in its favour. Registrations move, so that
+ * imports recognise the organisation in `into`; provenance moves with each value. A place from one register never moves to a
+ * profile of another.
  */
 export function merged(
   gone: NonprofitRecord,
@@ -143,11 +143,11 @@ export function merged(
   };
 }
 
-/** Whether a place, or its absence, is what a register says: Scotland's says Scotland of a London charity. */
+/** Whether the place, or its absence, comes from a register: Scotland's register says Scotland for a London charity. */
 const hasPlaceOfRegister = ({ registrations }: NonprofitRecord): boolean =>
   registrations.some(({ org_id }) => org_id !== null);
 
-/** `into` with all that a merge brings but its provenance. */
+/** `into` with everything that a merge adds except provenance. */
 function filledFrom(
   gone: NonprofitRecord,
   into: NonprofitRecord,
@@ -159,7 +159,7 @@ function filledFrom(
     if (isMeant && isEmpty(into[field]) && !isEmpty(gone[field]))
       Object.assign(after, { [field]: gone[field] });
   }
-  // What an import would set back at once is not added to, but filled.
+  // If the next import would undo an addition, only fill empty lists.
   const isAdded = (list: readonly unknown[]) => source === "operator" || list.length === 0;
   if (isAdded(into.causes)) after.causes = [...new Set([...into.causes, ...gone.causes])];
   if (isAdded(into.programs)) {
@@ -185,8 +185,8 @@ function filledFrom(
 }
 
 /**
- * A merge undone: `gone` is listed again, unless its register has taken it out since, with those of its registrations that
- * `into` still has; `into` is without them and without the values that it got and that no one has changed since.
+ * Undoes a merge. `gone` is listed again, unless its register has removed it since, with those of its registrations that
+ * `into` still has. `into` loses them and the values it got from `gone` that have not changed since.
  */
 export function unmerged(
   gone: NonprofitRecord,
@@ -229,7 +229,7 @@ export function unmerged(
   return { gone: back, into: after, fields };
 }
 
-/** Whether its register no longer has any of its registrations; another one's word counts where that one said nothing. */
+/** Whether its own register no longer has it; if that register has no record, other registers decide. */
 function isOver({ register, register_records }: NonprofitRecord): boolean {
   const ofRegister = register_records.filter((record) => record.register === register);
   const candidates =
@@ -242,7 +242,7 @@ const isSame = (registration: StoredRegistration) => (other: StoredRegistration)
   registration.org_id === other.org_id &&
   registration.registration_number === other.registration_number;
 
-/** Why a profile cannot be merged into another, or null. */
+/** Why a profile cannot be merged into another; null when it can. */
 export function whyNotMerged(before: NonprofitRecord, into: NonprofitRecord): string | null {
   if (into.id === before.id) return "A profile cannot be merged into itself.";
   if (into.status === "withdrawn") {

@@ -4,22 +4,22 @@ import { brotliDecompressSync } from "node:zlib";
 import type { NonprofitRecord } from "./record.ts";
 import { fold } from "./text.ts";
 
-/** A place on the globe, in degrees. */
+/** A point on the globe, in degrees. */
 export type Point = { lat: number; lon: number };
 
-/** A postal code, or a town: `codes` of its name near each other, and the point of the first. */
+/** A postal code or a town. `codes` is the number of nearby postal codes with its name; `point` is the first one's. */
 export type PostalPlace = {
   name: string;
-  /** State, county or "". */
+  /** State or county; "" if there is none. */
   region: string;
   country_code: string;
   point: Point;
   codes: number;
-  /** The counties and islands that it is in, under every name that people use, between semicolons. */
+  /** The counties and islands that contain it, under all their common names, separated by semicolons. */
   areas: string;
 };
 
-/** By country, the part of a code that the table knows: five digits of a ZIP code, the first half of a British postcode. */
+/** The part of a postal code that the table has, by country: a ZIP's five digits, a British postcode's first half. */
 const codeForms = new Map([
   ["US", /^(\d{5})(?:\d{4})?$/],
   ["GB", /^([A-Z]{1,2}\d[A-Z\d]?)(?:\d[A-Z]{2})?$/],
@@ -29,15 +29,15 @@ const codeForms = new Map([
   ["IE", /^([AC-FHKNPRTV-Y]\d[\dW])(?:[A-Z\d]{4})?$/],
 ]);
 
-/** What is stored of a postal code, and no more of it: "02903" of "02903-1234", "EH1" of "EH1 1AA". Null for what is none. */
+/** The part of a postal code that is stored: "02903" of "02903-1234", "EH1" of "EH1 1AA". Null for an invalid code. */
 export const postalCode = (country: string, text: string): string | null =>
   codeForms.get(country)?.exec(text.toUpperCase().replaceAll(/[\s-]/g, ""))?.[1] ?? null;
 
-/** The known codes that a text may be: several where countries write them alike. */
+/** The known codes that a text may be: several if it is a code in several countries. */
 export const codesIn = (text: string): PostalPlace[] =>
   [...codeForms.keys()].flatMap((country) => codeIn(country, text) ?? []);
 
-/** For a code that the table lacks, the first that begins alike: 029 for 02999, EC1 for EC1Z. */
+/** A code that the table lacks is replaced by the first with the same beginning: 029 for 02999, EC1 for EC1Z. */
 function codeIn(country: string, text: string): PostalPlace | null {
   const name = postalCode(country, text);
   if (name === null) return null;
@@ -46,11 +46,11 @@ function codeIn(country: string, text: string): PostalPlace | null {
   const alike = [`${name}\t`, stem].flatMap((begun) => linesFrom(codes, `${country} ${begun}`));
   if (alike[0] === undefined) return null;
   const place = placeOf(alike[0], name);
-  // What begins alike may be in another county.
+  // A code with the same beginning may be in another county.
   return alike[0].startsWith(`${country} ${name}\t`) ? place : { ...place, areas: "" };
 }
 
-/** The towns of a name, in any letter case. */
+/** The towns with a name, in any letter case. */
 export const townsNamed = (name: string): PostalPlace[] => {
   const { codes, towns } = table();
   const folded = fold(name.replaceAll(/['’.]/g, ""));
@@ -61,7 +61,7 @@ export const townsNamed = (name: string): PostalPlace[] => {
   });
 };
 
-/** Where a nonprofit is: the postal code that a register gives, else its town. Null for not known. */
+/** The location of a nonprofit: the postal code from a register, else its town. Null when unknown. */
 export function postalPlaceOf(record: NonprofitRecord): PostalPlace | null {
   for (const { org_id, facts } of record.register_records) {
     const place = codeIn(org_id.slice(0, 2), String(facts["postal_code"]));
@@ -71,25 +71,25 @@ export function postalPlaceOf(record: NonprofitRecord): PostalPlace | null {
   const towns = townsNamed(city ?? "").filter((town) => town.country_code === country_code);
   const inRegion = towns.filter((town) => fold(town.region) === fold(region ?? ""));
   const [town, next] = (inRegion.length > 0 ? inRegion : towns).sort((a, b) => b.codes - a.codes);
-  // Of two towns that are alike in size it may be either.
+  // Of two towns of similar size it may be either.
   return town && town.codes >= 2 * (next?.codes ?? 0) ? town : null;
 }
 
-/** A county or an island as it is written, by its name folded and without apostrophes; undefined for what is none. */
+/** The spelling of a county or island by its folded name without apostrophes; undefined if there is none. */
 export const areaNamed = (name: string): string | undefined => table().areas.get(name);
 
 const kmPerDegree = 111.2;
 
-/** About: the globe is flat over such distances. */
+/** Approximate: treats the globe as flat over such distances. */
 export function distanceKm(a: Point, b: Point): number {
   const shrunk = Math.cos(((a.lat + b.lat) / 2 / 180) * Math.PI);
   return kmPerDegree * Math.hypot(a.lat - b.lat, (a.lon - b.lon) * shrunk);
 }
 
-/** Halvings of the globe: cells of some 40 metres. */
+/** How often the globe is halved: the cells measure about 40 metres. */
 const cellLength = 20;
 
-/** A cell of the globe, a digit for each time that it was cut in four: what is near begins alike. */
+/** A cell of the globe, with one digit for each time it was cut in four: nearby points share a prefix. */
 export const cellOf = ({ lat, lon }: Point): string =>
   Array.from({ length: cellLength }, (_, at) => {
     const halvings = 2 ** (at + 1);
@@ -98,8 +98,8 @@ export const cellOf = ({ lat, lon }: Point): string =>
   }).join("");
 
 /**
- * The cells of the table's points within a distance: each with its distance, the nearest first, and all as the beginnings
- * that they have and no cell of another point.
+ * The cells of the table's points within a distance, each with its distance, nearest first; and the prefixes that cover them
+ * and no other point.
  */
 export function cellsWithin(from: Point, withinKm: number) {
   const near: { cell: string; km: number }[] = [];
@@ -108,7 +108,7 @@ export function cellsWithin(from: Point, withinKm: number) {
   const run: string[] = [];
   const latMax = withinKm / kmPerDegree;
   for (let at = 0; at <= cells.length; at++) {
-    // Most are far: they cost nothing but this.
+    // Most points are far away: this cheap test is all they cost.
     const isFar = !(Math.abs((lats[at] ?? Number.NaN) - from.lat) <= latMax);
     if (isFar && run.length === 0) continue;
     const [cell = "", point = from] = [cells[at], points[at]];
@@ -125,7 +125,7 @@ export function cellsWithin(from: Point, withinKm: number) {
   return { near: near.sort((a, b) => a.km - b.km), begun: [...begun] };
 }
 
-/** How many digits two cells begin with alike. */
+/** The length of the common prefix of two cells. */
 function sharedLength(cell: string, other: string): number {
   let at = 0;
   while (at < cell.length && cell[at] === other[at]) at++;
@@ -137,7 +137,7 @@ type Grid = { cells: Lines; lats: Float64Array; points: readonly Point[] };
 type Table = { codes: Lines; towns: Lines; areas: ReadonlyMap<string, string>; grid: () => Grid };
 let read: Table | null = null;
 
-/** The table that content/editorial/postal-points.md describes, read when it is first asked for. */
+/** The table that content/editorial/postal-points.md describes; read on first use. */
 function table(): Table {
   if (read !== null) return read;
   const file = join(import.meta.dirname, "../editorial/postal-points.tsv.br");
@@ -164,7 +164,7 @@ function gridOf(codes: Lines): Grid {
 
 const linesMax = 200;
 
-/** The lines that begin so, found by halving. */
+/** The lines with this prefix, found by binary search. */
 function linesFrom(lines: Lines, begun: string): Lines {
   let [from, to] = [0, lines.length];
   while (from < to) {

@@ -5,24 +5,24 @@ import { type NonprofitRecord, sourceFrom, type StoredProvenance } from "./recor
 import { registerById } from "./register-facts.ts";
 import { websiteHost } from "./website.ts";
 
-/** Anyone can be two agents, send a correction or claim a profile. */
+/** Sources that no one vouches for: anyone can be two agents, send a correction or claim a profile. */
 export type UnvouchedSource = "consensus" | "correction" | "organisation";
 
-/** Who named a value, where neither a register nor an operator did; null for these two, and where nothing is known. */
+/** The unvouched source of a value; null if a register or an operator set it, or the source is unknown. */
 export function namedBy(source: StoredProvenance | undefined): UnvouchedSource | null {
   if (source?.set_by === "consensus" || source?.set_by === "organisation") return source.set_by;
   if (source?.set_by !== "operator") return null;
   return source.source === "consensus" || source.source === "correction" ? source.source : null;
 }
 
-/** Whether a register, the organisation or an operator stands for a value: it is neither of agents nor of a correction. */
+/** Whether a register, the organisation or an operator stands for a value, and not agents or a correction. */
 export const isStated = (source: StoredProvenance | undefined): boolean =>
   ["organisation", null].includes(namedBy(source));
 
-/** How the rule begins of a town that was read from a postcode. */
+/** The beginning of the provenance rule of a town that was derived from a postcode. */
 export const fromPostcode = "from postcode ";
 
-/** The form on which the organisation itself stated a value; null for a value from elsewhere. */
+/** The form on which the organisation itself reported a value; null for a value from elsewhere. */
 export function filedOn(record: NonprofitRecord, field: string): Filing | null {
   const { source = "", applied_at = 0 } = record.provenance[field] ?? {};
   const register = registerById(source);
@@ -37,7 +37,7 @@ export function filedOn(record: NonprofitRecord, field: string): Filing | null {
 
 const filingValidYears = 3;
 
-/** Whether it is what an organisation filed for a year that ended more than three years before `at`, in milliseconds since 1970. */
+/** Whether a value comes from a filing for a year that ended over three years before `at` (milliseconds since 1970). */
 export function isOldFiling({ source, applied_at }: Origin, at: number): boolean {
   if (registerById(source)?.filings !== true) return false;
   const validSince = new Date(at);
@@ -47,35 +47,35 @@ type Origin = Pick<StoredProvenance, "source" | "applied_at"> & {
   rule?: string | null | undefined;
 };
 
-/** Whether agents that agree at this moment may replace a value although a register gave it: a town that only its postcode names, or an old filing. */
+/** Whether agreeing agents may replace a register's value: a town derived from a postcode, or an old filing. */
 export const yieldsToAgents = (source: Origin | undefined, at: number): boolean =>
   source !== undefined &&
   ((source.rule?.startsWith(fromPostcode) ?? false) || isOldFiling(source, at));
 
-/** What chose causes: "NTEE P20 → Community Development (medium), Poverty Reduction (medium)". */
+/** The rule that chose causes: "NTEE P20 → Community Development (medium), Poverty Reduction (medium)". */
 export const ruleWords = (
   from: string,
   causes: readonly { name: string; confidence: CauseConfidence }[],
 ): string =>
   `${from} → ${causes.map(({ name, confidence }) => `${name} (${confidence})`).join(", ")}`;
 
-/** How sure the rule that chose a cause is of it; undefined for a cause that no rule chose. */
+/** The confidence of the rule in a cause that it chose; undefined for a cause that no rule chose. */
 export function confidenceIn(rule: string | undefined, cause: string): CauseConfidence | undefined {
   const words = rule?.split(/ → |, |; /).find((part) => part.startsWith(`${cause} (`));
   return CauseConfidence.safeParse(words?.slice(cause.length + 2, -1)).data;
 }
 
-/** A value that others gave, and where it came from. */
+/** A value from someone else, with its source. */
 export type SourcedValue = { value: unknown; source: StoredProvenance | undefined };
 
-/** The source of a value that an operator takes from others for whom no one vouches. */
+/** The source of a value that an operator took over from an unvouched source. */
 export const takenFrom = (named: "consensus" | "correction", at: number): StoredProvenance =>
   sourceFrom("operator", at, { source: named });
 
 /**
- * The source of a value that an operator sets where others gave one, the first of which counts: the operator's word only
- * where it says something else. Who tidies a website keeps its host, and vouches for nothing: it stays the word of those who
- * named that host. Of a register's it becomes the operator's, or the next import would undo it.
+ * The source of a value that an operator sets where others gave one; the first of `sources` counts. The source is the
+ * operator only if the value says something new: tidying a website but keeping its host vouches for nothing, so its earlier
+ * source stays. A register's value becomes the operator's in any case, or the next import would undo it.
  */
 export function operatorsWord(
   field: string,
@@ -92,7 +92,7 @@ export function operatorsWord(
     : { ...same, applied_at: at };
 }
 
-/** What of a value can show later who claims the profile: the host of a website, an address. "" for all other fields. */
+/** The part of a value that can later prove a claim: the host of a website, or an e-mail address. "" for other fields. */
 function provenBy(field: string, value: unknown): string {
   if (typeof value !== "string") return "";
   if (field === "website") return websiteHost(value);

@@ -3,23 +3,23 @@ import words from "#content/editorial/agent-name-words.json";
 import { characterCount, linkLike, plainLetters } from "./text.ts";
 import { isSharedHost, siteHost, withLetters } from "./website.ts";
 
-/** How an agent calls itself: in public it is the word of a stranger. */
+/** An agent's own id and name. In public they are the words of a stranger. */
 type AgentName = { agent_id: string; agent_name: string };
 
 /**
- * The name under which an agent is public: the one that it gave when that can do no harm, else its id when that cannot, else
- * a neutral one made of the id. In other letters than Latin no one has read it. Source: the decisions of the spec, "agent_name".
+ * An agent's public name: its own name if that is harmless, else its id if that is harmless, else a neutral name made from
+ * the id. Names in non-Latin letters are not used, because no one has reviewed them.
  */
 export function publicName({ agent_id, agent_name }: AgentName): string {
   const name = cleaned(agent_name);
   return isLatin(name) && isHarmlessName(name) ? name : publicId(agent_id);
 }
 
-/** An id as it may be public. */
+/** The public form of an id. */
 export const publicId = (agent_id: string): string =>
   isLatin(agent_id) ? shownName(agent_id) : neutralName(agent_id);
 
-/** A name that was stored without its id, an operator may have approved it. Shown twice it stays the same. */
+/** The public form of a name stored without its id, which an operator may have approved. Idempotent. */
 export function shownName(stored: string): string {
   const name = cleaned(stored);
   return isHarmlessName(name) || isHarmlessId(name) ? name : neutralName(stored);
@@ -42,15 +42,15 @@ const idWordsMax = 4;
 const digitsMax = 6;
 
 /**
- * Whether a name says no more than who someone is: too short for a sentence, an account, a telephone number or an address,
- * and of harmless words, as far as the lists know its language.
+ * Whether a name only names someone: too short for a sentence, an account, a telephone number or an address, and without
+ * suspicious words in the languages of our lists.
  */
 export function isHarmlessName(name: string): boolean {
   const isShort = wordCount(name) <= wordsMax && digitCount(name) <= digitsMax;
   return isShort && !/\S{20}/u.test(name) && hasHarmlessWords(name);
 }
 
-/** Whether an id may stand for the agent: they may be long and hold many digits, but are no sentences. */
+/** Whether an id may be shown as the name: it may be long and hold many digits, but must not be a sentence. */
 const isHarmlessId = (id: string): boolean =>
   !id.includes(" ") && wordCount(id.replace(uuid, "")) <= idWordsMax && hasHarmlessWords(id);
 
@@ -58,7 +58,7 @@ const uuid = /[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}/iu;
 
 const digitCount = (text: string): number => text.match(/\p{N}/gu)?.length ?? 0;
 
-/** Words, however they are parted: what holds two letters. */
+/** Counts the parts with at least two letters, however they are separated. */
 const wordCount = (text: string): number =>
   text.split(/[^\p{L}\p{N}\p{M}]+/u).filter((part) => /\p{L}.*\p{L}/u.test(part)).length;
 
@@ -70,8 +70,8 @@ const camelParted = (text: string): string => text.replaceAll(/(?<=\p{Ll})(?=\p{
 const place = { charactersMax: 60, wordsMax: 6, casedMax: 24, caselessMax: 12, otherWordsMax: 2 };
 
 /**
- * Whether a city or region can be one: short, without links, accounts, and words of money or orders outside of the names
- * of places that hold them ("Red Bank"). In letters that the lists hardly know it is shorter still.
+ * Whether a text can be a city or region: short, without links, accounts, and words of money or orders, except in place
+ * names that contain them ("Red Bank"). In letters that our lists hardly cover it must be shorter still.
  */
 export function isHarmlessPlace(name: string): boolean {
   const count = name.split(" ").length;
@@ -88,9 +88,9 @@ export function isHarmlessPlace(name: string): boolean {
 }
 
 /**
- * The source of a value as everyone sees it. An address is its sender's text, path and all: it is shown whole where two of
- * the agreeing sources are at its host, or the profile's website is, and it reads like no message; else its origin alone, or
- * null where the host is a message, too. At a shared host anyone has a page.
+ * The public form of a value's source. Its sender wrote the whole address, so it is shown in full only if it does not read
+ * like a message and its host is confirmed by another agreeing source or the profile's website. Otherwise only its origin is
+ * shown, or null if the host reads like a message too. On a shared host anyone can have a page.
  */
 export function shownSource(
   source_url: string | null,
@@ -108,7 +108,7 @@ export function shownSource(
   return isKnown && isHarmlessLink(withLetters(page)) ? source_url : `${url.origin}/`;
 }
 
-/** Whether a host or a path reads like one: of no listed words, each part of few, and without a wallet. */
+/** Whether a host or path does not read like a message: no listed words, few words per part, and no wallet. */
 const isHarmlessLink = (address: string): boolean =>
   isLatin(address) &&
   !/[\p{L}\p{N}]{32}/u.test(address) &&
@@ -116,8 +116,8 @@ const isHarmlessLink = (address: string): boolean =>
   !isTelling(address.replaceAll(/[^\p{L}\p{N}]+/gu, " "));
 
 /**
- * Whether a text holds words of money, of orders to the reader or of the directory's own voice. Letters and digits in
- * disguise are read as what they look like, letters that stand alone ("P.A.Y.") together.
+ * Whether a text holds words of money, orders to the reader, or words in the directory's own voice. Disguised letters and
+ * digits are read as what they look like; single letters ("P.A.Y.") are joined.
  */
 function isTelling(text: string): boolean {
   const plain = look(text);
@@ -129,7 +129,7 @@ function isTelling(text: string): boolean {
   return asWord.test(plain) || asWord.test(joined) || anywhere.test(squeezed);
 }
 
-/** Digits that stand for letters. */
+/** Digits that look like letters. */
 const letterLike: Readonly<Record<string, string>> = {
   "0": "o",
   "1": "i",
@@ -140,7 +140,7 @@ const letterLike: Readonly<Record<string, string>> = {
 };
 const lettered = (digit: string): string => letterLike[digit] ?? digit;
 
-/** What a text looks like at a glance: small plain letters, digits beside them as letters, and l as i. Looked at twice it stays the same. */
+/** What a text looks like at a glance: small plain letters, digits next to letters as letters, l as i. Idempotent. */
 const look = (text: string): string =>
   plainLetters(text)
     .text.toLowerCase()
@@ -153,11 +153,11 @@ const oneOf = (some: readonly string[]): string =>
 const wholeWords = (pattern: string, flags: string): RegExp =>
   new RegExp(String.raw`(?<![\p{L}\p{N}])(?:${pattern})(?![\p{L}\p{N}])`, flags);
 
-/** What is found inside of other words, too, and however it is spaced. */
+/** Words that are also found inside other words, however they are spaced. */
 const anywhere = new RegExp(oneOf(words.anywhere.map(look)), "u");
 const asWord = wholeWords(
   `(?:${oneOf(words.inflected.map(look))})(?:s|es|ed|d|ing)?|${oneOf(words.words.map(look))}`,
   "u",
 );
-/** As they are written: "Cali" is no "call". */
+/** Matched as written: "Cali" is not "call". */
 const inPlaces = wholeWords(oneOf(words.places), "gu");

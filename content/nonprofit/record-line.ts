@@ -3,11 +3,11 @@ import type { z } from "zod";
 import { type NonprofitField, NonprofitRecord, type StoredRegistration } from "./record.ts";
 import { withRegisterRecord } from "./register-facts.ts";
 
-/** One line of our own NDJSON: all that the store holds of one nonprofit. Without `contact_email` it says nothing of it. */
+/** A line of our NDJSON format: everything stored of one nonprofit. A line without `contact_email` says nothing about it. */
 export const RecordLine = NonprofitRecord.partial({ contact_email: true });
 export type RecordLine = z.infer<typeof RecordLine>;
 
-/** The line of a nonprofit, its keys in this shape's order. The e-mail address is only in it when asked for. */
+/** The line of a nonprofit, with keys in the order of the shape. The e-mail address is included only on request. */
 export function recordLine(
   record: NonprofitRecord,
   { contactEmails }: { contactEmails: boolean },
@@ -24,9 +24,9 @@ export function recordLine(
 }
 
 /**
- * A nonprofit after another directory's record of it has come in. A field that consensus, an operator or the organisation
- * set here stays, unless the other directory holds a newer value of that kind. Slug, id and what was linked here are kept.
- * Answers `before` itself when nothing changes.
+ * Merges another directory's record into a nonprofit. A field that consensus, an operator or the organisation set here
+ * stays, unless the other directory has a newer value of that kind. Slug, id and local links are kept. Returns `before`
+ * itself when nothing changes.
  */
 export function mergedWithLine(before: NonprofitRecord, line: RecordLine): NonprofitRecord {
   const after: NonprofitRecord = {
@@ -55,7 +55,7 @@ export function mergedWithLine(before: NonprofitRecord, line: RecordLine): Nonpr
   return isSame ? before : after;
 }
 
-/** Its registrations with those that were linked here: the profile that had them before leads to this one. */
+/** The line's registrations and those linked here, whose former profile redirects to this one. */
 function withLinked(before: NonprofitRecord, line: RecordLine): NonprofitRecord["registrations"] {
   const keyOf = (registration: StoredRegistration) =>
     registration.org_id ?? registration.registration_number;
@@ -66,7 +66,7 @@ function withLinked(before: NonprofitRecord, line: RecordLine): NonprofitRecord[
   return [...line.registrations, ...linkedRegistrations];
 }
 
-/** What registers say in both, of each register and organisation the newer. Earlier exports have none. */
+/** The register records of both sides, the newer one for each register and organisation. Earlier exports have none. */
 function newestRecords(
   before: NonprofitRecord,
   line: RecordLine,
@@ -83,7 +83,7 @@ function newestRecords(
   return records;
 }
 
-/** A record as a new nonprofit of this directory, its id kept. */
+/** The record as a new nonprofit of this directory, with its id. */
 export const recordOfLine = (line: RecordLine): NonprofitRecord => ({
   ...line,
   contact_email: line.contact_email ?? null,

@@ -30,9 +30,9 @@ import { type SummarySource, summaryColumns, toSummary } from "./wire.ts";
 const columns = columnNames(nonprofits).filter((name) => name !== "search_facets");
 
 /**
- * Whole nonprofits by their ids, in the order of the ids; unknown ids are left out. Ask for about 1,000 at a time.
- * `summaries` leaves out all that hangs on them but what a summary tells. SQL, because fetching cell by cell takes three times as
- * long as one JSON text for each table, and each statement of its own 0.1 ms more.
+ * Whole nonprofits in the order of these ids; unknown ids are left out. Ask for about 1,000 at a time. `summaries` reads
+ * only the child rows that a summary needs. SQL, because fetching cell by cell takes three times as long as one JSON text
+ * per table, and each separate statement takes 0.1 ms more.
  */
 export async function recordsById(
   store: Queryable,
@@ -56,14 +56,14 @@ export async function recordsById(
   return ids.flatMap((id) => records.get(id) ?? []);
 }
 
-/** One whole nonprofit by its slug, withdrawn ones too. */
+/** One whole nonprofit by its slug, even a withdrawn one. */
 export const recordBySlug = async (
   store: Queryable,
   slug: string,
 ): Promise<NonprofitRecord | null> =>
   (await recordsById(store, [...(await idsBySlug(store, [slug])).values()]))[0] ?? null;
 
-/** The ids of nonprofits by their slugs, withdrawn ones too unless told; unknown slugs are left out. */
+/** Ids of nonprofits by slug, including withdrawn ones by default; unknown slugs are left out. */
 export async function idsBySlug(
   store: Queryable,
   slugs: readonly string[],
@@ -77,7 +77,7 @@ export async function idsBySlug(
   return new Map(rows.map(({ slug, id }) => [slug, id]));
 }
 
-/** Summaries of nonprofits by their ids, in the order of the ids; unknown ids are left out. */
+/** Summaries of nonprofits in the order of these ids; unknown ids are left out. */
 export async function summariesById(
   store: Queryable,
   ids: readonly number[],
@@ -96,7 +96,7 @@ export async function summariesById(
   }));
 }
 
-/** The rows with the register numbers of nonprofits, in org-id form, by the id that a summary has. */
+/** Rows with the register numbers of nonprofits in org-id form, by the id as in a summary. */
 const identifiersById = async (store: Queryable, ids: readonly number[]) =>
   Map.groupBy(
     await store.db
@@ -107,7 +107,7 @@ const identifiersById = async (store: Queryable, ids: readonly number[]) =>
     ({ id }) => String(id),
   );
 
-/** What summaries are made of. SQL for the reason that recordsById has: this stands in every search. */
+/** The sources of summaries. SQL, as in `recordsById`: every search runs this. */
 export async function summarisedById(
   store: Queryable,
   ids: readonly number[],
@@ -125,7 +125,7 @@ export async function summarisedById(
   return byId;
 }
 
-/** The rows of these nonprofits (?1, a JSON array of ids) in one table, as one JSON text named as the table. */
+/** SQL for the rows of these nonprofits (?1, a JSON array of ids) in one table, as one JSON text named like the table. */
 function rowsOf(table: SQLiteTable, ownColumns: readonly string[], id: string, key = ""): string {
   const name = getTableName(table);
   return `(SELECT ${rowsAsJson(ownColumns)}
@@ -139,7 +139,7 @@ function rowsOf(table: SQLiteTable, ownColumns: readonly string[], id: string, k
 
 type ChildTable = SQLiteTable & { nonprofit_id: SQLiteColumn };
 
-/** Tells how the rows of a table hang on a nonprofit: by `rows` they come out of a record, by `put` into it again. */
+/** Describes a child table of a nonprofit: `rows` takes its rows from a record, `put` adds a row to one. */
 function child<Table extends ChildTable, Parent = NonprofitRecord>(
   table: Table,
   key: string,
@@ -153,7 +153,7 @@ function child<Table extends ChildTable, Parent = NonprofitRecord>(
   return {
     table: table as ChildTable,
     rows,
-    /** A conflict clause for rows that another nonprofit has. */
+    /** A conflict clause for rows that belong to another nonprofit. */
     orElse,
     name,
     sql: rowsOf(table, readColumns, "nonprofit_id", `, ${key}`),
@@ -175,7 +175,7 @@ const causes = child(
   (record: { causes: string[] }, { cause_id }) => record.causes.push(cause_id),
 );
 
-/** An organisation's row goes to the nonprofit that has its number now, and has lost its digest. */
+/** An organisation's row moves to the nonprofit that now has its number, and loses its digest. */
 export const registerRecordUpsert = `ON CONFLICT (org_id, register) DO UPDATE SET ${columnNames(
   registerRecords,
 )
@@ -195,10 +195,10 @@ const registers = (...unread: string[]) =>
     ["row_digest", ...unread],
   );
 
-/** No summary tells of the money of many years, which is most of what a search would read. */
+/** Summaries leave out the finances of past years, which would be most of what a search reads. */
 const ofSummaries = [causes, registers("finances")];
 
-/** What hangs on a nonprofit. */
+/** The child tables of a nonprofit. */
 export const children = [
   causes,
   child(
@@ -264,8 +264,8 @@ export const children = [
 ];
 
 /**
- * Says literally what the partial index one_pending_per_agent_and_field says, so that SQLite uses it: the submissions
- * that take part in consensus.
+ * Literally the condition of the partial index one_pending_per_agent_and_field, so that SQLite uses it: the submissions that
+ * count for consensus.
  */
 export const inConsensus = "status = 'pending' AND audit_only = 0 AND field_type = 'structured'";
 
@@ -276,8 +276,8 @@ const isOpen = (record: NonprofitRecord, field: StructuredField, at: number): bo
   (record[field] ?? "") === "" || yieldsToAgents(record.provenance[field], at);
 
 /**
- * Keeps what waits for a second agent in step with saved nonprofits: a field that was filled from elsewhere makes its
- * pending submissions audit-only, a withdrawn nonprofit waits for nothing, and a new place in the list is copied.
+ * Keeps pending submissions in step with saved nonprofits: if a field was filled from elsewhere, its pending submissions
+ * become audit-only; a withdrawn nonprofit waits for nothing; a new place in the list is copied.
  */
 export function pendingWrites(saves: readonly SavedRecord[], now: number): Statement[] {
   const movedSaves = saves.filter(
@@ -295,7 +295,7 @@ export function pendingWrites(saves: readonly SavedRecord[], now: number): State
   );
   return [
     {
-      // CROSS JOIN: from the few profiles to their submissions, whatever the statistics say.
+      // CROSS JOIN makes SQLite start from the few profiles, whatever its statistics say.
       sql: `UPDATE submissions SET audit_only = 1, network = NULL
             WHERE id IN (
               SELECT s.id FROM json_each(?) AS filled
@@ -306,7 +306,7 @@ export function pendingWrites(saves: readonly SavedRecord[], now: number): State
     },
     statement(builder.delete(pendingFields).where(inValues(pendingFields.nonprofit_id, ids))),
     {
-      // A withdrawn nonprofit stands in no list, so nothing is found for it.
+      // A withdrawn nonprofit is in no list, so nothing is inserted for it.
       sql: `INSERT INTO pending_fields (nonprofit_id, field, pending, list_order)
             SELECT s.nonprofit_id, s.field, count(*), l.list_order
             FROM json_each(?) AS moved
@@ -318,7 +318,7 @@ export function pendingWrites(saves: readonly SavedRecord[], now: number): State
   ];
 }
 
-/** Slugs of profiles that have this contact. Looks through all of them. */
+/** Slugs of profiles with this contact address, at most 100. Scans all profiles. */
 export const slugsWithContact = async (store: Queryable, email: string): Promise<string[]> => {
   const { slug, contact_email } = nonprofits;
   const isIt = sql`lower(${contact_email}) = lower(${email})`;

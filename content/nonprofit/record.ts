@@ -16,11 +16,11 @@ const flag = z.union([z.literal(0), z.literal(1)]);
 /** Milliseconds since 1970, UTC. */
 const instant = z.int().min(0);
 
-/** A slug names files, whose names have at most 255 bytes, endings included. */
+/** A slug names files; file names have at most 255 bytes including their ending. */
 const slugLengthMax = 240;
 const nameLengthMax = 1_000;
 
-/** What the store holds of what a register says of one organisation, in the register's codes. */
+/** What one register says about one organisation, as stored, in the register's codes. */
 export const RegisterRecord = z.strictObject({
   org_id: z.string(),
   /** The import format, for example irs-bmf. */
@@ -28,11 +28,11 @@ export const RegisterRecord = z.strictObject({
   name: z.string(),
   /** The date of the file that first said all this. */
   as_of: z.iso.date(),
-  /** The part of the register in which it was last seen, for example eo_nv. */
+  /** The part of the register in which the organisation was last seen, for example eo_nv. */
   scope: z.string(),
   state: RegisterState,
   facts: z.record(z.string(), z.union([z.string(), z.number()])),
-  /** By falling end of the period. Earlier exports do not have them. */
+  /** Newest period first. Earlier exports do not have it. */
   finances: z.array(StoredPeriod).default([]),
 });
 export type RegisterRecord = z.infer<typeof RegisterRecord>;
@@ -43,20 +43,20 @@ const Source = z.strictObject({
   /** The register (for example irs-bmf), or consensus, operator, organisation, correction: see provenance.ts. */
   source: z.string(),
   source_url: text,
-  /** What chose a value that this directory derived from the register's: "NTEE K31 → Food Security (high)". */
+  /** The rule that derived a value from a register's: "NTEE K31 → Food Security (high)". */
   rule: z.string().optional(),
   /** Names of the agents that agreed. */
   agents: z.array(z.string()),
-  /** How many others found the same, whose names are not vouched for. Absent: none. */
+  /** How many other agents, with unvouched names, sent the same value. Absent: none. */
   corroborations: z.int().min(1).optional(),
   applied_at: instant,
 });
 
-/** What a value of the organisation took the place of: it comes back when its verification is taken back. */
+/** The value that an organisation's own value replaced: it returns if the verification is revoked. */
 export const EarlierValue = z.strictObject({ value: z.string(), source: Source.nullable() });
 export type EarlierValue = z.infer<typeof EarlierValue>;
 
-/** All that the store holds of one nonprofit, as one value. */
+/** Everything stored about one nonprofit. */
 export const NonprofitRecord = z.strictObject({
   id: z.int().min(1),
   slug: z
@@ -98,15 +98,15 @@ export const NonprofitRecord = z.strictObject({
       country_code: z.string(),
       type: z.string(),
       registration_number: z.string(),
-      /** For example US-EIN-530196605: by this an import recognises an organisation. */
+      /** For example US-EIN-530196605. Imports recognise an organisation by it. */
       org_id: text,
-      /** What says that it is the same organisation. Absent: the profile began with it. */
+      /** The source that links it to this organisation. Absent: the profile began with it. */
       linked_by: LinkSource.optional(),
     }),
   ),
-  /** In the order of org-id and register. Earlier exports do not have them. */
+  /** Ordered by org-id and register. Earlier exports do not have it. */
   register_records: z.array(RegisterRecord).default([]),
-  /** The slug of the profile in whose favour an operator withdrew it. Earlier exports do not have it. */
+  /** The slug of the profile into which an operator merged this one. Earlier exports do not have it. */
   merged_into: text.default(null),
   register: text,
   register_scope: text,
@@ -114,20 +114,18 @@ export const NonprofitRecord = z.strictObject({
   updated_at: instant,
   provenance: z.record(z.string(), Source.extend({ replaced: EarlierValue.optional() })),
 });
-/** `id` is 0 until it is stored. */
+/** `id` is 0 until the record is stored. */
 export type NonprofitRecord = z.infer<typeof NonprofitRecord>;
 
-/** What a form fills in of an organisation that has no profile yet, by field: JSON, among the facts of its record. */
+/** Values by field from a form of an organisation that has no profile yet: JSON among the facts of its record. */
 export type Waiting = Record<string, { value: unknown; from: StoredProvenance }>;
 export const waitingKey = "waiting";
 
-/** What the store holds of one legal registration. */
 export type StoredRegistration = NonprofitRecord["registrations"][number];
 
-/** Where a stored value came from. */
 export type StoredProvenance = NonprofitRecord["provenance"][string];
 
-/** Where a value comes from that is set now: the word of the one who sets it, unless given. */
+/** The source of a value that is set now; `source` defaults to `set_by`. */
 export const sourceFrom = (
   set_by: SetBy,
   applied_at: number,
@@ -141,7 +139,7 @@ export const sourceFrom = (
   ...overrides,
 });
 
-/** What no source sets of itself: names, states, and where and when a record came from. */
+/** Members that no source sets: names, states, and where and when a record came from. */
 type SetByDirectory =
   | "id"
   | "slug"
@@ -157,11 +155,11 @@ type SetByDirectory =
   | "updated_at"
   | "provenance";
 
-/** The fields of a nonprofit that a source can set, each with a provenance of its own. */
+/** The fields of a nonprofit that a source can set, each with its own provenance. */
 export type NonprofitFields = Omit<NonprofitRecord, SetByDirectory>;
 export type NonprofitField = keyof NonprofitFields;
 
-/** A nonprofit of which nothing is known yet; id 0 until it is stored. */
+/** An empty nonprofit; its id is 0 until it is stored. */
 export const emptyRecord: NonprofitRecord = {
   id: 0,
   slug: "",

@@ -10,41 +10,41 @@ import type {
 import { registers_of_revoked as registersOfRevoked } from "#content/editorial/standing.json";
 import type { NonprofitRecord, RegisterRecord } from "./record.ts";
 
-/** How a fact is made of a register's codes. Source: content/editorial/registers.json. */
+/** How a fact is made from a register's codes (content/editorial/registers.json). */
 type FactRule = {
   name: string;
   label: string;
-  /** The key of a record's `facts`. */
+  /** The key in a record's `facts`. */
   from: string;
-  /** What the codes mean; a code without words gives no fact. Absent: the value stands for itself. */
+  /** The words for the codes; a code without words gives no fact. Absent: the value is shown as it is. */
   words?: Readonly<Record<string, string>>;
-  /** The table whose titles the codes have, and what its codes are called. */
+  /** The table with the titles of the codes, and the name of its codes. */
   titles?: { of: "ntee" | "activity" | "icnptso"; code: string };
   /** ISO 4217; for amounts. */
   currency?: string;
-  /** What an amount was reported on, by a code of the record. */
+  /** Which form an amount was reported on, by a code of the record. */
   form?: { from: string; words: Readonly<Record<string, string>> };
-  /** The key under which the record has the end of the year (YYYY-MM or YYYY-MM-DD) that an amount covers. */
+  /** The key of the end (YYYY-MM or YYYY-MM-DD) of the year that an amount covers. */
   period?: string;
-  /** Which figure of a period an amount is, and the form it was reported on where its code names none. */
+  /** Which figure of a period an amount is, and its form if no code names one. */
   money?: { as: "revenue" | "expenses" | "assets"; form: string };
 };
 
-/** A register, as the table has it. */
+/** An entry of the table of registers. */
 export type Register = {
   /** The import format, for example irs-bmf. */
   id: string;
   name: string;
   licence: { name: string; url: string };
-  /** What has to stand beside its facts. */
+  /** The text that must be shown with its facts. */
   attribution: string;
-  /** By scheme of the org-id: the address of one organisation's page, with {number}. Without a scheme there is none. */
+  /** By scheme of the org-id: the address of an organisation's page, with {number}. Other schemes have no page. */
   record_urls: Readonly<Record<string, string>>;
-  /** Registers that hold a selection of this one's rows: where both speak of one organisation, this one counts. */
+  /** Registers with a selection of this one's rows: if both have an organisation, this one counts. */
   replaces?: readonly string[];
-  /** What it has are forms that organisations filed for a year; it lists none. */
+  /** True for a source of forms that organisations filed for a year; it does not list organisations. */
   filings?: boolean;
-  /** None for a form that only fills fields of profiles. */
+  /** Absent for a form that only fills fields of profiles. */
   fields?: readonly FactRule[];
 };
 
@@ -59,14 +59,13 @@ const ofSchemes: ReadonlyMap<string, readonly Register[]> = Map.groupBy(
   ({ scheme }) => scheme,
 );
 
-/** A register by its id, or undefined. */
 export const registerById = (id: string): Register | undefined => registersById.get(id);
 
-/** Whether a register holds a selection of what another one has whole. */
+/** Whether `register` holds only a selection of the rows of `whole`. */
 export const isReplacedBy = (register: string, whole: string): boolean =>
   registersById.get(whole)?.replaces?.includes(register) ?? false;
 
-/** The records that count: none of a selection beside that of the whole register. */
+/** The records that count: a register's selection does not count beside the whole register. */
 export const countingRecords = (records: readonly RegisterRecord[]): RegisterRecord[] =>
   records.filter(
     ({ org_id, register }) =>
@@ -75,21 +74,21 @@ export const countingRecords = (records: readonly RegisterRecord[]): RegisterRec
       ),
   );
 
-/** Whether this is the name of a form that organisations file, and no register that lists them. */
+/** Whether a source is a form that organisations file, and not a register that lists them. */
 export const isFiling = (source: string): boolean => registersById.get(source)?.filings === true;
 
-/** Who keeps the register in which an organisation stands, where a register of ours holds those of several; else its name. */
+/** Who keeps the register that lists an organisation, if ours combines several; else the register's name. */
 export function registerName({ id, name, fields = [] }: Register, orgId: string): string {
   const { words = {} } = fields.find((field) => field.name === "regulator") ?? {};
   const scheme = Object.keys(words).find((word) => orgId.startsWith(`${word}-`)) ?? id;
   return words[scheme] ?? name;
 }
 
-/** The registers that can list organisations whose org-ids begin so, for example US-EIN, in the order of the table. */
+/** The registers that can list organisations with this org-id prefix, for example US-EIN, in table order. */
 export const registersOfScheme = (scheme: string): readonly Register[] =>
   ofSchemes.get(scheme) ?? [];
 
-/** What a register says, in words a donor knows, in the order of the table. Empty for a register that is not in it. */
+/** What a register says, in words that donors know, in table order. Empty for an unknown register. */
 export function factsOf({
   register,
   facts,
@@ -97,7 +96,7 @@ export function factsOf({
   return (registersById.get(register)?.fields ?? []).flatMap((rule) => factOf(rule, facts) ?? []);
 }
 
-/** One of these by its name, without making the others; null where the register says no such thing. */
+/** One of these facts by its name, without making the others; null if the register does not say it. */
 export function factNamed(
   name: string,
   { register, facts }: Pick<RegisterRecord, "register" | "facts">,
@@ -120,7 +119,7 @@ function factOf(rule: FactRule, facts: RegisterRecord["facts"]): RegisterFact | 
   return fact;
 }
 
-/** A file may hold any text: only the table's own codes have words. A register may mark several, with ";" between. */
+/** A file may hold any text, so only codes of the table have words. Several codes may be separated by ";". */
 function wordOf(words: Readonly<Record<string, string>>, value: unknown): string | undefined {
   const meant = String(value)
     .split(";")
@@ -136,8 +135,8 @@ const titlesOf = new Map(
 );
 
 /**
- * "Theater (NTEE A65)": what a register's code means, beside it. One without a title of its own has that of its group, which
- * its first letter names; activity codes are three in nine digits. Undefined for a code that says nothing.
+ * A register's code with its meaning: "Theater (NTEE A65)". A code without a title gets that of its group, which its first
+ * letter names; activity codes are three in nine digits. Undefined for a code without a meaning.
  */
 function titled({ of, code }: NonNullable<FactRule["titles"]>, value: string | number = "") {
   const raw = String(value);
@@ -154,8 +153,8 @@ function titled({ of, code }: NonNullable<FactRule["titles"]>, value: string | n
 }
 
 /**
- * The register's own page about an organisation, or null when it has no address for it. A charity that is registered under
- * the number of another, such as 210183-1, is a part of that one's record.
+ * The register's page about an organisation, or null when it has none. A charity registered under another's number, such as
+ * 210183-1, is part of that charity's page.
  */
 export function recordUrl(register: string, orgId: string): string | null {
   const urls = registersById.get(register)?.record_urls;
@@ -170,17 +169,17 @@ export function recordUrl(register: string, orgId: string): string | null {
   return null;
 }
 
-/** The page about an organisation in the first register that has one for its number; null for none. */
+/** The page about an organisation in the first register that has one for its number; null if none has. */
 export const registerPage = (orgId: string): string | null =>
   [...registersById.keys()]
     .map((register) => recordUrl(register, orgId))
     .find((url) => url !== null) ?? null;
 
-/** When the file that said so came out; an older one does not say since when. */
+/** The date of the file with the revocation; older files do not contain one. */
 const revokedAt = ({ facts, as_of }: RegisterRecord): string =>
   String(facts["posted"] ?? facts["revoked"] ?? as_of);
 
-/** The row of a file from after the revocation that lists the organisation; null for none. `dateOf`: the date of a row's file. */
+/** A row that lists the organisation in a file newer than the revocation, else null. `dateOf`: date of a row's file. */
 export const listedAfter = (
   revocation: RegisterRecord,
   records: readonly RegisterRecord[],
@@ -195,7 +194,7 @@ export const listedAfter = (
 
 const gravestFirst = ["revoked", "reinstated", "registered", "removed", "gone"] as const;
 
-/** What registers say of a nonprofit as a whole, in one word. A list of revocations that drops it says nothing. */
+/** The standing of a nonprofit over all registers. A list of revocations that no longer contains it says nothing. */
 export function standingIn(records: readonly RegisterRecord[]): RegisterState | null {
   const states = countingRecords(records)
     .filter(({ state, register }) => state !== "gone" || !registersOfRevoked.includes(register))
@@ -205,7 +204,7 @@ export function standingIn(records: readonly RegisterRecord[]): RegisterState | 
   return gravestFirst.find((state) => states.includes(state)) ?? null;
 }
 
-/** What a register files an organisation under, in words without their code: "Theater"; null where none does. */
+/** The category in which a register files an organisation, without its code: "Theater"; null if none does. */
 export function categoryIn(records: readonly RegisterRecord[]): string | null {
   const [fact] = records.flatMap(
     (record) =>
@@ -214,14 +213,14 @@ export function categoryIn(records: readonly RegisterRecord[]): string | null {
   return fact === undefined ? null : String(fact.value).replace(/ \([^()]*\)$/, "");
 }
 
-/** The first letters of NTEE codes that say the same as the IRS's kinds of charity: church, school, hospital. */
+/** The first letters of NTEE codes that match the IRS's kinds of charity: church, school, hospital. */
 const lettersOf: ReadonlyMap<unknown, string> = new Map([
   ["10", "X"],
   ["11", "B"],
   ["12", "EFGH"],
 ]);
 
-/** The kind of charity of a church, school or hospital: it outranks an NTEE code that says something else, or nothing. */
+/** The kind of charity of a church, school or hospital. It outranks a missing or different NTEE code. */
 function outranking(record: RegisterRecord): RegisterFact | null {
   const { foundation, ntee = "" } = record.facts;
   const letters = lettersOf.get(foundation);
@@ -229,12 +228,12 @@ function outranking(record: RegisterRecord): RegisterFact | null {
   return letters === undefined || isSame ? null : factNamed("foundation_type", record);
 }
 
-/** What a revocation takes back, whatever a file from before it says. */
+/** The facts that a revocation cancels, whatever an older file says. */
 const revocable: ReadonlySet<string> = new Set(["tax_status", "deductibility"]);
 
 /**
- * What registers say of a nonprofit, as it is public; a register that is not in the table is left out. A revocation
- * stands first, and beside one that holds no register says that gifts are deductible.
+ * What registers say about a nonprofit, in public form; unknown registers are left out. A revocation comes first, and while
+ * it is in force no register says that gifts are deductible.
  */
 export const publicFacts = (records: readonly RegisterRecord[]): RegisterFacts[] => {
   const isRevocation = ({ state }: RegisterRecord) => state === "revoked";
@@ -266,7 +265,7 @@ export const publicFacts = (records: readonly RegisterRecord[]): RegisterFacts[]
   });
 };
 
-/** The records with one more, in the place of what the same register said of the same organisation; in their order. */
+/** The records with one added, which replaces the earlier record of the same register and organisation; sorted. */
 export const withRegisterRecord = (
   records: readonly RegisterRecord[],
   record: RegisterRecord,
@@ -277,23 +276,23 @@ export const withRegisterRecord = (
 
 const rowKey = ({ org_id, register }: RegisterRecord): string => `${org_id} ${register}`;
 
-/** Whether registers say the same in public, where the part of a register that says it does not show. */
+/** Whether register records are equal in public, where the part of the register is not shown. */
 export const samePublicFacts = (a: NonprofitRecord, b: NonprofitRecord): boolean =>
   isDeepStrictEqual(a.register_records.map(withoutScope), b.register_records.map(withoutScope));
 
 const withoutScope = (record: RegisterRecord) => ({ ...record, scope: "" });
 
-/** "US$ 3.3 million, year to December 2024, Form 990 or 990-EZ", "17,420, year to June 2023", "July 1994": the value of a fact as people read it, rounded unless `exact`. */
+/** A fact's value in words, rounded unless `exact`: "US$ 3.3 million, year to December 2024, Form 990", "July 1994". */
 export function factInWords(fact: RegisterFact, exact = false): string {
   const { value, currency, period, form } = fact;
   if (currency === undefined && period === undefined) return dateInWords(String(value));
-  // What is counted, employees for example, has no currency, and is never rounded.
+  // Counts (of employees, for example) have no currency and are never rounded.
   const isExact = exact || currency === undefined;
   const parts = [amountInWords(Number(value), currency ?? "", isExact), period, form];
   return parts.filter((part) => part !== undefined).join(", ");
 }
 
-/** "Income: US$ 3,312,400", "Registered since: July 1994": a fact with its label and its whole amount, on one line. */
+/** A fact with its label and exact amount on one line: "Income: US$ 3,312,400", "Registered since: July 1994". */
 export const factLine = (fact: RegisterFact): string => `${fact.label}: ${factInWords(fact, true)}`;
 
 const states: Readonly<Record<RegisterState, string>> = {
@@ -305,7 +304,7 @@ const states: Readonly<Record<RegisterState, string>> = {
   filed: "Filed",
 };
 
-/** "In the register as of 14 April 2026": where an organisation stands there. */
+/** An organisation's state in a register: "In the register as of 14 April 2026". */
 export const stateInWords = ({ state, as_of }: Pick<RegisterFacts, "state" | "as_of">): string =>
   `${states[state]} as of ${dateInWords(as_of)}`;
 
@@ -326,7 +325,7 @@ const scales = [
   { from: 1_000_000, size: 1_000_000, word: "million" },
 ];
 
-/** "US$ 35,220", "£3.3 million" or `exact` "£3,312,400"; below zero with a minus sign. */
+/** An amount in words: "US$ 35,220", "£3.3 million" or, if `exact`, "£3,312,400"; with a minus sign below zero. */
 export function amountInWords(amount: number, currency: string, exact = false): string {
   const sign = signs[currency] ?? currency;
   const gap = /[A-Z$]$/.test(sign) ? " " : "";
@@ -339,14 +338,14 @@ export function amountInWords(amount: number, currency: string, exact = false): 
   return `${amount < 0 ? "−" : ""}${sign}${gap}${figures}`;
 }
 
-/** A profile has this many periods, the newest ones. */
+/** The most periods on a profile; the newest are kept. */
 const periodsMax = 20;
 
 type Money = Pick<RegisterRecord, "register" | "facts" | "finances">;
 
 /**
- * The money of a nonprofit by period, newest first, at most 20 periods. Of several sources of one period a return counts
- * before a column of the next year's, and that before what a register took over, which of a period may know its month alone.
+ * The finances of a nonprofit by period, newest first, at most 20. For one period, a return counts before the prior-year
+ * column of the next return, and that before a register's own figure, which may know only the month.
  */
 export function financesOf(records: readonly Money[]): FinancialPeriod[] {
   const filed = records
@@ -368,7 +367,7 @@ export function financesOf(records: readonly Money[]): FinancialPeriod[] {
 const monthOf = ({ period_end, currency }: FinancialPeriod): string =>
   `${period_end.slice(0, 7)} ${currency}`;
 
-/** What a register itself says of the latest period, by the rules of its table. */
+/** A register's own figures for the latest period, by the rules of its table. */
 function statedIn(record: Money): FinancialPeriod[] {
   const { register, facts } = record;
   const statements = (registerById(register)?.fields ?? []).flatMap(
@@ -391,7 +390,7 @@ const unsaid = {
   ...{ net_assets: null, amended: false, filing_url: null },
 };
 
-/** "2024-12-31" of "2024-12"; a day stands for itself. */
+/** "2024-12-31" for "2024-12"; a full date stays as it is. */
 function lastDayOf(end: string): string {
   const [year = 0, month = 0, day] = end.split("-").map(Number);
   return day === undefined ? new Date(Date.UTC(year, month, 0)).toISOString().slice(0, 10) : end;

@@ -23,31 +23,31 @@ import { filedOn } from "./provenance.ts";
 import type { Change } from "./changes-store.ts";
 import { tracedValues } from "./wire.ts";
 
-/** A nonprofit as it was (null: new) and as it shall be. */
+/** A nonprofit before (null: new) and after the save. */
 export type Save = { before: NonprofitRecord | null; after: NonprofitRecord };
 export type SaveContext = {
   origin: string;
   now: Date;
-  /** Keep created_at and updated_at as handed in: for records that come from another directory. */
+  /** Keep created_at and updated_at as given: for records from another directory. */
   keepTimes?: boolean;
 };
 
-/** Parts of a record that no page shows. */
+/** Members of a record that no page shows. */
 const unseen = new Set(["id", "register", "register_scope", "created_at", "updated_at"]);
 
 const isUnseen = (part: string, before: NonprofitRecord | null, after: NonprofitRecord): boolean =>
   unseen.has(part) ||
   (part === "register_records" && before !== null && samePublicFacts(before, after));
 
-/** What a save does: the records as they will be stored, in order, and its statements, which hold for what was read. */
+/** The records as they will be stored, in order, and statements that are valid only while what was read is unchanged. */
 type SavePlan = {
   records: NonprofitRecord[];
   statements: Statement[];
-  /** How many changes it appends: one for each nonprofit of which a page shows a difference. */
+  /** How many rows are appended to `changes`: one for each nonprofit whose pages change. */
   appended: number;
 };
 
-/** Does what `planSaves` plans. Answers the records as stored, in order. */
+/** Carries out `planSaves`. Returns the records as stored, in order. */
 export async function saveNonprofits(
   tx: WriteTransaction,
   saves: readonly Save[],
@@ -59,8 +59,8 @@ export async function saveNonprofits(
 }
 
 /**
- * Plans to write nonprofits, each once, with all that hangs on them, and to append to `changes` what a page shows of it. A save without any difference writes nothing. Reads only for a nonprofit that is new
- * or has other registrations. New ones get their ids here, so only one such plan may be made before it is carried out.
+ * Plans to write changed nonprofits, each at most once, and one row of `changes` for each whose pages change. Reads only for
+ * new nonprofits or other registrations. It assigns ids to new ones, so carry out one plan before the next.
  */
 export async function planSaves(
   store: Queryable,
@@ -69,7 +69,7 @@ export async function planSaves(
 ): Promise<SavePlan> {
   const adopted = await adoptRegisterRecords(store, saves);
   const isNew = saves.some(({ before }) => before === null);
-  // Do not give a new nonprofit an id that was handed in.
+  // Never give a new nonprofit an id that came with another record.
   let freeId = saves.reduce(
     (least, { after }) => Math.max(least, after.id + 1),
     isNew ? await nextId(store, nonprofits) : 0,
@@ -85,7 +85,7 @@ export async function planSaves(
     return { before, after: { ...after, id, updated_at, created_at }, parts, shown: visible };
   });
   const differing = written.filter(({ parts }) => parts.length > 0);
-  // The search index takes rows faster in the order of their places; see the view search_places.
+  // The search index takes rows faster in the order of their rank; see the view search_places.
   const listingsFor = listingsOnce();
   const rankOf = ({ after }: WrittenSave) => listingsFor(after).map(searchRank)[0] ?? 0;
   const byPlace = differing.toSorted((a, b) => rankOf(a) - rankOf(b));
@@ -109,7 +109,7 @@ export async function planSaves(
   return { records: written.map(({ after }) => after), statements, appended: publicChanges.length };
 }
 
-/** What changed fields held, each value that the organisation filed with its form and period. */
+/** The former values of changed fields; a value that the organisation filed carries its form and period. */
 function wasOf(before: NonprofitRecord, fields: readonly string[]): Change["was"] {
   const was: NonNullable<Change["was"]> = { ...tracedValues(before, fields) };
   for (const [field, value] of Object.entries(was)) {
@@ -119,7 +119,7 @@ function wasOf(before: NonprofitRecord, fields: readonly string[]): Change["was"
   return Object.keys(was).length === 0 ? null : was;
 }
 
-/** The columns that make a RegisterRecord. */
+/** The columns of a RegisterRecord. */
 export const {
   nonprofit_id: _,
   row_digest: _digest,
@@ -127,8 +127,8 @@ export const {
 } = getTableColumns(registerRecords);
 
 /**
- * The nonprofits, in order, with what registers said of them before they had a profile: those rows move to the profile.
- * Looks only at nonprofits that are new or whose registrations change. Index: the primary key.
+ * The nonprofits, in order, with the register records that were stored before they had a profile: those rows move to the
+ * profile. Reads only for nonprofits that are new or whose registrations change. Index: the primary key.
  */
 async function adoptRegisterRecords(
   store: Queryable,
@@ -149,7 +149,7 @@ async function adoptRegisterRecords(
   const byOrgId = Map.groupBy(waiting, ({ org_id }) => org_id);
   const records = saves.map(({ after }) => {
     let register_records = orgIdsOf(after).flatMap((orgId) => byOrgId.get(orgId) ?? []);
-    // What comes now is newer.
+    // The record being saved is newer.
     for (const record of after.register_records) {
       register_records = withRegisterRecord(register_records, record);
     }
@@ -179,8 +179,8 @@ const orgIdsOf = ({ registrations }: NonprofitRecord): string[] =>
   registrations.flatMap(({ org_id }) => org_id ?? []);
 
 /**
- * Writes a fact that pages show, for example the publication day or the counters (as JSON), and marks the pages of
- * the directory as changed. Does nothing when the fact is so already.
+ * Stores a fact that pages show, such as the publication day or the counters (as JSON), and marks the directory's pages as
+ * changed. Does nothing when the fact has this value already.
  */
 export async function saveDirectoryFact(
   tx: WriteTransaction,
@@ -210,7 +210,7 @@ export const changeDirectory = (fact: string, now: Date): Statement[] =>
 type NewChange = Pick<Change, "kind" | "nonprofit_id" | "slug" | "fields" | "moved_lists"> &
   Partial<Pick<Change, "was">>;
 
-/** Tells readers of the feed and the publisher what changed; also what is no field of a profile. */
+/** Appends changes for the publisher and the feed, including those that are no field of a profile. */
 export const appendChanges = (
   written: readonly NewChange[],
   { origin, now }: SaveContext,
@@ -220,7 +220,7 @@ export const appendChanges = (
     written.map((row) => ({ ...row, origin, changed_at: now.getTime() })),
   );
 
-/** Whether a page shows anything of what differs. */
+/** Whether any page changes by this save. */
 export const isPublicChange = ({ before, after }: Save): boolean =>
   changedParts(before, after).some((part) => !isUnseen(part, before, after));
 
@@ -272,13 +272,13 @@ function kindOf({ before, after }: WrittenSave): "added" | "changed" | "withdraw
 
 type ListingsFor = (record: NonprofitRecord) => Listing[];
 
-/** `listingsOf`, worked out once for each record. */
+/** `listingsOf`, computed once per record. */
 function listingsOnce(): ListingsFor {
   const listingsOfRecord = new Map<NonprofitRecord, Listing[]>();
   return (record) => listingsOfRecord.getOrInsertComputed(record, listingsOf);
 }
 
-/** The lists in which the nonprofit appeared, vanished or changed its place. */
+/** The lists in which the nonprofit appears, disappears or moves. */
 function movedLists({ before, after }: WrittenSave, listingsFor: ListingsFor): string[] {
   if (before === null) return listingsFor(after).map(({ list }) => list);
   const places = (record: NonprofitRecord) =>

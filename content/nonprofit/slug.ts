@@ -1,19 +1,19 @@
 import anyAscii from "any-ascii";
 
-/** Names that are no slug, because the bundle keeps files of its own under them. */
+/** Reserved slugs: the bundle has files of its own with these names. */
 const reserved = new Set(["index", "pages"]);
 const slugLengthMax = 80;
 
-/** Signs of the scripts of India that share one layout, Devanagari to Malayalam, by their places in it. */
+/** Characters of the Indian scripts with a common layout, Devanagari to Malayalam, by their offsets in it. */
 const brahmic = (from: number, to: number): string => {
   const blocks = [0x900, 0x980, 0xa00, 0xa80, 0xb00, 0xb80, 0xc00, 0xc80, 0xd00];
   const code = (at: number) => String.raw`\u{${at.toString(16)}}`;
   return `[${blocks.map((block) => `${code(block + from)}-${code(block + to)}`).join("")}]`;
 };
 
-/** What the library, which reads sign by sign, would lose. */
+/** Spellings that the library, which reads character by character, would lose. */
 const spellings: readonly (readonly [RegExp, string])[] = [
-  // The vowel of a consonant without another one, within a word: "जल" is "jal", not "jl".
+  // The inherent vowel of a consonant within a word: "जल" is "jal", not "jl".
   [
     new RegExp(
       String.raw`(${brahmic(0x15, 0x39)}${brahmic(0x3c, 0x3c)}?)(?!${brahmic(0x3c, 0x4d)})(?=[\p{L}\p{M}])`,
@@ -21,11 +21,11 @@ const spellings: readonly (readonly [RegExp, string])[] = [
     ),
     "$1a",
   ],
-  // Alef and taa marbuta, the vowels that Arabic and Hebrew do write.
+  // Alef and taa marbuta: vowels that Arabic and Hebrew write.
   [/[اأإآٱةא]/gu, "a"],
-  // Thai and Lao vowels that are written before the consonant that they are read after.
+  // Thai and Lao vowels that are written before the consonant after which they are read.
   [/([เ-ไ])([ก-ฮ])|([ເ-ໄ])([ກ-ຮ])/gu, "$2$1$4$3"],
-  // No space divides words: each sign is read by itself.
+  // Chinese has no spaces between words: treat each character as a word.
   [/\p{Script=Han}/gu, " $& "],
 ];
 
@@ -40,16 +40,16 @@ const replaced = (text: string, table: typeof signs): string =>
 
 function inLatin(text: string): string {
   if (/^\p{ASCII}*$/u.test(text)) return text;
-  // Joiners shape letters of Indian and Persian script; they part no words.
+  // Joiners only shape letters of Indian and Persian scripts; they do not separate words.
   const joined = text.normalize("NFC").replaceAll(/[\u200c\u200d]/g, "");
   const spelled = replaced(joined, spellings);
-  // Letters and digits alone: its word for a sign ("®") would be taken for a part of the name.
+  // Transliterate letters and digits only: the library's word for a sign ("®") would look like part of the name.
   return spelled.replaceAll(/[\p{L}\p{M}\p{N}]+/gu, (word) => anyAscii(word));
 }
 
 /**
- * A text as a part of an address: a-z, 0-9 and single hyphens, at most 80 characters; "" when nothing is left. Letters of
- * every script are spelled in Latin ones. Source: any-ascii; docs/decisions/18.
+ * A text as part of an address: a-z, 0-9 and single hyphens, at most 80 characters; "" when nothing is left. Other scripts
+ * are transliterated to Latin letters (any-ascii; docs/decisions/18-slugs.md).
  */
 export function slugOf(text: string): string {
   const slug = replaced(inLatin(text).toLowerCase(), signs)
@@ -61,8 +61,8 @@ export function slugOf(text: string): string {
 }
 
 /**
- * The slugs that a new nonprofit may take, the best first: its name; its name and town; its name, town and region.
- * `fallback` stands for a name without a letter or digit.
+ * Possible slugs for a new nonprofit, best first: name; name and town; name, town and region. `fallback` is used for a name
+ * without letters or digits.
  */
 export function slugCandidates(
   name: string,
@@ -80,8 +80,8 @@ export function slugCandidates(
   return reserved.has(base) && first === base ? [`${base}-nonprofit`] : [first, ...others];
 }
 
-/** Another slug when all candidates are taken: the last of them with a number from 2 up. */
+/** A slug for when all candidates are taken: the last one with a number from 2 up. */
 export const numberedSlug = (slug: string, number: number): string => `${slug}-${number}`;
 
-/** People paste the address of a profile where its slug is asked for. */
+/** People paste the address of a profile where a slug is expected. */
 export const slugIn = (text: string): string => /\/nonprofits\/([^/?#\s]+)/.exec(text)?.[1] ?? text;

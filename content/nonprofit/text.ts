@@ -2,7 +2,7 @@ import { fail, ok, type Result } from "#content/contract/base/result.ts";
 import lookalikeLetters from "#content/editorial/lookalike-letters.json";
 import wording from "#content/editorial/wording.json";
 
-/** A text without accents and letter case, with single spaces: for sorting and comparing names. */
+/** A text in lower case without accents, with single spaces, for sorting and comparing names. */
 export const fold = (text: string): string =>
   text
     .normalize("NFKD")
@@ -12,9 +12,9 @@ export const fold = (text: string): string =>
     .trim();
 
 /**
- * The first character that no field may hold, as "U+202E", or null. Refused: control characters, bidi controls, stray tag
- * characters, invisible formatting, lone surrogates and noncharacters. Prose keeps line breaks, tabs, ZWJ, ZWNJ and the
- * tags of flag emoji. Source: the promises of the spec, 12. Linear in the length.
+ * The first character that no field may contain, as "U+202E", or null. Refused are control characters, bidi controls, stray
+ * tag characters, invisible formatting, lone surrogates and noncharacters. Prose may contain line breaks, tabs, ZWJ, ZWNJ
+ * and the tags of flag emoji. Linear in the length.
  */
 export function unsafeCharacter(text: string, { prose }: { prose: boolean }): string | null {
   const checked = prose ? text.replaceAll(flagEmoji, "").replaceAll(proseOnly, "") : text;
@@ -27,8 +27,8 @@ export function unsafeCharacter(text: string, { prose }: { prose: boolean }): st
 /** A black flag, its tags (at most 16), and the closing tag. Source: Unicode TS 51, "Emoji tag sequence". */
 const flagEmoji = /\u{1F3F4}[\u{E0020}-\u{E007E}]{1,16}\u{E007F}/gu;
 
-// Ideographic variants are real writing after a Han character; anywhere else they hide data. Fillers of old Korean and
-// the grapheme joiner are real writing, too, but names that differ by one of them look the same.
+// Ideographic variation selectors are real writing after a Han character; elsewhere they hide data. Fillers of old Korean
+// and the grapheme joiner are real writing too, but would let different names look the same, so only prose may have them.
 const proseOnly =
   /[\u034F\n\r\t\u115F\u1160\u200C\u200D]|(?<=\p{Script=Han})[\u{E0100}-\u{E01EF}]/gu;
 
@@ -49,13 +49,13 @@ const keptOrUnsafe = new RegExp(
   "gu",
 );
 
-/** A text without the characters that no field may hold; line breaks and tabs stay. Quick for a text without any. */
+/** A text without the characters that no field may contain; line breaks and tabs stay. Fast for a clean text. */
 export function withoutUnsafe(text: string): string {
   if (!unsafe.test(text)) return text;
   return text.replaceAll(keptOrUnsafe, (_, kept: string | undefined) => kept ?? "");
 }
 
-/** True for a text of which no one sees anything. */
+/** Whether a text has no visible character. */
 export const isBlank = (text: string): boolean =>
   /^[\s\p{Default_Ignorable_Code_Point}\u2800]*$/u.test(text);
 
@@ -66,7 +66,7 @@ export const characterCount = (text: string): number => {
   return count;
 };
 
-/** Sentences of anyone, cleaned: at most so many characters, some of which can be seen, and none that is unsafe. */
+/** Reads someone's text: at most `lengthMax` characters, at least one of them visible, none unsafe. */
 export function readSentences(
   name: string,
   raw: string,
@@ -87,13 +87,13 @@ export const tooLong = (name: string, lengthMax: number): string =>
 /** A text in plain letters. */
 export type PlainLetters = {
   text: string;
-  /** What stood in the original for this many characters of `text` from a place on, and where it began. */
+  /** The original text of this many characters of `text` from an index on, and its position in the original. */
   written: (at: number, length: number) => { phrase: string; at: number };
 };
 
 /**
- * A text as a reader takes it in, for finding words: letters without accents, styles and what cannot be seen, and Greek
- * and Cyrillic letters as the Latin ones they look like. Letter case stays. Linear in the length.
+ * A text as readers perceive it, for finding words: without accents, styles and invisible characters, and with Greek and
+ * Cyrillic letters as the Latin ones they look like. Letter case stays. Linear in the length.
  */
 export function plainLetters(original: string): PlainLetters {
   if (!beyondAscii.test(original)) {
@@ -132,7 +132,7 @@ const latin = new Map(
 const knownMax = 4_096;
 const folded = new Map<string, string>();
 
-/** One character in plain letters: "" for an accent, several for a ligature. */
+/** One character as plain letters: "" for an accent, several for a ligature. */
 function plainOf(character: string): string {
   if (character < "\x80") return character;
   const before = folded.get(character);
@@ -148,22 +148,22 @@ function plainOf(character: string): string {
 
 const unseen = /[\p{M}\p{Default_Ignorable_Code_Point}]+/gu;
 
-/** People put addresses and telephone numbers into free text: a query without them, for logs. */
+/** A query without e-mail addresses and telephone numbers, which people put into free text: for logs. */
 export const withoutContacts = (text: string): string =>
   text
     .replaceAll(/[^\s@]{1,64}@[^\s@]{1,255}/g, "[address]")
     .replaceAll(/\+?\d(?:[\s().-]{0,2}\d){6,}/g, "[number]");
 
-/** Links, e-mail addresses, host names, and runs of 32 characters that may be a wallet. */
+/** Matches links, e-mail addresses, host names, and 32 characters that may be a wallet. */
 export const linkLike = /:\/\/|www\.|\S@\S|[\p{L}\p{N}]\.\p{L}{2}|[1-9A-HJ-NP-Za-km-z]{32}/iu;
 
-/** A claim found in a text: as written, where it begins (characters), and what may be said instead. */
+/** A claim in a text: its words, its position in characters, and what to write instead. */
 export type WordingFault = { phrase: string; at: number; use: string };
 
-/** What may stand between two words of a phrase: spaces, hyphens, and marks that set one of them off. */
+/** What may separate two words of a phrase: spaces, hyphens, and marks of emphasis. */
 const between = String.raw`[\s\p{Pd}\p{Pc}\p{Pi}\p{Pf}"'*~/·]+`;
 
-/** Letters and digits on either side would make it another word. */
+/** A match may not have letters or digits next to it: they would make another word. */
 const pattern = (phrases: readonly string[]): RegExp => {
   const forms = [...phrases]
     .sort((a, b) => b.length - a.length)
@@ -176,20 +176,19 @@ const harmless = pattern(wording.harmless);
 const forbidden = wording.forbidden.map(({ phrases, use }) => ({ claim: pattern(phrases), use }));
 
 /**
- * The claims of a text that a recommendation must not make (best, most effective, top-rated, …), in reading order,
- * each with restrained words to use instead. Letters in disguise are read as what they look like. Empty: the text may
- * stand. Source: spec, "Ranking weights".
+ * The claims of a text that a recommendation must not make (best, most effective, top-rated, …), in reading order, each with
+ * restrained words to use instead. Disguised letters are read as what they look like. Empty when the text is acceptable.
  */
 export function wordingFaults(text: string): WordingFault[] {
   const plain = plainLetters(text);
-  // Harmless phrases ("best practice") are blanked in place, so that positions stay true.
+  // Blank harmless phrases ("best practice") with spaces, so that positions stay correct.
   const read = plain.text.replaceAll(harmless, (phrase) => " ".repeat(phrase.length));
   return forbidden
     .flatMap(({ claim, use }) => hits(claim, read, plain).map((hit) => ({ ...hit, use })))
     .sort((a, b) => a.at - b.at);
 }
 
-/** What of a text fits, as it is written. */
+/** The matches of a pattern, as written in the original. */
 const hits = (phrases: RegExp, text: string, { written }: ReturnType<typeof plainLetters>) =>
   [...text.matchAll(phrases)].map(({ 0: { length }, index }) => written(index, length));
 
@@ -202,8 +201,8 @@ const sensitive = wording.sensitive.map(({ claim, phrases }) => ({
 export type SensitiveClaim = { claim: "impact" | "effectiveness"; phrase: string };
 
 /**
- * What a text says of impact and effectiveness, by a closed list (wording.json, "sensitive"): allowed words, but agents'
- * agreement alone does not make them recommendations. Source: spec, "Versioning" 3.
+ * Claims of impact and effectiveness in a text, by a closed list (wording.json, "sensitive"). They are allowed, but agreeing
+ * agents alone cannot publish them as recommendations.
  */
 export function sensitiveClaims(text: string): SensitiveClaim[] {
   const plain = plainLetters(text);
@@ -212,6 +211,6 @@ export function sensitiveClaims(text: string): SensitiveClaim[] {
   );
 }
 
-/** The faults as one sentence for the writer of the text. */
+/** The faults as one sentence to the writer of the text. */
 export const describeFaults = (faults: readonly WordingFault[]): string =>
   faults.map(({ phrase, use }) => `"${phrase}" claims too much: say ${use}`).join("; ");

@@ -4,13 +4,13 @@ import words from "#content/editorial/ways-to-give.json";
 import { isOldFiling, isStated } from "./provenance.ts";
 import type { NonprofitRecord } from "./record.ts";
 
-/** A service that takes gifts for organisations by their number: `url` has {number} where that goes. */
+/** A service that takes gifts for organisations by their number; {number} in `url` is replaced by it. */
 export type GivingLink = Omit<WayToGive, "kind"> & {
-  /** The beginning of the org-ids that it knows, for example US-EIN. */
+  /** The prefix of the org-ids that it knows, for example US-EIN. */
   scheme: string;
 };
 
-/** Origin in absolute URLs, without a trailing slash, and the services that the operator configured; absent: none. */
+/** The origin for absolute URLs, without a trailing slash, and the operator's giving services (default: none). */
 export type GivingPlace = { baseUrl: string; givingLinks?: readonly GivingLink[] | undefined };
 
 type OwnField = "donation_url" | "website";
@@ -19,8 +19,8 @@ type Addresses = Pick<NonprofitRecord, OwnField | "provenance" | "register_recor
 const ownWays = words.own as readonly (Omit<WayToGive, "url"> & { field: OwnField })[];
 
 /**
- * How to give to a nonprofit, the best way first; none to a withdrawn one. Its own donation page, or else its website, is
- * among them only where the organisation, a register, a recent filing or the operator gave the address.
+ * The ways to give to a nonprofit, best first; none for a withdrawn one. Its donation page, or else its website, is included
+ * only if the organisation, a register, a recent filing or the operator gave the address.
  */
 export function waysToGive(
   nonprofit: Addresses & Pick<NonprofitRecord, "slug" | "status" | "usdc_wallet" | "registrations">,
@@ -51,28 +51,28 @@ export function waysToGive(
 }
 
 /**
- * The field whose address others than the organisation, a register or the operator named, where no better one is known:
- * people see it as a plain link with its source. Null for none.
+ * The field with the best address if that comes from someone other than the organisation, a register or the operator: pages
+ * show it as a plain link with its source. Null if there is none.
  */
 export const unvouchedAddress = (nonprofit: Addresses): OwnField | null => {
   const best = ownWays.find(({ field }) => safeLink(nonprofit[field]) !== null)?.field;
   return best === undefined || isVouchedFor(nonprofit, best) ? null : best;
 };
 
-/** Whether a text looks like the address of a wallet: the letters of base58, 32 bytes. */
+/** Whether a text looks like a wallet address: 32 to 44 characters of base58. */
 export const isWallet = (text: string | null | undefined): boolean =>
   /^[1-9A-HJ-NP-Za-km-z]{32,44}$/.test(text ?? "");
 
-/** Whether one of these ways takes a gift: on its website a donor has to look for one first. */
+/** Whether any of these ways takes a gift; on a website a donor would first have to look for one. */
 export const canBeGivenTo = (ways: readonly WayToGive[]): boolean =>
   ways.some(({ kind }) => kind !== "website");
 
-/** Two agents or a correction can be one stranger, and what a filing said years ago may be another's by now. */
+/** Two agents or a correction can be one stranger, and the address in an old filing may have a new owner by now. */
 function isVouchedFor(nonprofit: Addresses, field: OwnField): boolean {
   const source = nonprofit.provenance[field];
   if (source === undefined || safeLink(nonprofit[field]) === null) return false;
   if (source.set_by !== "register") return isStated(source);
-  // Not by today's date: a published page must not become wrong by itself.
+  // Do not use today's date: a published page must not become wrong over time.
   const days = nonprofit.register_records.map(({ as_of }) => Date.parse(as_of));
   return !isOldFiling(source, Math.max(0, ...days));
 }

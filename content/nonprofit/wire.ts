@@ -23,7 +23,7 @@ import { shownName } from "./public-name.ts";
 import type { NonprofitRecord, StoredProvenance } from "./record.ts";
 import { type GivingPlace, waysToGive } from "./ways-to-give.ts";
 
-/** What a summary is made of, beside the causes. */
+/** The columns of a summary, besides the causes. */
 export const summaryColumns = [
   "id",
   "slug",
@@ -49,8 +49,8 @@ export type SummarySource = Pick<
 >;
 
 /**
- * A nonprofit as an item of a list. The spec names the donation page twice; both are served, one is stored. `baseUrl` has
- * no trailing slash.
+ * A nonprofit as an item of a list. Answers have the donation page under two names; it is stored once. `baseUrl` has no
+ * trailing slash.
  */
 export const toSummary = (n: SummarySource, baseUrl: string): NonprofitSummary => ({
   id: String(n.id),
@@ -76,14 +76,14 @@ export const toSummary = (n: SummarySource, baseUrl: string): NonprofitSummary =
   standing: standingIn(n.register_records),
 });
 
-/** Where this directory takes a gift of USDC; null for a nonprofit without a wallet, and for a withdrawn one. */
+/** Where this directory accepts USDC for a nonprofit; null without a wallet, and for a withdrawn one. */
 export const giveUrl = (
   { usdc_wallet, status, slug }: Pick<SummarySource, "usdc_wallet" | "status" | "slug">,
   baseUrl: string,
 ): string | null =>
   usdc_wallet === null || status === "withdrawn" ? null : `${baseUrl}/api/donate/${slug}`;
 
-/** The full public profile: what GET /api/nonprofits/{slug} and the bundle's file both say. */
+/** The full public profile, the same in GET /api/nonprofits/{slug} and in the bundle's file. */
 export const toDetail = (
   n: NonprofitRecord,
   baseUrl: string,
@@ -122,7 +122,7 @@ function causesOf({ causes, provenance }: NonprofitRecord): NonprofitDetail["cau
   });
 }
 
-/** Where it is registered, as profiles and receipts say it. */
+/** The registrations as profiles and receipts show them. */
 export const registrationsOf = ({ registrations }: Pick<NonprofitRecord, "registrations">) => ({
   registrations: registrations.map(({ country_code, type, registration_number, linked_by }) => ({
     country: countryName(country_code) ?? country_code,
@@ -150,7 +150,7 @@ function provenanceOf({ provenance }: NonprofitRecord): NonprofitDetail["provena
   return wireProvenance;
 }
 
-/** Who completed what, as clients of another directory read it. */
+/** Which agent completed which field, for clients written for another directory. */
 const enrichedBy = ({ provenance }: NonprofitRecord): NonprofitDetail["enriched_by"] =>
   Object.entries(provenance)
     .sort(([, a], [, b]) => b.applied_at - a.applied_at)
@@ -162,13 +162,13 @@ const enrichedBy = ({ provenance }: NonprofitRecord): NonprofitDetail["enriched_
     )
     .slice(0, 20);
 
-/** Of a form the rule says only which one it was: nothing was chosen. */
+/** For a filing, `rule` only names the form; nothing was derived. */
 function sourceOf({ set_by, source, rule }: StoredProvenance): string {
   if (set_by !== "register") return set_by;
   return `${rule === undefined || isFiling(source) ? "register" : "derived"}:${source}`;
 }
 
-/** Fields of the store that the public profile shows under another name. */
+/** Fields of the store that have another name in public. */
 const publicNames: Readonly<Record<string, string>> = {
   country_code: "country",
   register_records: "register_facts",
@@ -176,23 +176,23 @@ const publicNames: Readonly<Record<string, string>> = {
   wallet_signature: "wallet_proof",
 };
 
-/** The names under which changed fields of the store are public, each once. */
+/** The public names of changed fields, each once. */
 export const publicFields = (fields: readonly string[]): string[] => [
   ...new Set(fields.map((field) => publicNames[field] ?? field)),
 ];
 
-/** "jane@example-host.org" → "j…@example-host.org": a second agent must find the address itself. */
+/** "jane@example-host.org" → "j…@example-host.org", so that a second agent must find the address itself. */
 function maskEmail(address: string): string {
   const at = address.lastIndexOf("@");
   const first = Array.from(address)[0] ?? "";
   return at < 1 ? `${first}…` : `${first}…${address.slice(at)}`;
 }
 
-/** A value as it may be public: contact_email is never. Source: the decisions of the spec, "Shapes". */
+/** A value as it may be public: contact_email is masked. */
 export const publicValue = (field: string, value: string): string =>
   field === "contact_email" ? maskEmail(value) : value;
 
-/** Fields of one value each: of these a history says what they were and became. */
+/** Fields with one value each, whose old and new values a history shows. */
 export const tracedFields: readonly string[] = [
   ...fieldsWhere("traced").map((name) => (name === "country" ? "country_code" : name)),
   "usdc_wallet",
@@ -200,18 +200,18 @@ export const tracedFields: readonly string[] = [
 const traced: ReadonlySet<string> = new Set(tracedFields);
 const tracedLengthMax = 300;
 
-/** A value of such a field as a history shows it: public, and no longer than 300 characters. Null for none. */
+/** A traced value as a history shows it: public, at most 300 characters. Null for null. */
 export function tracedValue(field: string, value: string | number | null): string | null {
   if (value === null) return null;
   const text = publicValue(field, String(value));
   if (field === "country_code") return countryName(text);
-  // Half of a surrogate pair is no character.
+  // Do not leave half of a surrogate pair.
   return text.length > tracedLengthMax
     ? `${text.slice(0, tracedLengthMax - 1).replace(/[\uD800-\uDBFF]$/, "")}…`
     : text;
 }
 
-/** What these fields hold, of those that are traced; null for none of them. */
+/** The values of those of these fields that are traced; null if none is. */
 export function tracedValues(
   record: Readonly<Record<string, unknown>>,
   fields: readonly string[],
@@ -224,7 +224,7 @@ export function tracedValues(
     : Object.fromEntries(held.map((field) => [field, tracedValue(field, valueOf(record[field]))]));
 }
 
-/** One page of GET /api/nonprofits: the same bytes from the service and from the bundle, by `answerBytes`. */
+/** One page of GET /api/nonprofits; `answerBytes` gives the same bytes in the service and the bundle. */
 export function listAnswer({
   baseUrl,
   query,
@@ -243,7 +243,7 @@ export function listAnswer({
   const isWhole = limit === listLimit.default && browseParams(query).size === 0;
   const at = (start: number) => {
     const page = start / limit + 1;
-    // The foremost pages of the whole list are files, for readers without the service, too.
+    // The first pages of the whole list are files, which readers can fetch without the service.
     if (isWhole && page === 1) return `${baseUrl}/api/nonprofits`;
     if (isWhole && Number.isInteger(page) && page <= staticPagesMax) {
       return `${baseUrl}/api/nonprofits/pages/${page}.json`;

@@ -10,7 +10,7 @@ import type { Queryable } from "#content/store/open.ts";
 import { inValues, jsonOf, jsonText, query } from "#content/store/query.ts";
 import { nonprofits, registrations } from "#content/store/tables/nonprofits.ts";
 
-/** What is known of an organisation that may be in the directory already. `id` is its own, null for a new one. */
+/** An organisation that may already be in the directory. `id` is its own, null for a new one. */
 export type Sought = {
   id: number | null;
   name: string;
@@ -24,8 +24,8 @@ const duplicatesMax = 10;
 const sameSiteMax = 20;
 
 /**
- * Profiles that may be the same organisation, the likeliest first, at most 10: the same number in the same register, the
- * same site, or a near-same name in the same place. Withdrawn ones count. Asks indexes only.
+ * Profiles that may be the same organisation, likeliest first, at most 10: the same number in a register, the same site, or
+ * a similar name in the same place. Withdrawn ones count. Uses indexes only.
  */
 export async function findDuplicates(store: Queryable, sought: Sought): Promise<Duplicate[]> {
   const reasonsById = new Map<number, Duplicate["reasons"]>();
@@ -58,7 +58,7 @@ const weight = ({ reasons, name_similarity }: Duplicate): number =>
   (reasons.includes("near_name") ? 1 : 0) +
   name_similarity;
 
-/** Index: registrations_org_id. Of numbers whose register has no code, SQLite walks through all that have none. */
+/** Index: registrations_org_id. For numbers of unknown registers, SQLite scans all registrations without an org-id. */
 async function sameRegistration(
   store: Queryable,
   { registration, country_code }: Sought,
@@ -74,7 +74,7 @@ async function sameRegistration(
   return rows.map(({ id }) => id);
 }
 
-/** Undefined for a number of which neither register nor country is known: it may be anyone's. */
+/** Undefined for a number with unknown register and country: it may be anyone's. */
 function isRegistration(
   { org_id, registration_number }: Omit<RegistrationNumber, "country_code">,
   country: string | null,
@@ -101,7 +101,7 @@ export async function sameSite(
 ): Promise<number[]> {
   const key = website === null ? null : siteKey(website);
   if (key === null) return [];
-  // SQL, because the index is on this very expression, and the range below a host has to use it too.
+  // SQL, because it must use the exact expression of the index, also for the range below a host.
   const rows = await query(
     store,
     `SELECT id FROM nonprofits
@@ -116,7 +116,7 @@ export async function sameSite(
   return rows.map(({ id }) => id);
 }
 
-/** In a town with more profiles only those are compared that share a rare word: all of them would take 60 ms. */
+/** In a town with more profiles, only those sharing a rare word are compared: comparing all would take 60 ms. */
 const sameTownMax = 3_000;
 const sameWordsMax = 2_000;
 
@@ -125,8 +125,8 @@ type NamedProfile = z.infer<typeof NamedProfile>;
 const NamedRow = z.object({ named: jsonText(z.array(NamedProfile)) });
 
 /**
- * Names that are near enough, the nearest first: of the same town where both have one, of the same country where not.
- * Compared are those of the town, and those of the country that share the rarest words.
+ * Similar names, nearest first: in the same town if both have one, else in the same country. Compared are the profiles of
+ * the town, and those of the country that share the rarest words.
  */
 async function nearNames(
   store: Queryable,
@@ -168,7 +168,7 @@ async function inTown(
   return rows.length > sameTownMax ? [] : rows;
 }
 
-/** Names of the country with the rarest words of this one, as it is and as it looks. Index: search_index. */
+/** Names in the country with the rarest words of this one, as written and as it looks. Index: search_index. */
 async function withWords(store: Queryable, name: string, country: string): Promise<NamedProfile[]> {
   const candidates: NamedProfile[] = [];
   for (const form of new Set([fold(name), fold(plainLetters(name).text)])) {
@@ -189,8 +189,7 @@ const withAny = (store: Queryable, words: string, country: string): Promise<Name
   );
 
 /**
- * A query for the words that stand in few profiles, any of them; for all of the words when each is common. Null when
- * nothing is left to ask for.
+ * A query for any of the words that few profiles have; for all of the words if each is common. Null when no words are left.
  */
 async function rarestWords(store: Queryable, all: readonly string[]): Promise<string | null> {
   const words = [...new Set(all)].filter((word) => word !== "").slice(0, wordsMax);
@@ -213,7 +212,7 @@ async function rarestWords(store: Queryable, all: readonly string[]): Promise<st
 
 const wordsMax = 16;
 
-/** In SQL, as one JSON text: fetching row by row takes several times as long. */
+/** SQL with one JSON text: fetching row by row takes several times as long. */
 async function named(
   store: Queryable,
   from: string,

@@ -13,8 +13,8 @@ import { planned } from "#content/operation/plan.ts";
 import { conflict, hexKey, instantAt, requestKind } from "#content/requests/kind.ts";
 
 /**
- * Approved wallets that wait before they take effect: rejecting one stops it, time alone lets it pass. A hold
- * that ends at this instant has ended: what is due takes effect before anyone can stop it.
+ * Approved wallets that wait before they take effect. Rejecting one stops it; otherwise it takes effect with time. A hold
+ * that ends at this instant has ended: due wallets take effect before anyone can stop them.
  */
 export const holdRequests = requestKind<WalletHold>({
   kind: "hold",

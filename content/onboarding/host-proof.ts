@@ -7,18 +7,18 @@ import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { comparedWebsite, isSharedHost, websiteHost } from "#content/nonprofit/website.ts";
 import { namedBy, type UnvouchedSource } from "#content/nonprofit/provenance.ts";
 
-/** A proof of host control counts for 30 days: hosts change hands. */
+/** A proof of host control counts for 30 days, because hosts change owners. */
 export const hostProofLifeMs = 30 * 86_400_000;
 
-/** What a submission asks for, as far as its host matters. `profile` is null for a registration. */
+/** The part of a submission that concerns its host. `profile` is null for a registration. */
 export type HostClaim = {
   type: OnboardingType;
   profile: Pick<NonprofitRecord, "website" | "provenance"> | null;
-  /** The website that came with the request, as the operator edited it. */
+  /** The website in the request, as edited by the operator. */
   website: string | null;
 };
 
-/** What was proven last of a submission; instants in milliseconds since 1970. */
+/** The last proof of a submission; instants in milliseconds since 1970. */
 export type HostProof = {
   proven_host: string | null;
   proven_by: ProvenBy | null;
@@ -31,8 +31,8 @@ export type HostControl =
   | { state: "nothing_to_prove_against"; why: string };
 
 /**
- * Whether the sender has proven control of the organisation's host: of the live website, for a registration of the one
- * that it names. Asked again at approval, because the live website may have changed since the proof.
+ * Whether the sender has proven control of the organisation's host: that of the live website, or for a registration the one
+ * it names. It is checked again at approval, because the live website may have changed since.
  */
 export function hostControl(claim: HostClaim, proof: HostProof, nowMs: number): HostControl {
   const due = hostToProve(claim);
@@ -46,8 +46,8 @@ export function hostControl(claim: HostClaim, proof: HostProof, nowMs: number): 
 }
 
 /**
- * The host to prove, without "www.", and the website that names it; or why there is none. `ownWord`: no one but the
- * organisation says that the website is its own, so that a proof does not show which organisation it is.
+ * The host to prove, without "www.", and the website that names it; or why there is none. `ownWord`: only the organisation
+ * itself says that the website is its own, so a proof does not show which organisation it is.
  */
 export function hostToProve({
   profile,
@@ -67,14 +67,14 @@ export function hostToProve({
 }
 
 const strangers: Record<Exclude<UnvouchedSource, "organisation">, string> = {
-  // Two ids of one agent put a website into an empty profile.
+  // Two ids of one agent can put a website into an empty profile.
   consensus: "the website came from agents",
   correction: "the website came from a correction, which anyone can send",
 };
 
 /**
- * Whether a mailbox proves control of this host: at exactly this host, no provider of mailboxes, and the website is the
- * host's root. Below a path, someone else may give out the addresses.
+ * Whether a mailbox proves control of this host: it is at exactly this host, which is no mailbox provider, and the website
+ * is the host's root. Below a path, someone else may assign the addresses.
  */
 export function provesHost(email: string, { host, website }: { host: string; website: string }) {
   const mailHost = email.slice(email.lastIndexOf("@") + 1).toLowerCase();
@@ -86,10 +86,10 @@ export function provesHost(email: string, { host, website }: { host: string; web
 /** A host without "www.". */
 export const bareHost = (host: string): string => websiteHost(`https://${host}`);
 
-/** Hosts at which anybody can have an address: one there says nothing about an organisation. */
+/** Hosts where anyone can get an address, which says nothing about an organisation. */
 const freeMailHosts: ReadonlySet<string> = new Set(hosts.free_mail);
 
-/** What the host of an e-mail address says: of the organisation's own site, of anybody's, or thrown away tomorrow. */
+/** The kind of an e-mail address's host: the organisation's own site, a free provider, a disposable one, or another. */
 type EmailHost = "own_site" | "free_mail" | "disposable" | "other";
 
 export function emailHost(email: string, website: string | null): EmailHost {
@@ -102,10 +102,10 @@ export function emailHost(email: string, website: string | null): EmailHost {
   return isSame ? "own_site" : "other";
 }
 
-/** Whether anybody can have an address at this host. */
+/** Whether anyone can get an address at this host. */
 const isMailboxProvider = (host: string): boolean => freeMailHosts.has(host) || isDisposable(host);
 
-/** True for a host, or one above it, that hands out addresses to be thrown away. The list comes from mailchecker. */
+/** Whether a host, or one above it, provides disposable addresses. The list comes from mailchecker. */
 function isDisposable(host: string): boolean {
   const labels = host.split(".");
   return labels.some(
@@ -113,6 +113,6 @@ function isDisposable(host: string): boolean {
   );
 }
 
-/** Loaded when first asked for: it is long, and most processes never ask. */
+/** Loaded on first use: it is long, and most processes do not need it. */
 const disposableHosts = (): ReadonlySet<string> =>
   (require("mailchecker") as typeof mailchecker).blacklist();

@@ -1,13 +1,13 @@
 import { createHmac } from "node:crypto";
 import type { Issuer } from "./wallet-challenge.ts";
 
-/** Secrets of a request, each of them always the same for the same id and no use for another. */
+/** Secrets of a request. Each is always the same for an id and useless for any other. */
 export type OnboardingKeys = ReturnType<typeof onboardingKeys>;
 export type ProofKeys = Omit<OnboardingKeys, "issuer">;
 
 /**
- * What makes challenges, links to status pages and proofs: keyed with a key of its own, so that links outlive a change
- * of the signing key. Nothing of it is stored.
+ * Makes challenges, links to status pages and proofs. They have a key of their own, so that links outlive a change of the
+ * signing key. Nothing is stored.
  */
 export function onboardingKeys({
   config,
@@ -25,9 +25,9 @@ export function onboardingKeys({
   return {
     issuer,
     statusToken: (submissionId: string) => code(`status\n${submissionId}`),
-    /** What stands in a file or in DNS to prove control of a host. No secret once it is there. */
+    /** The token in a file or in DNS that proves control of a host. It is public once it is there. */
     hostToken: (submissionId: string) => `almoner-claim=${code(`host\n${submissionId}`)}`,
-    /** What stands for a mail address in the outbox. */
+    /** Represents a mail address in the outbox. */
     addressSeal: (address: string) => code(`address\n${address.toLowerCase()}`),
     /** Seals the link that proves control of a mailbox at this host. */
     linkSeal: (submissionId: string, host: string, issuedAt: string) =>

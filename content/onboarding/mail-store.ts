@@ -10,7 +10,7 @@ const endedKeptMs = 7 * dayMs;
 
 export type Mail = typeof outbox.$inferSelect;
 
-/** Notes that the sender of a request is to be told of it. */
+/** Queues a mail to the sender of a request. */
 export const queueMail = (
   { id: submission_id, network, created_at }: Pick<Onboarding, "id" | "network" | "created_at">,
   address_seal: string,
@@ -27,7 +27,7 @@ export const queueMail = (
 
 export type DueMail = Awaited<ReturnType<typeof dueMails>>[number];
 
-/** The mails that are due, the oldest first, each with its request. Index: mail_outbox_due. */
+/** The mails that are due, oldest first, each with its request. Index: mail_outbox_due. */
 export const dueMails = (store: Queryable, now: number, limit: number) =>
   store.db
     .select({ mail: outbox, submission: onboarding })
@@ -43,7 +43,7 @@ export const dueMails = (store: Queryable, now: number, limit: number) =>
     .orderBy(asc(outbox.id))
     .limit(limit);
 
-/** The requests to whose senders a mail went in the last day. Index: mail_outbox_sent. */
+/** The requests whose senders got a mail in the last day. Index: mail_outbox_sent. */
 export const mailsOfDay = (store: Queryable, now: number): Promise<Mail[]> =>
   store.db
     .select()
@@ -51,7 +51,7 @@ export const mailsOfDay = (store: Queryable, now: number): Promise<Mail[]> =>
     .where(gt(outbox.sent_at, now - dayMs))
     .execute();
 
-/** Changes a row, and forgets those that ended a week ago. */
+/** Changes a row, and deletes those that ended a week ago. */
 export const saveMail = (store: Store, id: number, values: Partial<Mail>, now: number) =>
   store.write(async (tx) => {
     await tx.db.update(outbox).set(values).where(eq(outbox.id, id));

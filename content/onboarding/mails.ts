@@ -14,17 +14,17 @@ type MailWorld = Pick<OnboardingKeys, "statusToken"> & {
   clock: Clock;
   baseUrl: string;
   sendMail: SendMail;
-  /** Stops between two mails. */
+  /** Stops the work between two mails. */
   stopping?: AbortSignal | undefined;
 };
 
 const batchMax = 50;
 const firstPauseMs = 600_000;
-/** First mails in a day on behalf of one network (/24 or /48): more would let a stranger fill mailboxes. */
+/** The most first mails per day for one network (/24 or /48): more would let a stranger fill mailboxes. */
 export const networkMailsMax = 5;
 const leaseMs = 120_000;
 
-/** Opens the work of telling claimants what becomes of their requests, which one process at a time does. */
+/** Opens the work of mailing claimants about their requests, which one process at a time does. */
 export function openMails(world: MailWorld): () => Promise<void> {
   const lease = openLease(world.store, world.clock, { name: "mails", ms: leaseMs });
   return async () => {
@@ -38,8 +38,8 @@ export function openMails(world: MailWorld): () => Promise<void> {
 type MailCount = Pick<Mail, "address_seal" | "network" | "told" | "sent_at">;
 
 /**
- * Until when a mail has to wait: a day after the last to its address, and while its network has had its share of first
- * mails; 0 when it may go.
+ * Until when a mail must wait: a day after the last one to its address, and while its network has used its share of first
+ * mails. 0 when it may be sent.
  */
 export function waitsUntil(mail: Omit<MailCount, "sent_at">, ofDay: readonly MailCount[]): number {
   const times = (field: "address_seal" | "network") =>
@@ -54,7 +54,7 @@ export function waitsUntil(mail: Omit<MailCount, "sent_at">, ofDay: readonly Mai
   return last.length === 0 ? 0 : Math.max(...last) + dayMs;
 }
 
-/** Sends what is due of one request, or notes when to look again. A mail that fails is tried again, at least once a day. */
+/** Sends the due mail of one request, or stores when to check again. Failed mails are retried at least daily. */
 async function tell(world: MailWorld, { mail, submission }: DueMail): Promise<void> {
   const { store, clock } = world;
   const now = clock().getTime();
@@ -75,12 +75,12 @@ async function tell(world: MailWorld, { mail, submission }: DueMail): Promise<vo
   await saveMail(store, mail.id, await values(), now);
 }
 
-/** Fixed words: nothing that a sender or a reviewer typed is in a mail, or anyone could have words carried to any mailbox. */
+/** Mails have fixed words and nothing that a sender or reviewer typed; otherwise anyone could send words to any mailbox. */
 async function mailOf(
   { store, baseUrl, statusToken }: MailWorld,
   { id, type, nonprofit_id, request, status }: DueMail["submission"],
 ): Promise<Parameters<SendMail>[0]> {
-  // The address of a new profile is made of its sender's words.
+  // Leave out the address of a new profile, because it contains its sender's words.
   const profile = type === "registration" ? null : await profileOf(store, { nonprofit_id });
   const { subject, text, states } = mails.status;
   const values = {

@@ -50,10 +50,9 @@ export type OnboardFailure =
   | ReceiveFailure;
 
 /**
- * Takes a claim of a listing, a registration, or a change of a claimed profile. It is stored for review, and nothing of it
- * is public before an operator approves it. A refused request stores nothing. The same request again is answered with the
- * one that waits already, with its link only under the Idempotency-Key of the first. Source: spec, "Onboarding"; its
- * decisions.
+ * Accepts a claim of a listing, a registration, or a change of a claimed profile. It is stored for review, and nothing is
+ * public before an operator approves it. A refused request stores nothing. A repeated request is answered with the waiting
+ * one, with its link only under the first one's Idempotency-Key (docs/decisions/30-claims.md).
  */
 export async function onboard(
   world: OnboardWorld,
@@ -87,20 +86,20 @@ export async function onboard(
   return receipt.ok ? ok(await answerOf(world, request, profile, receipt.value)) : receipt;
 }
 
-/** What stands in the store now: of this request, or of the same one that came before. */
+/** What is stored of this request, or of an equal one that came before. */
 type StoredRequest = {
   id: string;
   type: OnboardingType;
-  /** Of the profile; null for a registration. */
+  /** The profile's slug; null for a registration. */
   slug: string | null;
   status: OnboardingState;
-  /** Of the link to its status page. Null: the sender may not be the first one, and gets no link. */
+  /** Digest of the secret in the link to its status page. Null: the sender may not be the first one, and gets no link. */
   status_digest: string | null;
 };
 
 type Job = {
   request: OnboardingRequest;
-  /** Null for none; a failure says why the proof that was sent does not count. */
+  /** Null without a proof; a failure says why the proof does not count. */
   walletProof: Result<WalletProof | null, ProofFailure>;
   duplicates: Duplicate[];
   row: NewRequest;
@@ -114,11 +113,11 @@ async function planNew(
   const slug = request.claim_slug;
   const claimTarget = await claimable(store, slug);
   if (!claimTarget.ok) return claimTarget;
-  // Judged here, so that an old request is answered as it was although its challenge has expired by now.
+  // Checked here, so that a repeated request gets its first answer even though its challenge has expired by now.
   const usable = await ofNewChallenge(store, walletProof);
   if (!usable.ok) return usable;
   const proof = usable.value;
-  // Where no more requests for a profile may wait, the one that the rules name gives up its place to the newcomer.
+  // If no more requests for a profile may wait, the one that the rules choose makes room for the new one.
   const waitingPlaces =
     claimTarget.value === null ? [] : await onboardingStore.waitingFor(store, claimTarget.value.id);
   const givenUp = placeGivenUp(waitingPlaces, row.network);
@@ -140,7 +139,7 @@ async function planNew(
   return planned(ok(answer), ...makeRoom, onboardingStore.add(onboarding), ...toTell);
 }
 
-/** The proof of a wallet, unless another request came with its challenge. */
+/** The proof of a wallet; fails if another request used its challenge. */
 async function ofNewChallenge(
   store: Queryable,
   walletProof: Job["walletProof"],
@@ -150,7 +149,7 @@ async function ofNewChallenge(
   return isUsed ? fail({ kind: "wallet_challenge_used" }) : walletProof;
 }
 
-/** The listing that is claimed; null for a registration. */
+/** The listing to claim; null for a registration. */
 async function claimable(
   store: Queryable,
   slug: string | null,
@@ -169,7 +168,7 @@ async function described(store: Queryable, submission: Onboarding): Promise<Stor
   return { id, type, slug: record?.slug ?? null, status, status_digest: null };
 }
 
-/** What to look for among the other profiles: of a claim, what its listing says, and else what was sent. */
+/** The values by which to look for duplicates: the listing's for a claim, else the request's. */
 export function soughtFor(request: OnboardingRequest, profile: NonprofitRecord | null): Sought {
   const valueOf = (field: "name" | "country_code" | "city" | "website") =>
     profile?.[field] ?? request[field];
@@ -188,7 +187,7 @@ export function soughtFor(request: OnboardingRequest, profile: NonprofitRecord |
   };
 }
 
-/** The address that a new profile gets unless somebody else takes it before. */
+/** The slug that a new profile gets unless someone else takes it first. */
 export const slugFor = async (
   profile: Parameters<ReturnType<typeof giveSlugs>>[0],
   { name, city }: { name: string; city: string | null },
@@ -225,7 +224,7 @@ async function answerOf(
   };
 }
 
-/** Of a claim: which live values it corrects, and which stay although it sent others. */
+/** For a claim: which live values it corrects, and which stay although it sent others. */
 function liveValuesSaid(
   request: OnboardingRequest,
   profile: NonprofitRecord | null,
@@ -253,13 +252,13 @@ type WaitingPlace = Pick<
   "id" | "network" | "proven_host" | "first_approved_by" | "created_at"
 >;
 
-/** So many requests wait for one profile, 5 of them from one network. */
+/** The most requests that wait for one profile; at most 5 are from one network. */
 const waitingForProfileMax = 50;
 
 /**
- * The request that gives up its place to one more from this network; null where there is room. It is the oldest of the
- * network's own where that has its share, else of the network that has most: a newcomer is never refused. A request
- * whose sender has proven a host, or that one operator has approved, is not counted and never gives way.
+ * The request that makes room for one more from this network; null if there is room. It is the oldest of the network's own
+ * if that has its share, else of the network with the most, so that a new request is never refused. Requests with a proven
+ * host, or approved by one operator, are not counted and never make room.
  */
 export function placeGivenUp(
   places: readonly WaitingPlace[],

@@ -40,13 +40,13 @@ import {
   type WaitingRequest,
 } from "#content/requests/kind.ts";
 
-/** Settings of wallets: how long one waits, and how many operators must approve what sets one. */
+/** Settings for wallets: how long one waits, and how many operators must approve it. */
 type WalletWorld = { config: { walletHoldMs: number; walletApprovals: 1 | 2 } };
 type WalletDecision = DecisionInput<WalletWorld>;
 
 type Request = WaitingRequest<Onboarding, NonprofitRecord | null>;
 
-/** Claims, registrations and changes that organisations sent: nothing of them is public before it is approved here. */
+/** Claims, registrations and changes from organisations: nothing is public before it is approved here. */
 export const onboardingRequests = requestKind<Onboarding, NonprofitRecord | null, WalletWorld>({
   ...onboardingStore.steps,
   leftOut: onboardingLeftOut,
@@ -92,7 +92,7 @@ export const onboardingRequests = requestKind<Onboarding, NonprofitRecord | null
   },
 });
 
-/** What makes approval impossible since the request came, as a sentence for the operator; null for nothing. */
+/** Why approval has become impossible since the request came, as a sentence for the operator; null if it has not. */
 async function obstacleOf(store: Queryable, submission: Onboarding, record: Request["record"]) {
   if (submission.type === "registration") return null;
   if (record === null || record.status === "withdrawn") {
@@ -212,7 +212,7 @@ async function planApproval(
   const closure = { id: submission.id, status: "approved" as const, ...reviewStamp };
   const { slug } = outcome.after;
   const { records, statements } = await planSaves(store, saves, { origin: "onboarding", now });
-  // A new profile has its id from here on.
+  // From here on a new profile has its id.
   const [saved] = records;
   if (saved === undefined) throw new Error(`nothing is saved for ${submission.id}`);
   return planned(
@@ -267,7 +267,7 @@ async function checksFor(
     whyHeld: outcome.wallet?.holdReason ?? null,
     duplicates,
     otherOwners: wallet === null ? [] : await otherOwnersOf(store, wallet, nonprofit_id),
-    // Further requests for the same profile.
+    // The number of other requests for the same profile.
     rivals:
       nonprofit_id === null
         ? 0
@@ -318,11 +318,11 @@ function itemOf(
   };
 }
 
-/** The verified signature that came with it, null without one. */
+/** The verified signature in the request; null if there is none. */
 const proofOf = ({ wallet_challenge: challenge, wallet_signature: signature }: Onboarding) =>
   challenge === null || signature === null ? null : { challenge, signature };
 
-/** The fields that approval would change. A wallet that would be held stands here, too. */
+/** The fields that approval would change, including a wallet that would be held. */
 function comparisonOf(
   before: NonprofitRecord | null,
   { after, wallet }: OnboardingOutcome,

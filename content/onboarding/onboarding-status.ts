@@ -9,7 +9,7 @@ import { describeHostProof, type ProofContext, profileOf } from "./prove-host.ts
 
 type StatusWorld = ProofContext & { store: Store; baseUrl: string; clock: Clock };
 
-/** The outcome of a submission, for anyone who holds its link: null for no submission. The link is known by its digest only. */
+/** The status of a submission, for anyone who has its link; null if there is none. Only the link's digest is stored. */
 export async function onboardingStatus(
   world: StatusWorld,
   digest: string,
@@ -44,7 +44,7 @@ export async function onboardingStatus(
 
 export const withdrawn = "Withdrawn by its sender.";
 
-/** Takes back a request that waits, for anyone who holds its link; one that is decided stays as it is. Answers its status. */
+/** Withdraws a waiting request, for anyone who has its link; a decided one stays. Returns its status. */
 export async function withdrawOnboarding(
   world: StatusWorld,
   digest: string,
@@ -60,7 +60,7 @@ export async function withdrawOnboarding(
   return onboardingStatus(world, digest);
 }
 
-/** When another's wallet takes effect: so that an organisation notices a change that it did not ask for. */
+/** When another request's wallet takes effect, so that an organisation notices a change that it did not request. */
 async function otherWalletAt(
   store: Queryable,
   { id, nonprofit_id, status, revoked_at }: Onboarding,
@@ -89,7 +89,7 @@ function walletStatus(
   }
   const otherwise = current === wallet ? "in_effect" : "replaced";
   if (hold === null) return { ...none, ...walletView, state: otherwise };
-  // Due counts as done, though the sweep may come a moment later.
+  // A due hold counts as done, although the sweep may come a moment later.
   const due = hold.status === "held" && hold.effective_at <= now.getTime();
   const state = due ? "in_effect" : hold.status === "in_effect" ? otherwise : hold.status;
   return {

@@ -20,15 +20,15 @@ import { readRegistrationNumber } from "#content/register/org-id.ts";
 
 export type OnboardingOutcome = {
   after: NonprofitRecord;
-  /** Fields that keep their value although another one was sent. */
+  /** Fields that keep their value although the request has another one. */
   keptFields: ProfileField[];
-  /** Fields whose live value the claim replaces because it says that it is wrong. */
+  /** Fields whose live value the claim replaces because it says that the value is wrong. */
   correctedFields: ProfileField[];
-  /** The wallet that the profile gets; `holdReason` says why it waits first, null: it takes effect at once. */
+  /** The wallet that the profile gets; `held` says why it waits, null: it takes effect at once. */
   wallet: { address: string; holdReason: string | null } | null;
 };
 
-/** Fields of a profile that a request may fill, beside contact and wallet. */
+/** Fields of a profile that a request may fill, besides contact and wallet. */
 export const profileFields = [
   "mission",
   "website",
@@ -45,18 +45,17 @@ export type ApprovalCase = {
   request: OnboardingRequest;
   proof: WalletProof | null;
   edits: OnboardingEdits;
-  /** For a registration; of others the profile has one. */
+  /** For a registration; otherwise the profile already has a slug. */
   slug: string;
   host: HostControl;
-  /** Whether a verification of this profile was ever taken back. */
+  /** Whether a verification of this profile was ever revoked. */
   revokedBefore: boolean;
   nowMs: number;
 };
 
 /**
- * The profile as it is after approval. A claim fills what is empty and replaces what it says is wrong; a change of a
- * claimed profile replaces what stands; a registration makes a profile. Source: the decisions of the spec, "Onboarding";
- * docs/decisions/30.
+ * The profile after approval. A claim fills empty fields and replaces those that it says are wrong; a change of a claimed
+ * profile replaces values; a registration makes a profile (docs/decisions/30-claims.md).
  */
 export function onboardingOutcome(
   before: NonprofitRecord | null,
@@ -90,7 +89,7 @@ export function onboardingOutcome(
   return { after, keptFields, correctedFields, wallet: walletAfter(after, approval) };
 }
 
-/** A claim lists programmes where there are none, or where it says that the known ones are wrong. */
+/** A claim sets programmes if there are none, or if it says that the existing ones are wrong. */
 function setPrograms(after: NonprofitRecord, { type, request, edits, nowMs }: ApprovalCase): void {
   const { programs = request.programs } = edits;
   const programList = programsIn(programs ?? "");
@@ -100,7 +99,7 @@ function setPrograms(after: NonprofitRecord, { type, request, edits, nowMs }: Ap
   set(after, "programs", programList.value, sourceFrom("organisation", nowMs));
 }
 
-/** Fields whose live value is not what a claim sends: those that stay, and those that it says are wrong. */
+/** Fields whose live value differs from a claim's: those that stay, and those that it says are wrong. */
 export function standingFields(
   before: NonprofitRecord | null,
   { type, request, edits }: Pick<ApprovalCase, "type" | "request" | "edits">,
@@ -118,7 +117,7 @@ export function standingFields(
   };
 }
 
-/** An operator's only where it says something else: the desk sends all fields when one was edited. */
+/** The source is the operator only if the operator changed the value: the desk sends all fields when one was edited. */
 function wordOf(
   field: ProfileField | "name",
   {
@@ -135,7 +134,7 @@ function wordOf(
   return operatorsWord(field, editedValue, statements, nowMs);
 }
 
-/** What comes back when the organisation's word in its place is taken back; of an earlier word of its own, what that replaced. */
+/** What returns if the organisation's value is revoked; for an earlier value of its own, what that had replaced. */
 function replacing({ value, source }: SourcedValue): Pick<StoredProvenance, "replaced"> {
   const { replaced, ...from } = source ?? sourceFrom("operator", 0);
   if (source?.set_by === "organisation") return replaced === undefined ? {} : { replaced };
@@ -183,7 +182,7 @@ function registered({ request, edits, slug, nowMs }: ApprovalCase): NonprofitRec
   return after;
 }
 
-/** Sets a wallet that takes effect at once, or the proof of the one that is there. */
+/** Sets a wallet that takes effect at once, or the proof of the existing one. */
 function walletAfter(after: NonprofitRecord, approval: ApprovalCase): OnboardingOutcome["wallet"] {
   const { request, proof, nowMs } = approval;
   const address = request.usdc_wallet;
@@ -201,8 +200,8 @@ function walletAfter(after: NonprofitRecord, approval: ApprovalCase): Onboarding
 }
 
 /**
- * Why an approved wallet waits before it takes effect; null when none was there, and control of the wallet is proven and of
- * a host that somebody else named.
+ * Why an approved wallet waits; null if there was none before, and control is proven of the wallet and of a host that
+ * someone else named.
  */
 function whyHeld(live: string | null, { host, proof, revokedBefore }: ApprovalCase): string | null {
   if (live !== null) return "it replaces another wallet";
@@ -212,7 +211,7 @@ function whyHeld(live: string | null, { host, proof, revokedBefore }: ApprovalCa
   return proof === null ? "control of the wallet is not proven" : null;
 }
 
-/** Whether two values are one for the reader: a website that differs only in a slash needs no decision. */
+/** Whether two values are the same to readers: a website that differs only by a slash needs no decision. */
 export function sameValue(field: ProfileField, first: string, second: string | null): boolean {
   if (second === null || second === "") return false;
   if (["country_code", "donation_url", "logo_url"].includes(field)) return first === second;
@@ -220,17 +219,17 @@ export function sameValue(field: ProfileField, first: string, second: string | n
   return comparedValue(column, first) === comparedValue(column, second);
 }
 
-/** Texts of a request that an operator may change while approving it. */
+/** Texts of a request that an operator may edit while approving it. */
 const editableTexts = correctable.filter((field) => field !== "country");
 
-/** What an operator changes of a request while approving it. Null: the value is not taken over. */
+/** An operator's edits of a request on approval. Null: do not use the value. */
 export type OnboardingEdits = { name?: string; causes?: string[] } & {
   [Field in (typeof editableTexts)[number] | "country_code"]?: string | null;
 };
 
 const text = z.string().nullable().optional();
 
-/** `value` of an approval: never a wallet or a contact, which only the organisation can vouch for. */
+/** The `value` of an approval: never a wallet or contact, which only the organisation can vouch for. */
 const EditBody = z.strictObject({
   name: z.string().optional(),
   ...(Object.fromEntries(editableTexts.map((field) => [field, text])) as Record<
@@ -241,7 +240,7 @@ const EditBody = z.strictObject({
   causes: z.array(CauseId).max(8).optional(),
 });
 
-/** What can be edited, as the JSON text in which it comes back; `approvedValue` has the edits of a first operator. */
+/** The editable values as JSON text, in which they come back; `approved` are a first operator's edits. */
 export const editable = (request: OnboardingRequest, approvedValue: string | null): string =>
   JSON.stringify({
     ...(request.claim_slug === null ? { name: request.name, causes: [] } : {}),
@@ -252,7 +251,7 @@ export const editable = (request: OnboardingRequest, approvedValue: string | nul
 
 type EditsResult = Result<OnboardingEdits, { message: string }>;
 
-/** Reads an edited request: a JSON object in a text. Null is none. Checked as the organisation's own values are. */
+/** Reads the edits of a request: a JSON object as text, null for none. Checked like the organisation's own values. */
 export function readEdits(value: string | null, { thisYear }: { thisYear: number }): EditsResult {
   if (value === null || value.trim() === "") return ok({});
   const editBody = EditBody.safeParse(objectIn(value));

@@ -21,7 +21,7 @@ import type { z } from "zod";
 import { type ProofKeys } from "./keys.ts";
 
 const tokenPath = "/.well-known/almoner-claim.txt";
-/** Its address at the host of a website: by https unless the website itself is of http. */
+/** The address of the token file at a website's host: https, unless the website itself is http. */
 export function fileAt(website: string): URL {
   const { protocol, hostname } = new URL(website);
   return new URL(`${protocol}//${hostname}${tokenPath}`);
@@ -29,25 +29,25 @@ export function fileAt(website: string): URL {
 export const tokenRecord = (host: string): string => `_almoner-claim.${host}`;
 
 /**
- * What was seen at one place: the token, something else, or nothing because it could not be asked. `said` completes
- * "The file …" or "The record …".
+ * What one place showed: the token, something else, or unclear because it could not be reached. `said` completes "The file
+ * …" or "The record …".
  */
 export type Look = { kind: "found" | "absent" | "unclear"; said: string };
 
-/** What was seen at a host. `unclear`: neither place had the token, and one of them could not be asked. */
+/** What a host showed. `unclear`: neither place had the token, and one could not be reached. */
 export type HostSeen = Look & { by: "file" | "dns" };
 
-/** Looks for a token at a host. `website` says whether the host is asked with its "www.", and by https or http. */
+/** Looks for a token at a host. `website` determines whether to use "www.", and https or http. */
 export type HostLook = (place: {
   website: string;
   host: string;
   token: string;
 }) => Promise<HostSeen>;
 
-/** Sends a plain text; false when the mail server did not take it within 5 s. */
+/** Sends a plain text; false if the mail server did not accept it within 5 s. */
 export type SendMail = (mail: { to: string; subject: string; text: string }) => Promise<boolean>;
 
-/** What a description is made with: it neither opens a connection nor asks the store. */
+/** What a description needs; making it opens no connection and does not read the store. */
 export type ProofContext = ProofKeys & { config: { claimChecks: boolean; mail: object | null } };
 
 export type HostProofWorld = ProofContext & {
@@ -86,7 +86,7 @@ const claimedBy = ({ type, request }: Onboarding, profile: NonprofitRecord | nul
   website: request.website,
 });
 
-/** What a request has to prove and how, and whether it has; `seen` is what the last look found. */
+/** What a request must prove and how, and whether it has; `seen` is the result of the last look. */
 export function describeHostProof(
   { hostToken, config }: ProofContext,
   { submission, profile, now }: Case,
@@ -129,8 +129,8 @@ function sentenceOf(control: HostControl, seen: string | null): string {
 }
 
 /**
- * Does what the sender of a request, or an operator, asks for: looks for the token at the host, sends a link to a
- * mailbox there, or takes the code of such a link. Nothing is stored but a proof.
+ * Carries out what the sender of a request, or an operator, asks for: looks for the token at the host, sends a link to a
+ * mailbox there, or accepts the code of such a link. Only a proof is stored.
  */
 export async function proveHost(
   world: HostProofWorld,
@@ -153,7 +153,7 @@ export async function proveHost(
   return proven(world, proofCase, due.value.host, seen.by);
 }
 
-/** The same look when an operator asks for it by the id of a review; it stands in the audit log. */
+/** Repeats the look for an operator, by the id of a review, with an entry in the audit log. */
 export async function checkHost(
   world: HostProofWorld,
   { id, operator }: { id: string; operator: string },
@@ -203,7 +203,7 @@ async function withMail(world: HostProofWorld, proofCase: Case, due: Due): Outco
   const issued = Math.floor(now.getTime() / 1_000).toString(36);
   const code = `${issued}.${linkSeal(submission.id, due.host, issued)}`;
   const words = mails.host_proof;
-  // Nothing that a stranger typed stands in it, or the directory would carry anyone's words to any mailbox.
+  // Nothing that a stranger typed may be in the mail; otherwise anyone could send words to any mailbox.
   const values = {
     host: due.host,
     named,
@@ -214,7 +214,7 @@ async function withMail(world: HostProofWorld, proofCase: Case, due: Due): Outco
   };
   const text = fill(words.text.join("\n"), values);
   const sent = await sendMail({ to, subject: fill(words.subject, values), text });
-  // It counts all the same: a mail server that is slow to answer may have taken it.
+  // It counts as sent even then: a slow mail server may have accepted it.
   if (!sent) return fail({ kind: "mail_not_sent" });
   return ok(
     describeHostProof(world, proofCase, "A link was sent to contact_email; it works for 24 hours."),

@@ -18,7 +18,7 @@ import { readWallet } from "#content/giving/wallet.ts";
 
 const storedText = z.string().nullable().default(null);
 
-/** What an organisation asks for, checked and cleaned: this is what is stored, and never shown to the public as such. */
+/** An organisation's request, checked and cleaned, as it is stored. It is never shown to the public in this form. */
 export const OnboardingRequest = z.object({
   claim_slug: storedText,
   name: storedText,
@@ -38,12 +38,12 @@ export const OnboardingRequest = z.object({
 });
 export type OnboardingRequest = z.infer<typeof OnboardingRequest>;
 
-/** A signature that came with the request, not verified yet. */
+/** A signature in the request, not yet verified. */
 export type WalletProofSent = { challenge: string | null; signature: string };
 
 /**
  * Reads the body of POST /api/onboard: a claim needs claim_slug and contact_email, a registration name, country and
- * contact_email. Every fault is named by its field. Source: the decisions of the spec, "Onboarding".
+ * contact_email. Every error is named by its field.
  */
 export function readOnboarding(
   body: unknown,
@@ -75,7 +75,7 @@ export function readOnboarding(
   return ok({ request, proof: proof.value });
 }
 
-/** What is asked for: with claim_slug a listing, claimed already or not; otherwise a new profile. */
+/** The type of the request: with claim_slug a claim or change of a listing, otherwise a new profile. */
 export const onboardingType = (
   { claim_slug }: OnboardingRequest,
   profile: { verified: number; status: string } | null,
@@ -104,7 +104,7 @@ function missing({ claim_slug, name, country, contact_email }: OnboardingBody): 
   return wrongs;
 }
 
-/** What a field holds once it is read, or why it cannot be used. */
+/** Reads a field, or says why its text cannot be used. */
 type Reader = (text: string, thisYear: number) => Result<string, { message: string }>;
 
 const live =
@@ -128,7 +128,7 @@ const link =
   (text) =>
     linkIn(field, /^https?:/i.test(text.trim()) ? text : `https://${text.trim()}`);
 
-/** Programmes as a form has them: one a line, the name before a colon and what it does behind it. */
+/** Reads the programmes of a form: one per line, with the name before a colon and a description after it. */
 export function programsIn(text: string): Result<Program[], { message: string }> {
   const programs: Program[] = [];
   for (const row of text.split("\n").filter((one) => one.trim() !== "")) {
@@ -189,7 +189,7 @@ const readers = {
 type Field = keyof typeof readers;
 const fields = Object.keys(readers) as Field[];
 
-/** One field of a request as it is stored, or what is wrong with it: a country becomes its code. */
+/** Reads one field of a request as it is stored, or says what is wrong; a country becomes its code. */
 export const readField = (field: Field, text: string, thisYear: number) =>
   readers[field](text, thisYear);
 

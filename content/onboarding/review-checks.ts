@@ -14,27 +14,27 @@ import { fold, plainLetters } from "#content/nonprofit/text.ts";
 import { comparedNumber, readRegistrationNumber } from "#content/register/org-id.ts";
 import { readWallet } from "#content/giving/wallet.ts";
 
-/** What the checks look at. `profile` is the listing that is claimed or changed, null for a registration. */
+/** What the checks test. `profile` is the listing that is claimed or changed, null for a registration. */
 export type Examination = {
   type: OnboardingType;
   request: OnboardingRequest;
   profile: NonprofitRecord | null;
-  /** Whether the signature that came with it was verified when it came. */
+  /** Whether the signature in the request was verified on arrival. */
   isProven: boolean;
   host: HostControl;
-  /** Why the wallet would be held after approval; null for no wallet, or one that takes effect at once. */
+  /** Why the wallet would be held after approval; null without a wallet, or if it takes effect at once. */
   whyHeld: string | null;
   duplicates: readonly Duplicate[];
   otherOwners: readonly string[];
-  /** Requests for the same profile that wait beside this one. */
+  /** Other waiting requests for the same profile. */
   rivals: number;
-  /** Why an earlier wallet from the same contact was stopped; null when none was. */
+  /** Why an earlier wallet from the same contact was stopped; null if none was. */
   stoppedFor: string | null;
-  /** When the held change takes effect that this one would replace; null for none. */
+  /** When the held change that this one would replace takes effect; null if there is none. */
   heldUntil: string | null;
 };
 
-/** What a reviewer should weigh, the weightiest first. Nothing here opens a connection. */
+/** What a reviewer should consider, most important first. Nothing here opens a connection. */
 export const onboardingChecks = (examination: Examination): ReviewCheck[] =>
   [
     email,
@@ -58,8 +58,8 @@ const countText = (forms: { one: string; other: string }, count: number): string
   fill(count === 1 ? forms.one : forms.other, { count });
 
 /**
- * Only what the directory knew before, from somebody else than anyone who may be asking, counts as proof: who makes up an
- * e-mail address makes up a website for it, and agents who agree on it.
+ * Proof is only what the directory already knew from someone who cannot be the applicant: whoever invents an e-mail address
+ * can also invent a website for it, and agents that agree on it.
  */
 const email: Check = (examination) =>
   stoppedAddress(examination) ?? knownAddress(examination) ?? addressHost(examination);
@@ -95,7 +95,7 @@ const addressHost: Check = ({ type, request, profile }) => {
   return (ofLive === "disposable" ? failed : noted)("e-mail", says.host[ofLive]);
 };
 
-/** Who set a value, when that may be anyone who asks now: agents need no more than two ids. Null: it counts as known. */
+/** The source of a value if it may be the applicant: agents need only two ids. Null: the value counts as known. */
 function unprovenSource(
   profile: NonprofitRecord | null,
   field: "contact_email" | "website",
@@ -104,7 +104,7 @@ function unprovenSource(
   const sourceName = namedBy(profile?.provenance[field]);
   if (sourceName === "consensus") return "agents";
   if (sourceName === "correction") return "a correction, which anyone can send";
-  // A listing holds an organisation's word only when that organisation's verification was taken back.
+  // A listing has an organisation's value only if that organisation's verification was revoked.
   return sourceName === "organisation" && type === "claim" ? "a claim that was taken back" : null;
 }
 
@@ -147,7 +147,7 @@ const name: Check = ({ request, profile }) => {
     : failed("name", `It is not that of the profile (similarity ${similarity}).`);
 };
 
-/** True for a name whose letters are all of other alphabets, and all look like Latin ones. */
+/** Whether all letters of a name are of other alphabets and look like Latin ones. */
 function looksLatin(text: string): boolean {
   const [letters, plain] = [fold(text), fold(plainLetters(text).text)];
   return /\p{L}/u.test(letters) && !/[a-z]/.test(letters) && /^[ -~]*$/.test(plain);

@@ -9,7 +9,7 @@ import { OnboardingRequest } from "./read.ts";
 
 type Row = typeof onboarding.$inferSelect;
 
-/** What an organisation sent, and the outcome of it. Instants in milliseconds since 1970. Private. */
+/** An organisation's request and its outcome. Instants in milliseconds since 1970. Private. */
 export type Onboarding = Omit<Row, "request"> & { request: OnboardingRequest };
 
 const fromRow = (row: Row): Onboarding => ({
@@ -17,19 +17,19 @@ const fromRow = (row: Row): Onboarding => ({
   request: OnboardingRequest.parse(row.request),
 });
 
-/** More than any instant: what separates a rank in the queue from the next. */
+/** Larger than any instant: the distance between two ranks of the queue. */
 const rankMs = 100_000_000_000_000;
 
 /**
- * The place of a request in the queue: the lower number comes first, then the lower id. Claims with a proven host are
- * before registrations with one, whose sender names the host, and those before all others; of each the oldest.
+ * The place of a request in the queue: lower numbers first, then lower ids. Claims with a proven host come before
+ * registrations with one, whose sender names the host, and these before all others; within each, the oldest first.
  */
 export const placeInQueue = ({ created_at, proven_host, nonprofit_id, id }: Onboarding) => {
   const rank = proven_host === null ? 2 : nonprofit_id === null ? 1 : 0;
   return { at: created_at + rank * rankMs, id };
 };
 const { request } = onboarding;
-// As placeInQueue.
+// The same as `placeInQueue`, in SQL.
 const place = sql`${onboarding.created_at} + iif(${onboarding.proven_host} IS NULL, 2, ${onboarding.nonprofit_id} IS NULL) * ${rankMs}`;
 
 /** Indexes: onboarding_by_status, onboarding_by_status_token, one_pending_submission_per_request, onboarding_to_erase, onboarding_waiting_for_nonprofit. */
@@ -50,7 +50,7 @@ export const onboardingStore = requestStore({
 });
 const { first, changeWaiting } = onboardingStore;
 
-/** Whether a challenge came with another submission. Index: one_submission_per_challenge. */
+/** Whether another submission used this challenge. Index: one_submission_per_challenge. */
 export const challengeIsUsed = async (store: Queryable, challenge: string): Promise<boolean> =>
   (await first(store, eq(onboarding.wallet_challenge, challenge))) !== null;
 
@@ -59,7 +59,7 @@ const gaveUpPlace =
 const leftOutMax = 10_000;
 const leftOutDays = 30;
 
-/** Rejects a request that waits, in favour of a newer one for the same profile: no one has decided it. */
+/** Rejects a waiting request in favour of a newer one for the same profile, without anyone's decision. */
 export const giveUpPlace = (id: string, at: number): Statement =>
   onboardingStore.close({
     id,
@@ -69,7 +69,7 @@ export const giveUpPlace = (id: string, at: number): Statement =>
     reviewed_at: at,
   });
 
-/** How many requests gave up their place in the last 30 days. Stops counting at 10,000. Index: onboarding_by_status. */
+/** How many requests made room in the last 30 days; counting stops at 10,000. Index: onboarding_by_status. */
 export const onboardingLeftOut = (store: Queryable, now: Date): Promise<number> =>
   countUpTo(
     store,
@@ -78,7 +78,7 @@ export const onboardingLeftOut = (store: Queryable, now: Date): Promise<number> 
      WHERE status = 'rejected' AND created_at > ${now.getTime() - leftOutDays * dayMs} AND reason = '${gaveUpPlace.replaceAll("'", "''")}'`,
   );
 
-/** Slugs of other nonprofits with this wallet, withdrawn ones too. Index: nonprofits_by_wallet. */
+/** Slugs of other nonprofits with this wallet, including withdrawn ones. Index: nonprofits_by_wallet. */
 export async function otherOwnersOf(
   store: Queryable,
   wallet: string,
@@ -93,13 +93,13 @@ export async function otherOwnersOf(
   return rows.map(({ slug }) => slug);
 }
 
-/** Notes that the sender of a request that waits has proven control of a host. */
+/** Records that the sender of a waiting request has proven control of a host. */
 export const noteHostProof = (
   id: string,
   proof: Pick<Row, "proven_host" | "proven_by" | "proven_at">,
 ): Statement => changeWaiting(id, proof);
 
-/** Notes the first of two approvals, in the place of another one. */
+/** Records the first of two approvals, replacing an earlier one. */
 export const noteFirstApproval = (
   id: string,
   approval: Pick<Row, "first_approved_by" | "first_approved_value" | "first_approved_held">,
@@ -109,8 +109,8 @@ const mailPauseMs = 600_000;
 const mailsPerDayMax = 10;
 
 /**
- * Notes that a link goes to a mailbox at a host, whether or not it arrives. Null when one went for this request in the last
- * 10 minutes, or ten to this host in a day. Index: onboarding_mailed.
+ * Records that a link is sent to a mailbox at a host, whether or not it arrives. Null if one was sent for this request in
+ * the last 10 minutes, or ten to this host in a day. Index: onboarding_mailed.
  */
 export async function planMail(
   store: Queryable,
@@ -133,11 +133,11 @@ export async function planMail(
   );
 }
 
-/** Keeps what was found when duplicates were looked for again. */
+/** Stores the result of a repeated search for duplicates. */
 export const keepDuplicates = (id: string, duplicates: Row["duplicates"]): Statement =>
   statement(builder.update(onboarding).set({ duplicates }).where(eq(onboarding.id, id)));
 
-/** Says literally what the partial index one_verification_per_nonprofit says. */
+/** Literally as in the partial index one_verification_per_nonprofit. */
 const verifies = (nonprofitId: number) =>
   and(
     eq(onboarding.nonprofit_id, nonprofitId),
@@ -145,12 +145,12 @@ const verifies = (nonprofitId: number) =>
     isNull(onboarding.revoked_at),
   );
 
-/** The approved request by which a nonprofit was verified, unless that was taken back. */
+/** The approved request that verified a nonprofit, unless it was revoked. */
 export const standingVerification = async (
   store: Queryable,
   nonprofitId: number,
 ): Promise<string | null> => (await first(store, verifies(nonprofitId)))?.id ?? null;
 
-/** Notes that the verification of a nonprofit was taken back: another claim may be approved then. */
+/** Records that a nonprofit's verification was revoked; another claim may then be approved. */
 export const noteRevoked = (nonprofitId: number, at: number): Statement =>
   statement(builder.update(onboarding).set({ revoked_at: at }).where(verifies(nonprofitId)));

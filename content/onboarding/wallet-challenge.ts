@@ -3,21 +3,21 @@ import { isoTime } from "#content/contract/base/time.ts";
 import type { WalletChallenge } from "#content/contract/onboarding.ts";
 import { readWallet, signedByWallet, type Wallet } from "#content/giving/wallet.ts";
 
-/** How long a challenge can be signed and handed in. */
+/** How long a challenge can be signed and submitted. */
 export const challengeLifeMs = 900_000;
 
-/** A wallet gets one challenge a minute: so it can be made again from the instant alone, and nothing is stored of it. */
+/** A wallet gets one challenge per minute, which can be recomputed from the instant, so nothing is stored. */
 const grainMs = 60_000;
 
 /** What makes a challenge ours. */
 export type Issuer = {
-  /** Host of the directory, shown to anyone who signs. */
+  /** Host of the directory, shown to the signer. */
   host: string;
-  /** Keyed code of a text: no one else can make one. */
+  /** Keyed code of a text, which no one else can make. */
   seal: (text: string) => string;
 };
 
-/** What the owner of a wallet signs to prove control of it. The same for the whole minute. */
+/** The text that a wallet's owner signs to prove control of it; the same for a whole minute. */
 export function challengeFor(address: string, now: Date, issuer: Issuer) {
   const issuedAtMs = Math.floor(now.getTime() / grainMs) * grainMs;
   return {
@@ -27,7 +27,7 @@ export function challengeFor(address: string, now: Date, issuer: Issuer) {
   };
 }
 
-/** The text by whose signature the owner of a wallet proves control of it. Nothing is stored. */
+/** The answer with a challenge for the owner of a wallet. Nothing is stored. */
 export function walletChallenge(
   { issuer, now }: { issuer: Issuer; now: Date },
   address: string,
@@ -57,8 +57,8 @@ export type ProofFailure = {
 export type WalletProof = { challenge: string; signature: string };
 
 /**
- * The challenge that the wallet signed. `challenge` is the text that the client says was signed, null when it did not say:
- * then it is one of those of the last 15 minutes.
+ * The challenge that the wallet signed. `challenge` is the signed text according to the client; if null, all challenges of
+ * the last 15 minutes are tried.
  */
 export function checkProof(
   wallet: Wallet,

@@ -10,31 +10,31 @@ import type { Onboarding } from "./store.ts";
 import { builder, countUpTo, statement } from "#content/store/query.ts";
 import { onboardingSubmissions, walletHolds as holds } from "#content/store/tables/onboarding.ts";
 
-/** An approved wallet, the first or another one. Held until `effective_at`; instants in milliseconds since 1970. */
+/** An approved wallet, the first or a new one, held until `effective_at`; instants in milliseconds since 1970. */
 export type WalletHold = typeof holds.$inferSelect;
 
-/** Says literally what the partial indexes of the table say, so that SQLite uses them. */
+/** Literally as in the partial indexes of the table, so that SQLite uses them. */
 const isHeld = sql`${holds.status} = 'held'`;
 
 const appliedAtOnceMax = 100;
 
 /**
- * Makes every change public whose hold has ended, each with its lines in `changes` and in the audit log. Answers how many
- * those were. Runs beside other processes that do the same.
+ * Makes every change public whose hold has ended, each with its rows in `changes` and the audit log. Returns how many. Other
+ * processes may run it at the same time.
  */
 export async function applyDueWallets(
   store: Pick<Store, "db" | "raw" | "write">,
   now: Date,
 ): Promise<number> {
   let appliedCount = 0;
-  // Nearly always nothing is due: then no one waits for the write lock.
+  // Nearly always nothing is due, so avoid waiting for the write lock.
   while ((await dueHolds(store, now, null, 1)).length > 0) {
     appliedCount += await store.write((tx) => applyDueHolds(tx, now, null));
   }
   return appliedCount;
 }
 
-/** The held changes, of one nonprofit or (null) of all, that take effect by now. Index: wallet_holds_due. */
+/** The held changes that are due, of one nonprofit or (null) of all. Index: wallet_holds_due. */
 const dueHolds = (
   store: Queryable,
   now: Date,
@@ -51,7 +51,7 @@ const dueHolds = (
     .execute();
 };
 
-/** The same inside a transaction, for one nonprofit or (null) for at most 100 of them. */
+/** `applyDueWallets` inside a transaction, for one nonprofit or (null) for at most 100. */
 export async function applyDueHolds(
   tx: WriteTransaction,
   now: Date,
@@ -78,7 +78,7 @@ async function planDue(store: Queryable, hold: WalletHold, now: Date): Promise<W
   return [...statements, ...closeHold(hold, closure)];
 }
 
-/** The record with another wallet, set by the organisation, and the proof that belongs to it, if any. */
+/** The record with another wallet, set by the organisation, and its proof, if any. */
 export const withWallet = (
   before: NonprofitRecord,
   set: Pick<WalletHold, "wallet" | "wallet_challenge" | "wallet_signature">,
@@ -96,7 +96,7 @@ type WalletChange = {
   before: NonprofitRecord | null;
   saved: NonprofitRecord;
   outcome: OnboardingOutcome;
-  /** The change of this nonprofit that is held, if any. */
+  /** The nonprofit's held change, if any. */
   earlierHold: WalletHold | null;
   by: string;
   now: Date;
@@ -104,8 +104,8 @@ type WalletChange = {
 };
 
 /**
- * Holds an approved wallet, or logs the one that was set at once. What was held before
- * is replaced, also by the wallet in effect: the newest request that an operator approved is what the organisation wants.
+ * Holds an approved wallet, or logs one that took effect at once. Either replaces an earlier hold: the newest approved
+ * request is what the organisation wants.
  */
 export function changeWallet(change: WalletChange): Write[] {
   const { submission, before, saved, earlierHold, by } = change;
@@ -135,7 +135,7 @@ export function changeWallet(change: WalletChange): Write[] {
   return [...replacement, ...holdWallet(slug, hold)];
 }
 
-/** Begins to hold a change. A change of the same nonprofit that is held must have been closed before. */
+/** Holds a change. Close an earlier hold of the nonprofit first. */
 export const holdWallet = (
   slug: string,
   hold: Omit<WalletHold, "status" | "reason" | "decided_by" | "decided_at">,
@@ -152,7 +152,7 @@ type HoldClosure = {
   at: number;
 };
 
-/** Ends a hold, unless it has ended already, and logs it. */
+/** Ends a hold, unless it has already ended, and logs that. */
 export const closeHold = (
   hold: WalletHold,
   { status, reason, slug, by, at }: HoldClosure,
@@ -166,7 +166,7 @@ export const closeHold = (
   walletEntry(status, hold, { slug, by, at }),
 ];
 
-/** The writes that stop the held change of a nonprofit; none where nothing is held. */
+/** The writes that stop a nonprofit's held change; none if nothing is held. */
 export async function stopHeldWrites(
   store: Queryable,
   nonprofitId: number,
@@ -180,7 +180,7 @@ export async function stopHeldWrites(
 export const heldOf = (store: Queryable, nonprofitId: number): Promise<WalletHold | null> =>
   first(store, and(eq(holds.nonprofit_id, nonprofitId), isHeld));
 
-/** The change of a wallet that came of a submission, whatever its outcome. */
+/** The change of a wallet from a submission, whatever its outcome. */
 export const holdById = (store: Queryable, submissionId: string): Promise<WalletHold | null> =>
   first(store, eq(holds.submission_id, submissionId));
 
@@ -189,7 +189,7 @@ async function first(store: Queryable, which: SQL | undefined): Promise<WalletHo
   return hold ?? null;
 }
 
-/** Why a change of this nonprofit's wallet was stopped that came with this contact; null for none. Index: wallet_holds_stopped. */
+/** Why a change of this nonprofit's wallet from this contact was stopped; null if none was. Index: wallet_holds_stopped. */
 export async function stoppedFrom(
   store: Queryable,
   { nonprofitId, contactEmail }: { nonprofitId: number; contactEmail: string },
@@ -211,7 +211,7 @@ export async function stoppedFrom(
   return stopped?.reason ?? null;
 }
 
-/** Held changes, those first that take effect first, after a place. Index: wallet_holds_due. */
+/** Held changes in the order in which they take effect, after a place. Index: wallet_holds_due. */
 export async function holdQueue(
   store: Queryable,
   { after, limit }: { after: { at: number; id: string }; limit: number },
@@ -225,11 +225,11 @@ export async function holdQueue(
     .limit(limit);
 }
 
-/** How many changes are held. Stops counting at `max`. */
+/** How many changes are held; counting stops at `max`. */
 export const holdsWaiting = (store: Queryable, max: number): Promise<number> =>
   countUpTo(store, max, "SELECT 1 FROM wallet_holds WHERE status = 'held'");
 
-/** Every step of a wallet stands in the audit log under the profile's slug. */
+/** Every step of a wallet is in the audit log under the profile's slug. */
 export const walletEntry = (
   step: WalletHold["status"] | "set" | "removed",
   change: {

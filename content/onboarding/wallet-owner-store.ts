@@ -5,13 +5,13 @@ import type { Queryable } from "#content/store/open.ts";
 import { query } from "#content/store/query.ts";
 
 const proofWords = new Map(Object.entries(proofs));
-/** What is said of an address, before it is signed. */
+/** The statement about an address, before it is signed. */
 const WalletOwner = WalletAnswer.omit({ jws: true }).extend({
   proof: z.string().transform((kind) => proofWords.get(kind) ?? null),
 });
 export type WalletOwner = z.infer<typeof WalletOwner>;
 
-/** A wallet that has waited long enough is in effect, before it is written down, too. */
+/** A wallet whose hold has ended is in effect even before that is stored. */
 const ownersSql = `
 WITH asked(address) AS MATERIALIZED (SELECT DISTINCT value FROM json_each(?1)),
 known AS (
@@ -49,9 +49,9 @@ FROM known JOIN nonprofits AS n ON n.id = known.id
 ORDER BY CASE known.status WHEN 'active' THEN 0 WHEN 'held' THEN 1 ELSE 2 END, place`;
 
 /**
- * Whose these wallets are, were or will be, in their order. Where several nonprofits have one it is the one's that had it
- * first; of those that had it once, the last. SQL, because it looks at what is, what waits and what was (the audit log) at
- * once. Indexes: nonprofits_by_wallet, one_held_wallet_per_nonprofit, audit_log_by_action, onboarding_by_nonprofit.
+ * Who has, will have or had these wallets, in order. If several nonprofits have one, the first that had it; of former
+ * owners, the last. SQL, because it combines current, held and former wallets (from the audit log). Indexes:
+ * nonprofits_by_wallet, one_held_wallet_per_nonprofit, audit_log_by_action, onboarding_by_nonprofit.
  */
 export async function ownersOf(
   store: Queryable,

@@ -36,7 +36,7 @@ import words from "#content/editorial/openapi.json";
 import { paymentInfo } from "#content/giving/network.ts";
 import { signals } from "#content/recommendation/ranking.ts";
 
-/** Everything of the description that stands before its paths. `baseUrl` has no trailing slash. */
+/** The description up to its paths. `baseUrl` has no trailing slash. */
 const documentHead = (baseUrl: string): { [name: string]: Json } => ({
   openapi: "3.1.0",
   info: {
@@ -51,10 +51,10 @@ const documentHead = (baseUrl: string): { [name: string]: Json } => ({
   tags: words.tags,
 });
 
-/** Sent with every answer. */
+/** Headers of every answer. */
 const commonHeaders = ["Cache-Control", "Access-Control-Allow-Origin", "Link"];
 
-/** Sent with what counts toward a limit, refusals too. */
+/** Headers of answers and refusals that count toward a limit. */
 const limitHeaders = ["RateLimit", "RateLimit-Policy"];
 
 const rankingTable = signals
@@ -67,7 +67,7 @@ const recommendOperation = {
   description: `${recommendNonprofits.description}\n\n${rankingTable}`,
 };
 
-/** Every operation that the service and its files answer to, in the order of the description. */
+/** Every operation of the service and its files, in the order of the description. */
 export const operations: readonly Operation[] = [
   directoryOperations,
   reconciliationOperations,
@@ -159,7 +159,7 @@ function responsesOf(operation: Operation): Json {
     headers: headersOf([...(response.headers ?? []), ...ownHeaders, ...common]),
     content: contentOf(response),
   });
-  // Whatever their order here, statuses are sorted: they are whole numbers.
+  // The order here does not matter: JSON objects sort whole-number keys.
   return {
     200: answer(ok, isCached ? ["ETag"] : method === "post" ? ["Almoner-Sequence"] : []),
     ...(isCached && {
@@ -183,7 +183,7 @@ function contentOf({ shape, mediaType = "application/json", example = "", files 
 
 type Content = Pick<Operation["ok"], "shape" | "mediaType" | "example" | "files">;
 
-/** What an operation may refuse, by itself and because of what it takes: a query, a body, a name in its path. */
+/** The refusals of an operation: its own, and those of its query, body and path. */
 const refusalsOf = ({ query, body, path, tag, ...operation }: Operation): readonly Refusal[] => [
   ...(operation.refusals ?? []),
   ...Object.values(operation.problems ?? {}).map(({ status }) => status),
@@ -232,16 +232,16 @@ const refusal = (status: Refusal, { code, description }: RefusalWords): Json => 
 
 type Schema = { [name: string]: Json };
 
-/** components.schemas: every shape with an id that a body or an answer of these operations holds. */
+/** components.schemas: every shape with an id in bodies and answers of these operations. */
 export function componentSchemas(all: readonly Operation[]): Record<string, Schema> {
   const answerShapes = all.flatMap(answersOf);
   const bodyShapes = all.flatMap(({ body }) => body?.shape ?? []);
-  // A shape that is sent and answered is one component: it is made by the answers.
+  // A shape that is both sent and answered is one component: the answer's.
   const schemas = {
     ...namedIn(bodyShapes, "input"),
     ...namedIn([Problem, ...answerShapes], "output"),
   };
-  // Any answer may name what was not known of its request; a protocol that others published has members of its own.
+  // Any answer may name ignored input, except those of the Reconciliation API, which others defined.
   const idsNamingInput = new Set(all.filter(({ tag }) => tag !== "Reconciliation").flatMap(idsOf));
   const withIgnored = ({ properties, ...schema }: Schema): Schema => ({
     ...schema,
@@ -268,22 +268,22 @@ const ignoredMember: Json = {
   items: { $ref: "#/components/schemas/Ignored" },
 };
 
-/** The schemas of all shapes with an id that stand in these. */
+/** The schemas of all shapes with an id inside these. */
 function namedIn(shapes: readonly z.ZodObject[], io: "input" | "output"): Record<string, Schema> {
   const { $defs } = jsonSchemaOf(z.union(shapes), io);
   return JSON.parse(JSON.stringify($defs).replaceAll('"#/$defs/', '"#/components/schemas/'));
 }
 
-/** The name of a shape in the description. */
+/** The name of a shape in the description. Throws if it has none. */
 export const idOf = (shape: z.ZodType): string => {
   const id = shape.meta()?.id;
   if (id === undefined) throw new Error("every body and answer of the description has an id");
   return id;
 };
 
-/** One query parameter: its schema, and what the description says beside it. */
+/** One query parameter: its schema and description. */
 export function describedParameter(parameter: z.ZodType): { [name: string]: Json } {
-  // What is read from a text is described by what is made of it.
+  // A parameter that is read from a text is described by its result.
   const shape = parameter instanceof z.ZodPipe ? (parameter.def.out as z.ZodType) : parameter;
   const { description, examples, ...metadata } = shape.meta() ?? {};
   const [example] = Array.isArray(examples) ? (examples as Json[]) : [];
@@ -300,8 +300,8 @@ const without = (schema: object, names: readonly string[]): Schema =>
   Object.fromEntries(Object.entries(schema as Schema).filter(([name]) => !names.includes(name)));
 
 /**
- * A shape as JSON Schema, without what says nothing: the greatest integer of the language. Objects stay open, because
- * fields are only ever added and a client must not refuse a new one.
+ * A shape as JSON Schema, without the language's greatest integer as a bound. Objects stay open, because fields are only
+ * ever added and clients must not refuse new ones.
  */
 export const jsonSchemaOf = (
   shape: z.ZodType,

@@ -21,7 +21,7 @@ import {
 } from "./directory-facts-store.ts";
 import { directoryFact, noteFact } from "#content/store/facts.ts";
 
-/** What is counted: calls of the queries, hits on the channels for agents, what agents sent, and refused requests. */
+/** What is counted: queries, hits on the channels for agents, submissions of agents, and refused requests. */
 export type ActivityKind =
   | "query:search"
   | "query:recommend"
@@ -36,7 +36,7 @@ export type ActivityKind =
   | "access:untrusted_proxy_requests"
   | `limited:${LimitName | "admin" | "stored"}`;
 
-/** Discovery files whose hits are counted. Source: spec, GET /api/stats. */
+/** Discovery files whose hits are counted. */
 export const discoveryHits: ReadonlyMap<string, ActivityKind> = new Map([
   ["/llms.txt", "hit:llms_txt"],
   ["/agents.md", "hit:agents_md"],
@@ -46,7 +46,7 @@ export const discoveryHits: ReadonlyMap<string, ActivityKind> = new Map([
 
 export type Activity = ReturnType<typeof countActivity>;
 
-/** Counts of other processes are seen this late at most. */
+/** The greatest delay until counts of other processes are seen. */
 const reloadAfterMs = 1_000;
 
 type StoredCounts = {
@@ -54,7 +54,7 @@ type StoredCounts = {
   donations: number;
   committed: number;
   atMs: number;
-  /** Made of it and of what was counted since; null when something was counted. */
+  /** Computed from the stored and the new counts; null when something was counted since. */
   counters: Counters | null;
 };
 
@@ -62,7 +62,7 @@ type StoredCounts = {
 export function countActivity(store: Store, clock: () => Date) {
   const pendingHits = new Map<string, HourHits>();
   let snapshot: StoredCounts | null = null;
-  // Reading what is stored must not overlap with a flush, or counts would be missed or seen twice.
+  // Reading stored counts must not overlap with a flush, or counts would be missed or doubled.
   const inTurn = oneByOne();
   const current = (): StoredCounts | null =>
     snapshot !== null &&
@@ -80,20 +80,20 @@ export function countActivity(store: Store, clock: () => Date) {
     return (snapshot = { kindCounts, donations: gifts, committed, atMs, counters: null });
   };
   return {
-    /** Counts one, or as many as given; kept in memory until the next flush. */
+    /** Adds `by` to a counter; kept in memory until the next flush. */
     count: (kind: ActivityKind, by = 1): void => {
       const hour = Math.floor(clock().getTime() / hourMs) * hourMs;
       const key = `${kind} ${hour}`;
       pendingHits.set(key, { kind, hour, count: (pendingHits.get(key)?.count ?? 0) + by });
       if (snapshot !== null) snapshot.counters = null;
     },
-    /** Writes what has been counted to the store. A failure keeps the counts for the next time, and throws. */
+    /** Writes the counts to the store. On failure it keeps them for the next time, and throws. */
     flush: (): Promise<void> =>
       inTurn(async () => {
         if (pendingHits.size === 0) return;
         const batch = new Map(pendingHits);
         await store.write((tx) => addCounts(tx, [...batch.values()]));
-        // What was counted meanwhile stays for the next time.
+        // Keep what was counted meanwhile.
         for (const [key, { count }] of batch) {
           const now = pendingHits.get(key);
           if (now === undefined || now.count === count) pendingHits.delete(key);
@@ -101,9 +101,9 @@ export function countActivity(store: Store, clock: () => Date) {
         }
         snapshot = null;
       }),
-    /** The counters as of now, with what is not flushed yet. The same object as long as nothing changed. */
+    /** The current counters, including what is not flushed. The same object as long as nothing changed. */
     counters: async (): Promise<Counters> => {
-      // A flush may have begun since, but it is not done: its counts are pending still.
+      // A flush that began in the meantime is not done: its counts are still pending.
       const counts = current() ?? (await inTurn(reload));
       const pendingCounts = [...pendingHits.values()].map(({ kind, count }): KindCount => ({
         kind,
@@ -127,8 +127,8 @@ export const addCounts = (tx: WriteTransaction, counts: readonly HourHits[]) =>
   );
 
 /**
- * Makes the live counters a fact of the directory, which the bundle shows. Called daily, so that the bundle stays a
- * function of the store. Does nothing when they are so already.
+ * Stores the live counters as a fact of the directory, which the bundle shows. Called daily, so that the bundle depends only
+ * on the store. Does nothing when they have not changed.
  */
 export async function checkpointCounters(store: Store, now: Date): Promise<void> {
   const counters = await liveCounters(store, now);
@@ -137,15 +137,15 @@ export async function checkpointCounters(store: Store, now: Date): Promise<void>
   );
 }
 
-/** No one asks for older hours: numbers of a week are the finest that are shown. */
+/** Older hours are not needed: weeks are the finest shown. */
 const hourlyDays = 35;
 
-/** Joins counts of hours that are older than 35 days into one for each day. Answers how many rows that saved. */
+/** Merges hourly counts older than 35 days into daily ones. Returns how many rows that saved. */
 export const compactActivity = (store: Store, now: Date): Promise<number> =>
   store.write(async (tx) => {
     const { kind, hour, count } = activityCounts;
     const old = lt(hour, Math.floor(now.getTime() / dayMs - hourlyDays) * dayMs);
-    // A parameter would be a number with a fraction, and so would the quotient.
+    // Use a literal: a parameter would be a float, and so would the quotient.
     const length = sql.raw(String(dayMs));
     const day = sql<number>`${hour} / ${length} * ${length}`;
     const days = await tx.db
@@ -158,14 +158,14 @@ export const compactActivity = (store: Store, now: Date): Promise<number> =>
     return rowsAffected - days.length;
   });
 
-/** How much there was of something on one day, which is a count of days since 1970. */
+/** A number for one day, counted in days since 1970. */
 export type DayNumber = { name: string; day: number; number: number };
 
-// A bound number arrives as a float, and a float division would give every instant a day of its own.
+// A bound number is a float, and a float division would give every instant a day of its own.
 const dayOf = (instant: SQLiteColumn) =>
   sql<number>`${instant} / CAST(${dayMs} AS INTEGER)`.as("day");
 
-/** How often these kinds were counted on each day since an instant (milliseconds since 1970). By primary key. */
+/** The daily counts of these kinds since an instant (milliseconds since 1970). Reads by primary key. */
 export function countedByDay(
   store: Queryable,
   kinds: readonly string[],
@@ -180,7 +180,7 @@ export function countedByDay(
     .execute();
 }
 
-/** Number of the donations of each day, and their sum in USDC. Index: donations_by_time. */
+/** The number of donations per day, and their sum in USDC. Index: donations_by_time. */
 export async function donationsByDay(store: Queryable, since: number): Promise<DayNumber[]> {
   const { recorded_at, amount_micro_usdc } = donations;
   const rows = await store.db
@@ -198,7 +198,7 @@ export async function donationsByDay(store: Queryable, since: number): Promise<D
   ]);
 }
 
-/** What followed recommendations on each day, "profile" or "donate". Reads all that is kept of them. */
+/** The daily number of follow-throughs by kind, "profile" or "donate". Scans all that are stored. */
 export function followThroughsByDay(store: Queryable, since: number): Promise<DayNumber[]> {
   const { action: name, followed_at } = recommendationFollowThroughs;
   return store.db
@@ -209,25 +209,25 @@ export function followThroughsByDay(store: Queryable, since: number): Promise<Da
     .execute();
 }
 
-/** Hits of one kind in one hour (its beginning, in milliseconds since 1970). */
+/** Hits of one kind in one hour, given by its start in milliseconds since 1970. */
 export type HourHits = { kind: ActivityKind; hour: number; count: number };
 
-/** How far each access log has been read: bytes (unpacked) by the digest of its first line. */
+/** How far each access log has been read: unpacked bytes, by the digest of its first line. */
 const ReadTo = z.record(z.string(), z.number());
 type ReadTo = z.infer<typeof ReadTo>;
 
 const factName = "hits_imported";
-/** Older logs are forgotten: by then they are long deleted. */
+/** Older logs are forgotten; by then they have long been deleted. */
 const logsMax = 500;
 
-/** Up to which byte the log with this first line has been counted; 0 for a new one. */
+/** The byte up to which the log with this first line was counted; 0 for a new log. */
 export async function countedTo(store: Store, log: string): Promise<number> {
   return (await readTo(store))[log] ?? 0;
 }
 
 /**
- * Adds the hits of an access log to the counters and remembers how far it was read, in one transaction. Answers false
- * and writes nothing when another run was quicker.
+ * Adds the hits of an access log to the counters and stores how far it was read, in one transaction. Returns false, and
+ * writes nothing, if another run was faster.
  */
 export const saveHits = (
   store: Store,

@@ -12,7 +12,7 @@ import { auditLog } from "#content/store/tables/operations.ts";
 
 const { hash: _hash, previous_hash: _previous, ...entryColumns } = getTableColumns(auditLog);
 
-/** A page of what operators did before the entry with the id `before`, the newest first. Indexes: audit_log_by_subject, _by_operator, _by_action. */
+/** A page of the log before the id `before`, newest first. Indexes: audit_log_by_subject, _by_operator, _by_action. */
 export async function readAudit(
   { store }: { store: Store },
   { before, limit, ...filter }: QueryOf<typeof operatorOperations.readAuditLog>,
@@ -34,7 +34,7 @@ export async function readAudit(
   return { count: entries.length, entries, next };
 }
 
-/** The newest decision on a review: who was faster, and what they did. */
+/** The newest decision on a review, to tell an operator who was faster and what they did. */
 export const lastDecision = async (
   context: { store: Store },
   subject: string,
@@ -42,14 +42,14 @@ export const lastDecision = async (
   (await readAudit(context, { subject, limit: 1 })).entries[0] ?? null;
 
 /**
- * Whether a verification of this profile was ever taken back, or of one that was ever merged into it. SQL, because it goes
- * from each revoked profile along its merges. Indexes: audit_log_by_action, audit_log_by_subject, nonprofits_slug.
+ * Whether a verification of this profile, or of any profile merged into it, was ever revoked. SQL, because it follows merges
+ * from each revoked profile. Indexes: audit_log_by_action, audit_log_by_subject, nonprofits_slug.
  */
 export async function wasRevoked(store: Queryable, slug: string): Promise<boolean> {
   const rows = await query(
     store,
-    // UNION, so that profiles that were merged in a circle come once. The plus has merges looked up by their subject, not
-    // all of them gone through for each profile.
+    // UNION returns profiles that were merged in a circle only once. The plus makes SQLite look up merges by subject instead
+    // of scanning all of them for each profile.
     `WITH RECURSIVE revoked(slug) AS (
        SELECT subject FROM audit_log WHERE action = 'verification.revoked'
        UNION
@@ -67,7 +67,7 @@ export async function wasRevoked(store: Queryable, slug: string): Promise<boolea
 
 const namesMax = 100;
 
-/** The names of the operators and the actions of the log, for choosing one. Indexes: audit_log_by_operator, _by_action. */
+/** The operators and actions in the log, for choosing one. Indexes: audit_log_by_operator, _by_action. */
 export async function auditNames(
   store: Queryable,
 ): Promise<{ operators: string[]; actions: string[] }> {
@@ -77,7 +77,7 @@ export async function auditNames(
   };
 }
 
-/** Goes from one name to the next by index, whatever the length of the log. SQL, because drizzle knows no recursion. */
+/** Steps from name to name by index, whatever the length of the log. SQL, because drizzle has no recursion. */
 async function distinctNames(store: Queryable, column: "operator" | "action"): Promise<string[]> {
   const rows = await query(
     store,
@@ -95,15 +95,15 @@ async function distinctNames(store: Queryable, column: "operator" | "action"): P
   return rows.map(({ name }) => name);
 }
 
-/** Who is named in the audit log for what time alone brings about. */
+/** The operator in audit log entries about what happens automatically over time. */
 export const clockName = "the clock";
 
-/** What an operator did, `at` an instant in milliseconds since 1970. */
+/** An operator's action; `at` is in milliseconds since 1970. */
 export type OperatorEntry = Pick<NewEntry, "operator" | "action" | "subject" | "detail"> & {
   at: number;
 };
 
-/** Appends what an operator did to the log that is never changed. The hash of each entry seals the one before. */
+/** Appends an operator's action to the log, which is never changed. The hash of each entry covers the one before. */
 export async function logOperator(
   tx: WriteTransaction,
   { at, ...entry }: OperatorEntry,
@@ -118,7 +118,7 @@ export async function logOperator(
 
 type NewEntry = typeof auditLog.$inferInsert;
 
-/** An entry of the log as it is hashed: `detail` is the text that is stored. */
+/** A log entry in the form that is hashed; `detail` is the stored text. */
 type HashedEntry = Omit<AuditEntry, "detail" | "happened_at"> & {
   detail: string;
   happened_at: number;
@@ -127,7 +127,7 @@ type HashedEntry = Omit<AuditEntry, "detail" | "happened_at"> & {
 const hashedColumns = { ...entryColumns, detail: sql<string>`${auditLog.detail}` };
 
 /**
- * SHA-256, in hexadecimal, of the JSON array of these members in this order: one text for one entry. `previous` is the
+ * SHA-256, in hexadecimal, of the JSON array of these members in this order, which is unique to an entry. `previous` is the
  * hash of the entry before, "" for the first.
  */
 export const hashOfEntry = (
@@ -138,10 +138,10 @@ export const hashOfEntry = (
 
 const entriesPerRead = 1_000;
 
-/** The highest id that was ever given: higher than the newest entry's when somebody took entries out at the end. */
+/** The highest id ever assigned: higher than the newest entry's if someone deleted entries at the end. */
 const highestId = sql<number>`coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'audit_log'), 0)`;
 
-/** The newest entry's id and hash, 0 and "" for an empty log. */
+/** Id and hash of the newest entry; 0 and "" for an empty log. */
 async function chainedHead(tx: WriteTransaction): Promise<{ id: number; hash: string }> {
   const [newest] = await tx.db
     .select({ id: highestId, hash: auditLog.hash })
@@ -165,10 +165,10 @@ async function* entriesAfter(store: Queryable, after: number) {
   }
 }
 
-/** The newest entry on a day, as it is published: a reader who keeps a copy knows what the log was then. */
+/** The newest entry of a day as published: a reader who keeps a copy can prove what the log was then. */
 export const AuditHead = z.object({
   day: z.string(),
-  /** The id of the newest entry, which is their number too. */
+  /** The id of the newest entry, which is also the number of entries. */
   entries: z.int().min(1),
   hash: z.string(),
   /** Detached JWS over `signedTextOf` this head. */
@@ -180,7 +180,7 @@ export type AuditHead = z.infer<typeof AuditHead>;
 export const AuditHeads = z.object({ heads: z.array(AuditHead) });
 export type AuditHeads = z.infer<typeof AuditHeads>;
 
-/** The fact of the store under which the published heads are kept, as JSON of AuditHeads. */
+/** The fact that stores the published heads, as JSON of AuditHeads. */
 export const auditHeadsFact = "audit_heads";
 
 export const storedHeads = async (store: Queryable): Promise<AuditHead[]> =>
@@ -194,7 +194,7 @@ export type AuditFault = { id: number; problem: string };
 
 const headsKept = 400;
 
-/** The published heads with that of this day, as JSON of AuditHeads; those of the last 400 days with a head are kept. */
+/** The published heads with that of this day, as JSON of AuditHeads; the last 400 heads are kept. */
 export async function headsWithDay(
   tx: WriteTransaction,
   {
@@ -206,7 +206,7 @@ export async function headsWithDay(
   const { heads } = before === null ? { heads: [] } : AuditHeads.parse(JSON.parse(before));
   const { id: entries, hash } = await chainedHead(tx);
   const head = { day, entries, hash };
-  // The head of a day that was published once stays.
+  // A day's head never changes once it is published.
   const isNew = entries > 0 && !heads.some((earlier) => earlier.day === day);
   const newHeads = isNew ? [{ ...head, jws: await sign(signedTextOf(head)) }] : [];
   const latest = [...heads, ...newHeads].slice(-headsKept);
@@ -215,7 +215,7 @@ export async function headsWithDay(
 
 const triggers = ["changed", "shortened", "replaced"].map((end) => `audit_log_is_not_${end}`);
 
-/** Which triggers that keep the log as it is are gone. In SQL: drizzle knows no table of tables. */
+/** The missing ones of the triggers that protect the log. SQL, because drizzle cannot query the schema. */
 export async function missingTriggers(store: Queryable): Promise<string[]> {
   const { rows } = await store.raw.execute(
     "SELECT name FROM sqlite_master WHERE type = 'trigger' AND tbl_name = 'audit_log' AND sql LIKE '%RAISE(ABORT%'",
@@ -224,7 +224,7 @@ export async function missingTriggers(store: Queryable): Promise<string[]> {
   return triggers.filter((name) => !there.has(name));
 }
 
-/** The first entry of before this time (milliseconds since 1970) behind those that heads cover; null for none. */
+/** The first entry after those that heads cover and before this time (milliseconds since 1970); null if there is none. */
 export async function uncovered(
   store: Queryable,
   { heads, beforeMs }: { heads: readonly AuditHead[]; beforeMs: number },
@@ -242,8 +242,8 @@ export async function uncovered(
 const faultsMax = 100;
 
 /**
- * Reads the whole log and says where it is not as it was written: an entry that was changed, one that is missing, one
- * that does not follow the one before, and one that differs from a head that was published. At most 100 faults.
+ * Reads the whole log and reports where it was tampered with: entries that were changed or are missing, do not follow the
+ * one before, or differ from a published head. At most 100 faults.
  */
 export async function verifyAudit(store: Queryable, heads: readonly AuditHead[]) {
   const faults: AuditFault[] = [];

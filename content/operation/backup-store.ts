@@ -2,15 +2,15 @@ import { readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { replaceFile } from "#content/runtime/files.ts";
 
-/** The file whose time is that of the last backup: anyone who makes backups by other means touches it. */
+/** The file whose time is that of the last backup; anyone who makes backups by other means touches it. */
 export const backupMark = "last-backup";
 const failureMark = "last-backup-failed";
-/** The disk was full, say. */
+/** The problem if the disk was too full to note it. */
 const notNoted = "it could not be noted why";
 
 /**
- * What is known of a data folder's backups, for the health page, metrics and the schedule: when the last one was made, in
- * milliseconds since 1970, null when none is known; and why a later one failed, null when none did.
+ * The state of a data folder's backups, for the health page, metrics and the schedule: when the last one was made, in
+ * milliseconds since 1970 (null if unknown), and why a later one failed (null if none did).
  */
 export function lastBackup(dataDir: string) {
   const madeAt = statSync(join(dataDir, backupMark), { throwIfNoEntry: false })?.mtimeMs ?? null;
@@ -22,10 +22,10 @@ export function lastBackup(dataDir: string) {
   };
 }
 
-/** Notes that a backup was made and tried (null), or why it failed. */
+/** Notes that a backup was made and verified (null), or why it failed. */
 export function noteBackup(dataDir: string, problem: string | null): void {
   const mark = join(dataDir, problem === null ? backupMark : failureMark);
-  // Root may have made the one that is there, and only a file that is new is ours.
+  // The existing file may belong to root, so replace it by a new one.
   const text = `${problem ?? "made by bun run backup"}\n`;
   replaceFile(mark, (draft) => writeFileSync(draft, text, { mode: 0o600 }));
   if (problem === null) rmSync(join(dataDir, failureMark), { force: true });

@@ -7,11 +7,11 @@ type Health = Omit<OperatorHealth, "warnings">;
 /** What is known of a directory. No check complains about a fact that is absent. */
 export type Facts = Partial<Omit<Health, "store">> & {
   store?: Partial<Health["store"]>;
-  /** Why the files of the store take no writes any more. */
+  /** Why the store's files no longer accept writes. */
   misplaced?: string | null;
-  /** Whether this process counts limits alone, because the shared counters cannot be written. */
+  /** Whether this process counts limits by itself, because the shared counters cannot be written. */
   limits_alone?: boolean;
-  /** Since the publisher's last sign of life; null when none runs. */
+  /** Seconds since the publisher's last heartbeat; null when none runs. */
   silent_s?: number | null;
   publisher_seen_ms?: number | null;
   publisher_bytes?: number | null;
@@ -19,44 +19,44 @@ export type Facts = Partial<Omit<Health, "store">> & {
   queues?: readonly { kind: string; waiting: number }[];
 };
 
-/** A part of the directory that is not as it has to be, and why, in words for an operator. */
+/** A part of the directory that is not ready, and why, in words for an operator. */
 export type Unready = { part: keyof Ready["parts"] | "service"; why: string };
 
-/** One number, or one for each value of a label; null or undefined: not known, and left out. */
+/** One number, or one for each value of a label; null and undefined are unknown and left out. */
 export type GaugeValue = number | boolean | null | undefined | Readonly<Record<string, number>>;
 export type GaugeName = keyof typeof helps;
 type Gauges = Readonly<Partial<Record<GaugeName, (facts: Facts) => GaugeValue>>>;
 
-/** One question of "is it well?". */
+/** One check of the directory's health. */
 type Check = {
-  /** Whether it wakes somebody or waits until the morning. */
+  /** Whether it wakes someone up or can wait until the morning. */
   severity: "page" | "ticket";
-  /** The number that its alert compares with. */
+  /** The threshold of its alert. */
   bound?: number;
-  /** Of scripts/monitoring/alerts.yml; several checks may share one. */
+  /** The alert in scripts/monitoring/alerts.yml; several checks may share one. */
   alert?: string;
   /**
    * What is wrong, in sentences for an operator; nothing when all is well. Checks that only `doctor` makes word their
    * findings themselves.
    */
   findings?: (facts: Facts) => string | readonly string[] | false | null | undefined;
-  /** What to do about a finding that does not say it. */
+  /** What to do, for findings that do not say it. */
   remedy?: string;
   /** Why no requests should be sent here; null when nothing is wrong. */
   unready?: { part: Unready["part"]; why: (facts: Facts) => string | null };
-  /** What /metrics shows of it, to the alert and the dashboard. */
+  /** Its metrics, for the alert and the dashboard. */
   gauges?: Gauges;
 };
 
-/** A change that waits for longer than this to be published is behind. */
+/** The longest that a change may wait to be published. */
 const publishWaitMaxS = 60;
-/** A publisher that gave no sign of life for this long hangs; it gives one every 5 s. */
+/** A publisher without a heartbeat for this long hangs; it sends one every 5 s. */
 const publisherSilentMaxS = 30;
 /** A daily backup may take an hour. */
 const backupAgeMaxS = 25 * 3_600;
-/** With less than this, writes are about to stop. */
+/** Below this, writes will soon fail. */
 const freeBytesMin = 1_000_000_000;
-/** With less than this, the log of the store may not grow any more: the service is not ready. */
+/** Below this, the store's log may be unable to grow: the service is not ready. */
 const fullBelowBytes = 64_000_000;
 const walBytesMax = 500_000_000;
 const failedSignInsMax = 10;
@@ -113,7 +113,7 @@ const list = {
   "publishing not held": {
     severity: "ticket",
     alert: "AlmonerPublishingHeld",
-    // A rollback that holds publishing is an operator's decision: the service stays ready.
+    // Not `unready`: a rollback that holds publishing is an operator's decision.
     findings: ({ publication }) =>
       publication?.held === true &&
       "A rollback holds publishing: readers see nothing new until `bun run publish --resume`.",
@@ -155,7 +155,7 @@ const list = {
   },
   "node named": {
     severity: "ticket",
-    // A directory may run without gifts: the service is ready all the same.
+    // Not `unready`: a directory may run without gifts.
     findings: ({ chain }) =>
       chain?.nodes === 0 &&
       "No node of the chain is named (ALMONER_SOLANA_RPC_URLS), so no one can give: who asks what to pay is answered 503.",
@@ -372,20 +372,20 @@ export type CheckName = keyof typeof list;
 export const checks: Readonly<Record<CheckName, Check>> = list;
 const checkNames = Object.keys(list) as CheckName[];
 
-/** What to do about what one check found. */
+/** What to do about a finding of a check. */
 export const remedyOf = (name: CheckName): string => checks[name].remedy ?? "";
 
-/** What one check finds, in sentences. */
+/** The findings of one check, in sentences. */
 export const findingsOf = (name: CheckName, facts: Facts): string[] =>
   [checks[name].findings?.(facts)].flat().filter((finding) => typeof finding === "string");
 
-/** What of a directory needs an operator, in sentences, each with what helps; empty when all is well. */
+/** Everything that needs an operator, in sentences with remedies; empty when all is well. */
 export const healthWarnings = (facts: Facts): string[] =>
   checkNames.flatMap((name) =>
     findingsOf(name, facts).map((finding) => `${finding} ${remedyOf(name)}`.trimEnd()),
   );
 
-/** Why a service should be sent no requests: of each part the first reason. */
+/** Why no requests should be sent to a service: the first reason of each part. */
 export function unreadyParts(facts: Facts): Unready[] {
   const reasons = Object.values(checks).flatMap(({ unready }): Unready[] => {
     const why = unready?.why(facts) ?? null;
@@ -394,7 +394,7 @@ export function unreadyParts(facts: Facts): Unready[] {
   return reasons.filter(({ part }, at) => reasons.findIndex((first) => first.part === part) === at);
 }
 
-/** What /metrics shows, all checks together. */
+/** The metrics of all checks. */
 export const gauges: Gauges = Object.assign({}, ...Object.values(checks).map((c) => c.gauges));
 
 function silence(silentS: number | null): string | null {
@@ -404,7 +404,7 @@ function silence(silentS: number | null): string | null {
     : null;
 }
 
-/** How long the oldest change has waited; 0 while an operator holds publishing. */
+/** How long the oldest change has waited, in seconds; 0 while an operator holds publishing. */
 const waitingS = (publication: Facts["publication"]): number =>
   publication && !publication.held ? (publication.oldest_waiting_s ?? 0) : 0;
 
@@ -416,7 +416,7 @@ const failedFetches = (registers: Health["registers"]) =>
 
 const megabytes = (bytes: number): number => Math.floor(bytes / 1e6);
 
-/** "5 minutes", "3 hours", "2 days": rounded down, as a person would say it. */
+/** A duration in words, rounded down: "5 minutes", "3 hours", "2 days". */
 function spanOf(seconds: number): string {
   if (seconds >= 172_800) return `${Math.floor(seconds / 86_400)} days`;
   if (seconds >= 7_200) return `${Math.floor(seconds / 3_600)} hours`;

@@ -13,7 +13,7 @@ import { directoryFact, factsBeginning } from "#content/store/facts.ts";
 
 const weekMs = 7 * 24 * hourMs;
 
-/** The numbers that come from the profiles alone. */
+/** The statistics that depend on profiles only. */
 export async function directoryNumbers(
   store: Queryable,
 ): Promise<Omit<Stats, keyof Counters | "charts">> {
@@ -30,17 +30,17 @@ export async function directoryNumbers(
   };
 }
 
-/** The counters of the last checkpoint, all zero before the first. */
+/** The counters of the last checkpoint; zeros before the first. */
 export async function storedCounters(store: Queryable): Promise<Counters> {
   const value = await directoryFact(store, "counters");
   const result = value === null ? null : Counters.safeParse(JSON.parse(value));
   return result?.success === true ? result.data : countersOf([], 0);
 }
 
-/** How often something was counted: altogether, and in the last seven days. */
+/** How often a kind was counted: in total, and in the last seven days. */
 export type KindCount = { kind: string; count: number; this_week: number };
 
-/** All that was counted, by kind. What a process has counted and not flushed yet is left out. */
+/** All counts by kind, without what processes have not flushed. */
 export const countedKinds = (store: Queryable, now: Date): Promise<KindCount[]> => {
   const { kind, count: hits, hour } = activityCounts;
   const sinceWeek = now.getTime() - weekMs - hourMs;
@@ -55,14 +55,14 @@ export const countedKinds = (store: Queryable, now: Date): Promise<KindCount[]> 
     .execute();
 };
 
-/** The counters as of now. What a process has counted and not flushed yet is left out. */
+/** The current counters, without what processes have not flushed. */
 export const liveCounters = async (store: Queryable, now: Date): Promise<Counters> =>
   countersOf(await countedKinds(store, now), await donationCount(store));
 
 export const donationCount = async (store: Queryable): Promise<number> =>
   store.db.$count(donations, sql.raw(countsHere));
 
-/** The counters of what was counted; a kind may be counted in several parts. */
+/** The counters from counts by kind; a kind may occur more than once. */
 export function countersOf(kindCounts: readonly KindCount[], total_donations: number): Counters {
   const total = (prefix: string, column: "count" | "this_week" = "count") =>
     kindCounts.reduce((all, row) => (row.kind.startsWith(prefix) ? all + row[column] : all), 0);
@@ -80,8 +80,8 @@ export function countersOf(kindCounts: readonly KindCount[], total_donations: nu
 }
 
 /**
- * Why this store must not be served or published on a network, null when nothing speaks against it. Anybody can compute
- * the keys of a sample's wallets: real money that is sent to one is gone.
+ * Why this store must not be served or published on a network; null if it may. Anyone can compute the keys of sample
+ * wallets, so real money sent to one is lost.
  */
 export async function sampleTrouble(
   store: Queryable,
@@ -94,17 +94,17 @@ export async function sampleTrouble(
 export const nonprofitCount = async (store: Queryable): Promise<number> =>
   store.db.$count(nonprofits);
 
-/** Of the facts that tell of invented nonprofits. */
+/** The prefix of facts about invented nonprofits. */
 export const samplePrefix = "sample:";
 
-/** Whether there are invented nonprofits in the store. */
+/** Whether the store holds invented nonprofits. */
 export const holdsSample = async (store: Queryable): Promise<boolean> =>
   (await factsBeginning(store, samplePrefix)).length > 0;
 
-/** How large the store is; null where the server does not tell. */
+/** The size of the store in bytes; null if the server does not tell. */
 export async function storeBytes({ raw }: Pick<Store, "raw">): Promise<number | null> {
   try {
-    // Drizzle has no words for pragmas.
+    // SQL, because drizzle does not support pragmas.
     const sizes = "SELECT page_count * page_size AS bytes FROM pragma_page_count, pragma_page_size";
     const { rows } = await raw.execute(sizes);
     return Number(rows[0]?.["bytes"]) || null;
@@ -114,7 +114,7 @@ export async function storeBytes({ raw }: Pick<Store, "raw">): Promise<number | 
   }
 }
 
-/** What was counted since an instant (milliseconds since 1970) under kinds of this beginning ("limited:"), by the rest of the kind. By primary key. */
+/** Counts since an instant (ms since 1970) of kinds with this prefix, by the rest of the kind. By primary key. */
 export async function countedSince(
   store: Queryable,
   beginning: string,
@@ -129,7 +129,7 @@ export async function countedSince(
   return Object.fromEntries(rows.map((row) => [row.kind.slice(beginning.length), row.number]));
 }
 
-/** When the first change after this one was made, in milliseconds since 1970; null when there is none. */
+/** When the first change after this one was made, in milliseconds since 1970; null if there is none. */
 export async function firstChangeAfter(store: Queryable, sequence: number): Promise<number | null> {
   const [first] = await store.db
     .select({ changed_at: changes.changed_at })

@@ -6,33 +6,32 @@ import { builder, statement } from "#content/store/query.ts";
 import { idempotencyKeys } from "#content/store/tables/enrichment.ts";
 import { type Plan, planned } from "./plan.ts";
 
-/** Answers are honoured for 24 h. Source: the decisions of the spec. */
+/** Answers are stored for 24 h. */
 const keptMs = 86_400_000;
 const sweptMax = 20;
 
-/** A request with the key under which it is done once: keys are the sender's own, another may use the same text. */
+/** A request with its Idempotency-Key. Each sender has its own keys: two senders may use the same text. */
 type KeyedRequest = {
   route: string;
-  /** Who sends it: the id of an agent, or the digest of an address. */
+  /** The sender: the id of an agent, or the digest of an address. */
   sender: string;
-  /** Null: the request is done however often it comes. */
+  /** Null: carry out the request every time. */
   idempotencyKey: string | null;
-  /** Equal for equal requests: `requestDigest`. */
+  /** Equal for equal requests; see `requestDigest`. */
   digest: () => string;
   now: Date;
 };
 
-/** Whether an Idempotency-Key is printable, so that it is the same thing to every proxy on its way. */
+/** Whether an Idempotency-Key is printable, so that every proxy passes it on unchanged. */
 export const isUsableKey = (key: string): boolean => /^[\x21-\x7e]{1,255}$/.test(key);
 
-/** What makes two requests, plain data, the same. */
+/** A digest by which two requests, as plain data, are compared. */
 export const requestDigest = (request: unknown): string =>
   sha256Of(JSON.stringify(request), "base64url");
 
 /**
- * Plans what is asked for once, however often the request is sent with the same Idempotency-Key: the outcome, plain
- * data, is kept with the writes that it is about, and answers the repetitions. A refusal is not kept. Forgets a few
- * answers that are too old.
+ * Plans a request once, however often it comes with the same Idempotency-Key. The outcome, plain data, is stored in the same
+ * transaction and answers repetitions. Refusals are not stored. Also deletes a few expired answers.
  */
 export async function planOnce<Value, Failure>(
   store: Queryable,
@@ -50,7 +49,7 @@ export async function planOnce<Value, Failure>(
     .from(k)
     .where(and(eq(k.route, route), eq(k.key, key), gt(k.created_at, tooOld)));
   if (keptAnswer !== undefined) {
-    // It was written below, by this version or the one before, so its shape is known.
+    // This version or the one before wrote it below, so its shape is known.
     return keptAnswer.digest === request_digest
       ? planned(ok(JSON.parse(keptAnswer.body) as Value))
       : fail({ kind: "idempotency_key_reused" });

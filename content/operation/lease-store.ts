@@ -5,8 +5,8 @@ import type { Store } from "#content/store/open.ts";
 import { leases } from "#content/store/tables/operations.ts";
 
 /**
- * Work that one process at a time does. A holder that died loses it `ms` after it renewed its lease, which it does after a
- * third of that.
+ * Work that only one process may do at a time. The holder renews its lease after a third of `ms`; if it dies, the lease ends
+ * `ms` after the last renewal.
  */
 export function openLease(store: Store, clock: Clock, { name, ms }: { name: string; ms: number }) {
   const holder = randomUUID();
@@ -16,7 +16,7 @@ export function openLease(store: Store, clock: Clock, { name, ms }: { name: stri
   return {
     /** Whether this process may go on, as far as it knows. */
     isHeld,
-    /** Takes the work, or keeps it: true as long as no one else holds it. Call it often: it asks the store when needed. */
+    /** Takes or keeps the lease: true while no one else holds it. Call it often; it rarely queries the store. */
     hold: async (): Promise<boolean> => {
       const nowMs = clock().getTime();
       if (nowMs < renewAtMs) return isHeld();
@@ -25,7 +25,7 @@ export function openLease(store: Store, clock: Clock, { name, ms }: { name: stri
       renewAtMs = isHolder ? nowMs + ms / 3 : 0;
       return isHolder;
     },
-    /** Gives the work back, so that another process need not wait. */
+    /** Releases the lease, so that another process need not wait. */
     leave: async (): Promise<void> => {
       if (!isHeld()) return;
       heldUntilMs = 0;
@@ -42,7 +42,7 @@ async function take(store: Store, { name, holder, nowMs, untilMs }: LeaseClaim):
     leases,
     and(eq(leases.name, name), ne(leases.holder, holder), gt(leases.until, nowMs)),
   );
-  // Most looks of those who wait find it held, and need no write lock.
+  // A waiting process mostly finds it held, so avoid the write lock.
   if (otherHolders > 0) return false;
   return store.write(async (tx) => {
     const { rowsAffected } = await tx.db

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { Store } from "#content/store/open.ts";
 
-/** The server's time, so that services agree whatever their clocks say. `nowMs` stands in for it in tests. */
+/** The server's time, so that services agree whatever their clocks say. Tests pass `nowMs` instead. */
 const timeSql = (nowMs: number | undefined): string =>
   nowMs === undefined ? "CAST(unixepoch('subsec') * 1000 AS INTEGER)" : String(nowMs);
 
@@ -10,7 +10,7 @@ const ofClient = (now: string): string => `
   AND client IN (asked.value ->> 'client', asked.value ->> 'also')
   AND until > ${now}`;
 
-/** All hits are counted, or none when a window is full; a limit of null is never full. */
+/** Counts all hits, or none if a window is full; a limit of null is never full. */
 const takingSql = (now: string): string => `
   INSERT INTO limit_hits (policy, client, until, count)
   SELECT
@@ -50,8 +50,8 @@ const rowsOf = (hits: readonly Hits[]): string =>
   );
 
 /**
- * Counts hits in the store, in their order but for those that always count, which come first, in one round trip. Answers what
- * each has left after all of them, and the server's time in milliseconds. `sweeps`: takes out some of what is over.
+ * Counts hits in the store in one round trip, those that always count first, the others in order. Returns what is left in
+ * each window afterwards, and the server's time in milliseconds. `sweeps`: also delete some expired hits.
  */
 export async function countHits(
   { raw }: Pick<Store, "raw">,
@@ -89,26 +89,23 @@ export async function countHits(
   return { allowances, atMs };
 }
 
-/** This many in this long. Hits are kept to `grainMs`, rounded to the later: a limit is never exceeded by rounding. */
+/** A limit of hits per time. The end of a hit is rounded up to `grainMs`, so that rounding never exceeds a limit. */
 export type Window = { policy: string; limit: number; windowMs: number; grainMs: number };
 
-/** What is left of a window: `remaining` hits; the next comes free in `resetMs`. */
+/** What is left of a window: `remaining` hits; the next is free after `resetMs`. */
 export type Allowance = Pick<Window, "policy" | "limit" | "windowMs"> & {
   allowed: boolean;
   remaining: number;
   resetMs: number;
 };
 
-/**
- * A window of a client. `clients` are all names under which the client may have been counted, at most two; new hits are
- * counted under the first.
- */
+/** A client's window. `clients` are the one or two names under which it may have been counted; new hits use the first. */
 export type Counter = { window: Window; clients: readonly string[] };
 
-/** `count` hits in each of these windows, or in none when one of them is full; where `always`, they count in any case. */
+/** Counts `count` hits in each of these windows, or in none if one is full; with `always`, in any case. */
 export type Hits = { counters: readonly Counter[]; count: number; always?: boolean };
 
-/** Of what is left in several windows, that of the tightest. */
+/** The window with the fewest remaining hits. */
 export const tightestOf = (allowances: readonly Allowance[]): Allowance =>
   allowances.reduce((tightest, allowance) =>
     allowance.remaining < tightest.remaining ? allowance : tightest,

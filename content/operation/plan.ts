@@ -4,30 +4,30 @@ import type { WriteTransaction } from "#content/store/open.ts";
 import { doAll, type Statement } from "#content/store/query.ts";
 import { logOperator, type OperatorEntry } from "./audit-store.ts";
 
-/** One write as data: a statement, or an entry of the audit log, which is sealed with the entry before it as it is written. */
+/** One write as data: a statement, or an audit log entry, whose hash is computed when it is written. */
 export type Write = Statement | OperatorEntry;
 
 /**
- * What a verb decided of what it read: a refusal, or an outcome with the writes that bring it about, in order. Whoever
- * decides is given a Queryable, which has no way to write but SQL. The writes hold for the state that was read: they are done
- * in the same transaction, before the next plan is made.
+ * A decision about what was read: a refusal, or an outcome and the writes for it, in order. Deciding functions get a
+ * Queryable, which they cannot write to. The writes are valid only for the state that was read, so they are carried out in
+ * the same transaction, before the next plan is made.
  */
 export type Plan<Value, Failure> =
   | { readonly ok: false; readonly failure: Failure }
   | {
       readonly outcome: Result<Value, Failure>;
       readonly writes: readonly Write[];
-      /** Where the store gives numbers in the outcome: how it is kept as JSON, in SQL, right after the writes. */
+      /** If the store assigns ids in the outcome: SQL for storing the outcome as JSON, to run right after the writes. */
       readonly kept?: (json: string) => SQL;
     };
 
-/** An outcome, a refusal among them, with its writes. */
+/** An outcome, possibly a refusal, with its writes. */
 export const planned = <Value = never, Failure = never>(
   outcome: Result<Value, Failure>,
   ...writes: readonly Write[]
 ): Plan<Value, Failure> => ({ outcome, writes });
 
-/** The same plan with one write more, unless it refuses. */
+/** A plan with one more write, unless it refuses. */
 export const withWrite = <Value, Failure>(
   plan: Plan<Value, Failure>,
   writeOf: (value: Value) => Write,
@@ -36,7 +36,7 @@ export const withWrite = <Value, Failure>(
     ? plan
     : planned(plan.outcome, ...plan.writes, writeOf(plan.outcome.value));
 
-/** Does the writes of a plan, and answers its outcome. */
+/** Carries out the writes of a plan and returns its outcome. */
 export async function carryOut<Value, Failure>(
   tx: WriteTransaction,
   plan: Plan<Value, Failure>,

@@ -2,7 +2,7 @@ import { eq, lt } from "drizzle-orm";
 import type { Queryable, WriteTransaction } from "#content/store/open.ts";
 import { endedSessions } from "#content/store/tables/operations.ts";
 
-/** Ends a session of the desk before its time, for all processes; forgets those whose time is over anyway. */
+/** Ends a session of the desk early, for all processes, and forgets sessions that have expired anyway. */
 export async function endSession(
   tx: WriteTransaction,
   { id, until, now }: { id: string; until: Date; now: Date },

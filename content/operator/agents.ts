@@ -18,8 +18,8 @@ type AgentWorld = Pick<OperatorWorld, "store" | "clock">;
 type AgentAction = { agent_id: string; operator: string; reason: string };
 
 /**
- * Binds an id, even one that was used or given up before: its secret, once, for the operator to hand to the owner. One that was
- * bound has another secret from then on.
+ * Binds an id, even a used or revoked one, and returns its secret once, for the operator to give to the owner. An id that
+ * was bound gets a new secret.
  */
 export async function bindForOwner(
   { store, clock }: AgentWorld,
@@ -40,7 +40,7 @@ export type NameFailure =
   | { kind: "name_not_harmless"; name: string }
   | { kind: "name_of_no_owner"; agent_id: string };
 
-/** Approves the name under which the owner of an id is named from then on; null takes that back. */
+/** Approves the public name of an id's owner; null revokes the approval. */
 export async function approveAgentName(
   { store, clock }: AgentWorld,
   { operator, reason, name, ...request }: AgentAction & { name: string | null },
@@ -48,7 +48,7 @@ export async function approveAgentName(
   if (name !== null && !isHarmlessName(name)) return fail({ kind: "name_not_harmless", name });
   const agent_id = foldAgentId(request.agent_id);
   return store.write(async (tx) => {
-    // Anyone submits under an id that is not bound, and would be named.
+    // Anyone can submit under an unbound id and would get the name.
     const hasOwner = isBound(await agentKey(tx, agent_id));
     if (!hasOwner) return fail({ kind: "name_of_no_owner", agent_id });
     const save = saveAgentKey({ agent_id, approved_name: name });
@@ -59,7 +59,7 @@ export async function approveAgentName(
   });
 }
 
-/** What an agent's agreement made live and still stands, by number: what can be undone one by one. */
+/** Submissions that an agent's agreement made live and that are still live, by id: they can be reverted one by one. */
 export async function listAgentSubmissions(
   { store }: AgentWorld,
   { agent_id, after = 0, limit }: { agent_id: string; after?: number | undefined; limit: number },

@@ -39,10 +39,10 @@ export type ProfileFailure =
 type ProfileWorld = Pick<OperatorWorld, "store" | "clock" | "curated" | "waitForPublication">;
 type OperatorRequest<Body> = Body & { slug: string; operator: string; reason: string };
 
-/** What a verb makes of a profile, and what it writes beside; `detail` stands in the audit log beside the reason. */
+/** The result of an operator's change: saves and other writes; `detail` goes into the audit log with the reason. */
 type ProfileOutcome = {
   saves: Save[];
-  /** Done before the saves, and planned without them: no writes to profiles. */
+  /** Writes to run before the saves, none of them to profiles. */
   writes?: readonly Write[];
   fields: readonly string[];
   message: string;
@@ -56,8 +56,8 @@ type Planner<Answer, Failure> = (
 ) => Promise<Plan<Answer, Failure>>;
 
 /**
- * One change of a profile, read, planned and carried out in one transaction, and the sequence of the public change that it
- * made, null for none. Held wallets that are due take effect before.
+ * Reads, plans and carries out one change of a profile in one transaction, and returns the sequence of its public change, or
+ * null. Held wallets that are due take effect first.
  */
 export const onProfile = <Answer extends { slug: string }, Failure>(
   { store, clock }: Pick<OperatorWorld, "store" | "clock">,
@@ -73,7 +73,7 @@ export const onProfile = <Answer extends { slug: string }, Failure>(
     return operate(tx, profile.id, await plan(tx, before, now));
   });
 
-/** One change by an operator, with a line in the audit log; after it this process reads what is recommended again. */
+/** One change by an operator, with an entry in the audit log; afterwards this process reads the recommendations again. */
 async function changeProfile(
   world: ProfileWorld,
   { slug, operator, reason, change }: OperatorRequest<Pick<ProfileChange, "change">>,
@@ -97,7 +97,7 @@ async function changeProfile(
     return planned(ok(answer), ...writes, ...statements, entry);
   });
   if (!result.ok) return result;
-  // A profile that came back may be a recommended one.
+  // A restored profile may be a recommended one.
   world.curated.lookAgain();
   const { sequence, ...answer } = result.value;
   return ok({ ...answer, live: await isLive(world, sequence) });
@@ -105,7 +105,7 @@ async function changeProfile(
 
 const conflict = (message: string) => fail({ kind: "profile_conflict", message } as const);
 
-/** Takes a profile out of the directory; its address stays. A held wallet is stopped: no restoring brings it back. */
+/** Withdraws a profile; its address stays. A held wallet is stopped and does not return if the profile is restored. */
 export const withdrawProfile = (world: ProfileWorld, request: OperatorRequest<unknown>) =>
   changeProfile(world, { ...request, change: "withdrawn" }, async (store, before, now) => {
     if (before.status === "withdrawn") return conflict("This profile is withdrawn already.");
@@ -119,7 +119,7 @@ export const withdrawProfile = (world: ProfileWorld, request: OperatorRequest<un
     });
   });
 
-/** Brings a withdrawn profile back, whether an operator or a register withdrew it; of a merged one, with the registrations that it had. */
+/** Restores a profile that an operator or a register withdrew; a merged one gets its registrations back. */
 export const restoreProfile = (world: ProfileWorld, request: OperatorRequest<unknown>) =>
   changeProfile(world, { ...request, change: "restored" }, async (store, before, now) => {
     if (before.status !== "withdrawn") return conflict("This profile is not withdrawn.");
@@ -138,7 +138,7 @@ export const restoreProfile = (world: ProfileWorld, request: OperatorRequest<unk
     });
   });
 
-/** A link undone. What its register has taken out since then stays withdrawn. */
+/** Undoes a link. What its register has removed since stays withdrawn. */
 async function unlinked(
   store: Queryable,
   before: NonprofitRecord,
@@ -164,7 +164,7 @@ async function unlinked(
 
 /**
  * Withdraws a profile in favour of another, which gets what it lacks. Wallet, contact address, claim, donations and
- * submissions stay where they are: what was given to whom never changes, and no organisation gets another's wallet.
+ * submissions stay where they are: past gifts keep their recipient, and no organisation gets another's wallet.
  */
 export const mergeProfile = (
   world: ProfileWorld,
@@ -189,8 +189,8 @@ export const mergeProfile = (
   });
 
 /**
- * Sets or empties fields of a profile in an operator's name. Agents whose values waited for such a field, or had made
- * another value live, learn that an operator decided.
+ * Sets or empties fields of a profile for an operator. Agents whose values waited for such a field, or had made another
+ * value live, learn that an operator decided.
  */
 export const editProfile = (
   world: ProfileWorld,
@@ -231,7 +231,7 @@ export function planFields(
   return { saves: [{ before, after }], writes, fields, detail };
 }
 
-/** Values for the audit log, which keeps them for ever: a contact is never among them. */
+/** Values for the audit log, which keeps them forever: contacts are left out. */
 const loggable = (record: NonprofitRecord, fields: readonly string[]): Record<string, unknown> =>
   Object.fromEntries(
     fields.map((field) => {
@@ -243,9 +243,9 @@ const loggable = (record: NonprofitRecord, fields: readonly string[]): Record<st
 type Revocation = z.output<typeof RevokeBody> & { slug: string; operator: string };
 
 /**
- * Takes back the verification of a nonprofit: it is a listing again, which can be claimed again. What the organisation
- * had set goes with it, and what that replaced comes back; a held wallet is stopped: no gift goes to anyone who was wrongly
- * believed, and no word of theirs stays. One transaction, written to the audit log.
+ * Revokes the verification of a nonprofit, which becomes a listing that can be claimed again. Values that the organisation
+ * had set are removed, and what they replaced returns; a held wallet is stopped. So no gift and no value remains with
+ * someone who was wrongly believed. One transaction, with an entry in the audit log.
  */
 export async function revokeVerification(
   world: Pick<OperatorWorld, "store" | "clock" | "waitForPublication">,
@@ -279,7 +279,7 @@ export async function revokeVerification(
 const alwaysTaken = ["usdc_wallet", "contact_email", "donation_url"] as const;
 const takenUnlessTold = profileFields.filter((field) => field !== "donation_url");
 
-/** The profile without what was taken on the organisation's word, and with what that had replaced. */
+/** The profile without the organisation's values, and with those that they replaced. */
 function listedAgain(before: NonprofitRecord, takeBackValues: boolean) {
   const after: NonprofitRecord = { ...before, provenance: { ...before.provenance }, verified: 0 };
   if (before.status === "claimed") after.status = "listed";
@@ -303,7 +303,7 @@ function listedAgain(before: NonprofitRecord, takeBackValues: boolean) {
   return { after, taken_back, put_back };
 }
 
-/** Empties the programmes that the organisation listed; answers what it emptied. */
+/** Empties the programmes that the organisation listed; returns the names of emptied fields. */
 function withoutPrograms(after: NonprofitRecord, takeBackValues: boolean): string[] {
   const provenance = after.provenance["programs"];
   if (!takeBackValues || provenance?.set_by !== "organisation") return [];

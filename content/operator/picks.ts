@@ -34,7 +34,7 @@ export type PickFailure =
   | { kind: "pick_in_file"; slug: string }
   | { kind: "invalid_pick"; errors: PickFault[] };
 
-/** A page of the recommended profiles of the store, by slug, and those of the operator's file. */
+/** A page of the stored recommendations by slug, and the slugs of the operator's file. */
 export async function listPicks(
   { store }: Pick<OperatorWorld, "store">,
   { after = null, limit }: { after?: string | null | undefined; limit: number },
@@ -45,7 +45,7 @@ export async function listPicks(
   return { count: picks.length, picks, next, in_file: [...fileSlugs()] };
 }
 
-/** What is said of one recommended nonprofit of the store; null when it is not recommended. */
+/** A stored recommendation; null if the nonprofit has none. */
 export async function findPick(
   { store }: Pick<OperatorWorld, "store">,
   slug: string,
@@ -61,7 +61,7 @@ const itemOf = ({ updated_at: at, ...pick }: StoredPick): PickItem =>
 type PickWorld = Pick<OperatorWorld, "store" | "clock" | "curated">;
 type OperatorRequest<Body> = Body & { slug: string; operator: string };
 
-/** Recommends a nonprofit in the operator's words. The first of two operators at once wins. */
+/** Recommends a nonprofit in the operator's words. Of two operators at once, the first wins. */
 export const addToPicks = (world: PickWorld, { operator, ...body }: OperatorRequest<PickBody>) =>
   changePick(world, { slug: body.slug, operator, change: "added", detail: body }, async (of) => {
     const text = checkPickText(body, { byAgent: false });
@@ -72,7 +72,7 @@ export const addToPicks = (world: PickWorld, { operator, ...body }: OperatorRequ
     return ok(addPick(pick));
   });
 
-/** Changes what is said of a recommended nonprofit; what agents had agreed on becomes the operator's own. */
+/** Changes a recommendation; one that agents agreed on becomes the operator's own. */
 export const editPick = (
   world: PickWorld,
   { operator, slug, ...edit }: OperatorRequest<PickEdit>,
@@ -91,7 +91,7 @@ export const editPick = (
     return ok(setPick(pick));
   });
 
-/** Stops recommending a nonprofit. From then on agents' agreement alone cannot promote it. */
+/** Removes a recommendation. From then on agents' agreement alone cannot promote the nonprofit. */
 export const removePick = (
   world: PickWorld,
   { operator, slug, reason }: OperatorRequest<{ reason: string }>,
@@ -112,11 +112,11 @@ type Change = {
 };
 type PickContext = {
   store: Queryable;
-  /** What the operator's own pick of this nonprofit has in any case. */
+  /** Values that a pick by the operator always has. */
   base: Pick<StoredPick, "nonprofit_id" | "origin" | "draft_id" | "added_by" | "updated_at">;
 };
 
-/** One change in one transaction, with a line in the audit log; after it this process reads what is recommended again. */
+/** One change in one transaction, with an audit log entry; then this process reads the recommendations again. */
 async function changePick(
   world: PickWorld,
   { slug, operator, change, detail }: Change,

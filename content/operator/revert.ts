@@ -16,9 +16,9 @@ import { doAll } from "#content/store/query.ts";
 import { ok, type Result } from "#content/contract/base/result.ts";
 import type { OperatorWorld } from "#content/requests/kind.ts";
 
-/** A short transaction, so that a running service goes on writing meanwhile. */
+/** Keeps transactions short, so that a running service can write meanwhile. */
 const perTransaction = 50;
-/** This many submissions are undone in one request: about two seconds of work. */
+/** How many submissions one request reverts: about two seconds of work. */
 const perRequest = 500;
 
 /**
@@ -77,16 +77,16 @@ export async function revertAgent(
 
 type RevertWorld = Pick<OperatorWorld, "store" | "clock" | "curated">;
 type AgentReversal = { agent_id: string; operator: string; reason: string };
-/** Without numbers all of the agent's submissions; with both, those of the numbers that are the agent's. */
+/** Without ids all submissions of the agent; with both, those ids that are the agent's. */
 type RevertSelection = Omit<AgentReversal, "agent_id"> & {
   agent_id?: string | undefined;
   submissions?: readonly number[] | undefined;
 };
 
 /**
- * Takes an agent's vote out of what agents agreed to recommend. A recommendation goes when it stands in this agent's
- * words, or when fewer than two others are left that agreed; the profile counts again. What an operator approved stays.
- * Answers how many went. Safe to repeat.
+ * Removes an agent's vote from agreed recommendations. A recommendation is removed if it has this agent's words, or if fewer
+ * than two other agents agreed; agents may then promote the profile again. Those approved by an operator stay. Returns how
+ * many were removed. Safe to repeat.
  */
 async function revertRecommendations(
   { store, clock, curated }: RevertWorld,
@@ -110,7 +110,7 @@ async function revertRecommendations(
   return removedCount;
 }
 
-/** How one draft that agreed is rejected, and whether the recommendation goes with it. */
+/** Plans the rejection of one agreed draft, and whether the recommendation is removed with it. */
 async function planRejection(
   store: Queryable,
   draft: QueuedDraft,
@@ -119,7 +119,7 @@ async function planRejection(
 ): Promise<{ goes: boolean; writes: Write[] }> {
   const { id, nonprofit_id, normalised, slug } = draft;
   const at = now.getTime();
-  // No operator refused the profile, only an agent: others may agree on it again.
+  // The operator refused only an agent, not the profile, so others may agree on it again.
   const rejection = { reason, decided_by: `revert:${operator}`, at };
   const draftKey = { nonprofit_id, normalised };
   const pick = await pickOf(store, nonprofit_id);

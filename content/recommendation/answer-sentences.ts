@@ -8,13 +8,13 @@ import { unvouchedAddress } from "#content/nonprofit/ways-to-give.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { editorialPoints, editorialSteps, editorialSunset } from "./ranking.ts";
 
-/** By which ways of the contract a nonprofit can be given to, the wallet first. */
+/** The contract's ways in which a nonprofit accepts gifts, the wallet first. */
 export const donationMethods = (ways: readonly WayToGive[]): DonationMethod[] =>
   (["usdc_x402", "external_donation_url"] as const).filter((method) =>
     ways.some(({ kind }) => kind === (method === "usdc_x402" ? "usdc" : "donation_page")),
   );
 
-/** What speaks for relying on a profile: facts the directory holds, without praise. */
+/** Facts that support relying on a profile, without praise. */
 export function trustSignals(
   record: NonprofitRecord,
   {
@@ -69,7 +69,7 @@ export function bestNextAction(
 
 const sentence = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
 
-/** What the answer with recommendations says of who picked them, and what that weighs at this moment. */
+/** The disclosure in answers with recommendations: who picked them, and how much that counts at this moment. */
 export function recommendationDisclosure(
   phase: GovernancePhase,
   { consensus_share, now }: { consensus_share: number; now: Date },
@@ -86,9 +86,9 @@ export function recommendationDisclosure(
   return `${texts[`phase_${phase}`]} ${texts.order} ${weight}`;
 }
 
-/** Rounded down, as the steps are reached: 24.9 % is not yet 25 %. 0.29 × 100 is 28.999…, so a little is added first. */
+/** Rounded down, because the steps are thresholds: 24.9 % is not yet 25 %. 0.29 × 100 is 28.999…, so a little is added. */
 const wholePercent = (share: number): number => Math.floor(share * 100 + 1e-6);
 
-/** What the answer without any says. */
+/** The disclosure in answers without recommendations. */
 export const noRecommendationDisclosure = (phase: GovernancePhase): string =>
   `${disclosures.no_recommendation} ${disclosures.recommendation[`phase_${phase}`]}`;

@@ -13,25 +13,25 @@ import type { GovernancePhase } from "#content/contract/recommendation.ts";
 import type { Watch } from "#content/feed/store.ts";
 import { recordsById } from "#content/nonprofit/record-store.ts";
 
-/** A recommended profile with what the ranking looks at. */
+/** A recommended profile with the data for its ranking. */
 export type Candidate = {
   pick: CuratedPick;
   record: NonprofitRecord;
-  /** Wallets that gave more than dust. */
+  /** Number of wallets that gave more than dust. */
   donors: number;
-  /** Milliseconds since 1970, null when no enrichment was ever applied. */
+  /** Milliseconds since 1970; null when no enrichment was ever applied. */
   enriched_at: number | null;
 };
 
-/** All that is recommended, in memory. A new object whenever something of it changed. */
+/** All recommendations, in memory. A new object whenever any of it changes. */
 export type Curation = {
   candidates: readonly Candidate[];
   index: CuratedIndex;
-  /** Candidates that agents' agreement promoted, divided by all: 0 to 1. */
+  /** The share of candidates that agents' agreement promoted, 0 to 1. */
   consensus_share: number;
 };
 
-/** Enrichment is what agents found and what an operator approved; a register or the organisation itself is none. */
+/** Enrichment means values from agents or approved by an operator, not from a register or the organisation itself. */
 function latestEnrichment({ provenance }: NonprofitRecord): number | null {
   const instants = Object.values(provenance)
     .filter(({ set_by }) => set_by === "consensus" || set_by === "operator")
@@ -41,21 +41,21 @@ function latestEnrichment({ provenance }: NonprofitRecord): number | null {
 
 /** The recommended profiles in memory. */
 export type CuratedPicks = {
-  /** What is recommended now: a change of such a profile is in it at once, picks and donations within 5 s. */
+  /** The current recommendations: changes of these profiles appear at once, picks and donations within 5 s. */
   current: () => Promise<Curation>;
-  /** Reads the picks again next time: this process changed them. */
+  /** Reads the picks again next time, because this process changed them. */
   lookAgain: () => void;
 };
 
-/** Other processes' picks and donations are seen this late at most, and those that this one wrote: */
+/** The greatest delay until other processes' picks and donations are seen, and until this process's own are: */
 const lookAgainMs = 5_000;
 const lookAgainAfterWriteMs = 1_000;
 const triesMax = 2;
 const picksMax = 5_000;
 
 /**
- * Keeps the recommended profiles and an index of their words; what changed is read again, and nothing else. Throws when
- * a sentence of the operator's file claims too much, naming the phrase: a service must not start with it.
+ * Keeps the recommended profiles and an index of their words, and reads again only what changed. Throws when a sentence in
+ * the operator's file claims too much, naming the phrase: a service must not start with it.
  */
 export function openCurated(store: Store, watch: Watch, phase: GovernancePhase): CuratedPicks {
   fileSlugs();
@@ -68,7 +68,7 @@ export function openCurated(store: Store, watch: Watch, phase: GovernancePhase):
     return before !== textOf(pick);
   };
   let curation: Curation | null = null;
-  /** Picks and donors of which it was made. */
+  /** A key of the picks and donors it was built from. */
   let madeOf = "";
   let pickedIds: ReadonlySet<number> = new Set();
   /** Profiles to read again. */
@@ -83,14 +83,14 @@ export function openCurated(store: Store, watch: Watch, phase: GovernancePhase):
     }
   });
 
-  /** Reads the picks and donations, and the profiles that are new or changed. The same object when all is as it was. */
+  /** Reads the picks and donations, and new or changed profiles. Returns the same object when nothing changed. */
   const load = async (): Promise<Curation> => {
     lookedAtMs = performance.now();
     committedSeen = store.committed();
     const picks = withinLimit(await curatedPicks(store, { phase }));
     pickedIds = new Set(picks.map((pick) => pick.nonprofit_id));
     const stale = [...pickedIds].filter((id) => changedIds.has(id) || !records.has(id));
-    changedIds = new Set(); // From here on a change makes it read again.
+    changedIds = new Set(); // A change from here on causes another read.
     const freshRecords = await recordsById(store, stale);
     const listedRecords = freshRecords.filter(({ status }) => status !== "withdrawn");
     const donors = await donorCounts(store, [...pickedIds]);
@@ -132,7 +132,7 @@ export function openCurated(store: Store, watch: Watch, phase: GovernancePhase):
   return {
     current: async () => {
       if (!watch.isFresh()) await watch.refresh();
-      // A reading under way may have begun before the newest change: then one more is needed.
+      // A running read may have begun before the newest change; then another is needed.
       for (let tries = 0; curation === null || (tries < triesMax && !isCurrent()); tries++) {
         pendingLoad ??= loadAgain();
         curation = await pendingLoad;
@@ -145,7 +145,7 @@ export function openCurated(store: Store, watch: Watch, phase: GovernancePhase):
   };
 }
 
-/** What agreement promoted comes last: should there be too many, the operator's picks stay. */
+/** Picks promoted by agreement come last: if there are too many, the operator's picks stay. */
 const withinLimit = (picks: readonly CuratedPick[]): readonly CuratedPick[] =>
   picks.length <= picksMax
     ? picks

@@ -19,7 +19,7 @@ import { planned } from "#content/operation/plan.ts";
 import { isListed, numbered, requestKind, unusable } from "#content/requests/kind.ts";
 import { flagsOf, sourceGiven, wordingPassed } from "#content/enrichment/request-checks.ts";
 
-/** Recommendations that agents drafted: a person approves, edits or rejects them. */
+/** Recommendations that agents drafted. A person approves, edits or rejects them. */
 export const draftRequests = requestKind<StoredDraft>({
   kind: "draft",
   ...numbered({ count: waitingDraftCount, page: draftQueue, byId: draftById }),
@@ -77,7 +77,7 @@ export const draftRequests = requestKind<StoredDraft>({
     return planned(
       ok({ message: `${slug} is recommended within seconds.` }),
       ...setPick({ ...text.value, ...pickOrigin, nonprofit_id }),
-      // Drafts of other agents that name the same intents are closed with it.
+      // Other agents' drafts with the same intents are closed with it.
       applyAgreeing(draft, { decided_by: `operator:${operator}`, at }),
     );
   },
@@ -92,7 +92,7 @@ export const draftRequests = requestKind<StoredDraft>({
 const inFile =
   "content/editorial/starter-set.json holds this nonprofit, and what it says wins: edit it there, and reject this draft.";
 
-/** What approve takes as `value` to change both. Null is a text that was emptied. */
+/** The `value` of an approval that changes both texts. Null is an emptied text. */
 const EditedDraft = z.strictObject({
   recommended_for: z.array(z.string()).optional(),
   why_recommended: z
@@ -104,7 +104,7 @@ const EditedDraft = z.strictObject({
 const howToEdit =
   'To change both, send value as a JSON object, for example {"recommended_for": ["donors interested in wells"], "why_recommended": "Repairs wells."}. Any other text replaces why_recommended.';
 
-/** The words to approve: the draft's own, those of a JSON object, or a text for its sentences. Null: a broken object. */
+/** The approved words: the draft's own, those of a JSON object, or a text for its sentences. Null: a broken object. */
 function edited(draft: StoredDraft, value: string | null): PickText | null {
   const { recommended_for, why_recommended } = draft;
   if (value === null) return { recommended_for, why_recommended };

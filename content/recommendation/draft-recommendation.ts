@@ -57,8 +57,8 @@ export type DraftRefusal =
   | { kind: "wording_claims_too_much"; errors: PickFault[] };
 
 /**
- * Takes an agent's proposal to recommend a nonprofit. In phase 2 it waits for the operator; in phase 3 two agents that
- * agree make it a recommendation. Nothing is ever fetched. Source: spec, "Versioning" 3; docs/decisions/29.
+ * Accepts an agent's proposal to recommend a nonprofit. In phase 2 it waits for the operator; in phase 3 two agreeing agents
+ * make it a recommendation. Nothing is fetched from the web (docs/decisions/29-recommendations.md).
  */
 export async function draftRecommendation(
   world: DraftWorld,
@@ -118,7 +118,7 @@ function answerOf(
   };
 }
 
-/** What the transaction did: plain data, so that it can be kept for an Idempotency-Key. */
+/** The result of the transaction: plain data that can be stored under an Idempotency-Key. */
 type StoredOutcome = DraftOutcome & {
   draft_id: number;
   slug: string;
@@ -127,7 +127,7 @@ type StoredOutcome = DraftOutcome & {
   refusals: RefusedDraft[];
 };
 
-/** What a draft does: it is stored, and the profile promoted when agents agree. `bytes`: what it takes in the store. */
+/** Plans to store a draft, and to promote the profile if agents agree. `bytes`: what it takes in the store. */
 async function planStored(
   store: Queryable,
   job: DraftJob,
@@ -162,7 +162,7 @@ async function planStored(
 const draftBytes = (request: DraftRequest): number =>
   rowBytes + 2 * sizeOf(request.agent_id) + sizeOf(JSON.stringify(request));
 
-/** Reads what is known of the profile and of its drafts. */
+/** Reads the state of the profile and of its drafts. */
 async function draftCase(
   store: Queryable,
   job: DraftJob,
@@ -198,7 +198,7 @@ async function livePick(store: Queryable, of: { nonprofit_id: number; slug: stri
   };
 }
 
-/** What the plan of a draft with this number writes. */
+/** The writes of a draft's plan; `id` is the draft's. */
 function writesOf(job: DraftJob, { closed, draft, promotion }: DraftPlan, id: number): Write[] {
   return [
     ...(closed === null ? [] : [closeDraft(closed.id, closed.closing)]),

@@ -24,7 +24,7 @@ import { nonprofits } from "#content/store/tables/nonprofits.ts";
 import { auditLog } from "#content/store/tables/operations.ts";
 import { recommendationDrafts as drafts } from "#content/store/tables/recommendations.ts";
 
-/** What an agent proposed to recommend. Instants are in milliseconds since 1970. */
+/** An agent's proposal to recommend a nonprofit. Instants are in milliseconds since 1970. */
 export type StoredDraft = typeof drafts.$inferSelect;
 export type QueuedDraft = StoredDraft & { slug: string; name: string };
 export type SameIntents = Pick<StoredDraft, "nonprofit_id" | "normalised">;
@@ -41,8 +41,8 @@ const selectDrafts = (store: Queryable, which: SQL | undefined, order: SQL, limi
   store.db.select().from(drafts).where(which).orderBy(order).limit(limit).execute();
 
 /**
- * The drafts of one nonprofit that wait and name the same donor intents, oldest first, at most 500: however many others
- * wait, they do not keep these from being found. Index: drafts_by_nonprofit.
+ * The waiting drafts of one nonprofit with the same donor intents, oldest first, at most 500. However many others wait,
+ * these are found. Index: drafts_by_nonprofit.
  */
 export const waitingDrafts = (store: Queryable, intents: SameIntents): Promise<StoredDraft[]> =>
   selectDrafts(
@@ -52,7 +52,7 @@ export const waitingDrafts = (store: Queryable, intents: SameIntents): Promise<S
     waitingMax,
   );
 
-/** How many drafts of a nonprofit wait that came from one network. Index: drafts_by_nonprofit. */
+/** How many of a nonprofit's waiting drafts came from one network. Index: drafts_by_nonprofit. */
 export const waitingFrom = (
   store: Queryable,
   { nonprofit_id, network }: { nonprofit_id: number; network: string },
@@ -61,7 +61,7 @@ export const waitingFrom = (
   return store.db.$count(drafts, and(isFrom, eq(drafts.status, "pending")));
 };
 
-/** What an agent proposed for a nonprofit that was not rejected, the newest first. Index: drafts_by_nonprofit. */
+/** An agent's drafts for a nonprofit that were not rejected, newest first. Index: drafts_by_nonprofit. */
 export const ownDrafts = (
   store: Queryable,
   { nonprofit_id, agent_id }: Pick<StoredDraft, "nonprofit_id" | "agent_id">,
@@ -93,7 +93,7 @@ export type RefusedDraft = Awaited<ReturnType<typeof refusedDrafts>>[number];
 
 const refusedMax = 5;
 
-/** What operators refused of one nonprofit, or took back, the newest first, at most 5. Index: drafts_by_nonprofit. */
+/** Drafts for a nonprofit that operators rejected or revoked, newest first, at most 5. Index: drafts_by_nonprofit. */
 export async function refusedDrafts(store: Queryable, nonprofit_id: number) {
   const { agent_id, agent_name, recommended_for, reason, decided_at } = drafts;
   const rows = await store.db
@@ -111,7 +111,7 @@ export async function refusedDrafts(store: Queryable, nonprofit_id: number) {
   return rows.map((row) => ({ ...row, decided_at: row.decided_at ?? 0 }));
 }
 
-/** How many distinct agents' drafts stand behind the same donor intents, besides one agent's: those that wait and those that agreed. */
+/** How many other agents' drafts have the same donor intents: those that wait and those that agreed. */
 export const agentsBehindDraft = (
   store: Queryable,
   intents: SameIntents,
@@ -122,7 +122,7 @@ export const agentsBehindDraft = (
     and(sameIntents(intents), ne(drafts.status, "rejected"), ne(drafts.agent_id, besides)),
   );
 
-/** How many distinct agents' drafts, besides one draft, made a recommendation by agreement. Index: drafts_by_nonprofit. */
+/** How many agents, without one draft's, agreed on a recommendation. Index: drafts_by_nonprofit. */
 export const agentsAgreed = (
   store: Queryable,
   intents: SameIntents,
@@ -154,21 +154,21 @@ const selectQueue = (store: Queryable, which: SQL | undefined, limit: number) =>
     .orderBy(drafts.id)
     .limit(limit);
 
-/** Says literally what the partial index drafts_for_review says, so that SQLite uses it. */
+/** Literally the condition of the partial index drafts_for_review, so that SQLite uses it. */
 const forReview = and(sql`${drafts.status} = 'pending'`, sql`${nonprofits.status} <> 'withdrawn'`);
 
-/** What waits for an operator, the oldest first, after the draft with this id. Index: drafts_for_review. */
+/** Drafts that wait for an operator, oldest first, after the draft with this id. Index: drafts_for_review. */
 export const draftQueue = (
   store: Queryable,
   { after, limit }: { after: number; limit: number },
 ): Promise<QueuedDraft[]> =>
   selectQueue(store, and(forReview, gt(drafts.id, after)), limit).execute();
 
-/** How many wait for an operator; stops counting at `max`. Index: drafts_for_review. */
+/** How many wait for an operator; counting stops at `max`. Index: drafts_for_review. */
 export const waitingDraftCount = (store: Queryable, max: number): Promise<number> =>
   store.db.$count(selectQueue(store, forReview, max).as("waiting"));
 
-/** Drafts of an agent that went live by agreement, by id. Reads the whole table: for an operator's command. */
+/** An agent's drafts that went live by agreement, by id. Scans the table: for an operator's command. */
 export const agreedDraftsOf = (
   store: Queryable,
   agentId: string,
@@ -176,7 +176,7 @@ export const agreedDraftsOf = (
 ): Promise<QueuedDraft[]> =>
   selectQueue(store, and(eq(drafts.agent_id, agentId), agreedCondition), limit).execute();
 
-/** The number that the next draft gets; it holds until another is stored. */
+/** The id of the next draft, valid until another is stored. */
 export const nextDraftId = (store: Queryable): Promise<number> => nextId(store, drafts);
 
 export function insertDraft(draft: Omit<StoredDraft, "reason" | "decided_at">): Statement {
@@ -187,16 +187,16 @@ export function insertDraft(draft: Omit<StoredDraft, "reason" | "decided_at">): 
 export type DraftClosing = {
   status: Exclude<DraftStatus, "pending">;
   reason: string | null;
-  /** "operator:<name>", "consensus", or "agent" for one that the agent itself replaced. */
+  /** "operator:<name>", "consensus", or "agent" if the agent itself replaced it. */
   decided_by: string;
   at: number;
 };
 
-/** Decides a draft that waits; one that was decided before stays as it is. */
+/** Decides a waiting draft; an earlier decision stays. */
 export const closeDraft = (id: number, { decided_by, ...decision }: DraftClosing): Statement =>
   decideWaiting(drafts, eq(drafts.id, id), decision, { decided_by });
 
-/** Rejects the drafts that have waited longest. Answers how many. Index: drafts_for_review. */
+/** Rejects the drafts that have waited longest. Returns how many. Index: drafts_for_review. */
 export async function expireDrafts(
   tx: WriteTransaction,
   { before, at, limit }: Expiry,
@@ -214,7 +214,7 @@ export async function expireDrafts(
   return rowsAffected;
 }
 
-/** Closes, with the draft that an operator approved, all that wait and name the same donor intents. */
+/** Closes all waiting drafts with the same donor intents as one that an operator approved. */
 export function applyAgreeing(
   intents: SameIntents,
   { decided_by, at }: Pick<DraftClosing, "decided_by" | "at">,
@@ -223,14 +223,14 @@ export function applyAgreeing(
   return decideWaiting(drafts, sameIntents(intents), decision, { decided_by });
 }
 
-/** Takes back, with the recommendation of a nonprofit, the agreement that made it. */
+/** Revokes the agreement behind a nonprofit's recommendation, when that is removed. */
 export const rejectApplied = (
   nonprofit_id: number,
   decision: Omit<DraftClosing, "status">,
 ): Statement =>
   takeBack(and(eq(drafts.nonprofit_id, nonprofit_id), eq(drafts.status, "applied")), decision);
 
-/** Takes back agreement on these donor intents: one draft's, or with a null id that of all. */
+/** Revokes agreement on these donor intents: one draft's, or everyone's if id is null. */
 export const rejectAgreed = (
   { id, ...intents }: SameIntents & { id: number | null },
   decision: Omit<DraftClosing, "status">,

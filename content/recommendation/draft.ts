@@ -19,19 +19,19 @@ import { waitingOfNetworkMax } from "#content/requests/quota.ts";
 import type { DraftClosing, insertDraft, StoredDraft } from "./draft-store.ts";
 import { checkPickText, normaliseIntents, type PickFault, type PickText } from "./pick-text.ts";
 
-/** A draft as it is stored: checked and cleaned. */
+/** A checked and cleaned draft, as it is stored. */
 export type DraftRequest = PickText & {
   slug: string;
   normalised: string;
   source_url: string;
   agent_id: string;
   agent_name: string;
-  /** What it says of impact and effectiveness, each phrase once. */
+  /** Its claims of impact and effectiveness, each phrase once. */
   sensitive_claims: string[];
   test_data: boolean;
 };
 
-/** Reads the body of POST /api/recommend/drafts; every fault is named by its path. */
+/** Reads the body of POST /api/recommend/drafts; every error is named by its path. */
 export function readDraft(body: DraftBody): Result<DraftRequest, PickFault[]> {
   const { slug, source_url, agent_id, agent_name } = body;
   const { agent, wrongs } = readAgent({ agent_id, agent_name: agent_name?.trim() || null });
@@ -61,10 +61,10 @@ export function readDraft(body: DraftBody): Result<DraftRequest, PickFault[]> {
   });
 }
 
-/** What recommends the profile already: the operator's words, or those that agents agreed on. */
+/** The existing recommendation of the profile: the operator's, or one that agents agreed on. */
 export type LivePick = { by_consensus: boolean; normalised_value: string };
 
-/** Why a draft waits for the operator and for no one else. */
+/** Why only the operator can approve a draft. */
 export type OperatorOnly =
   | "phase_2"
   | "sensitive_claim"
@@ -73,13 +73,13 @@ export type OperatorOnly =
   | "refused_before";
 
 export type DraftDecision =
-  /** Agreement of agents cannot promote it. */
+  /** Agents' agreement cannot promote it. */
   | { kind: "operator"; because: OperatorOnly; confidence: number }
-  /** Waits for a second agent, or for the operator. */
+  /** It waits for a second agent, or for the operator. */
   | { kind: "awaiting"; confidence: number }
-  /** Becomes a recommendation now, in the words of `winner`. */
+  /** It becomes a recommendation now, in the words of `winner`. */
   | { kind: "promoted"; confidence: number; winner: number }
-  /** Names what other agents have agreed on already: one more agent says so. */
+  /** It repeats what other agents have already agreed on. */
   | { kind: "corroborates" };
 
 type DecisionCase = {
@@ -87,7 +87,7 @@ type DecisionCase = {
   vote: Vote;
   sensitive: boolean;
   test_data: boolean;
-  /** The waiting drafts of the same profile by other agents. */
+  /** Waiting drafts of the same profile by other agents. */
   pendingVotes: readonly PendingVote[];
   live: LivePick | null;
   /** Whether an operator refused or removed a recommendation of this profile. */
@@ -96,10 +96,9 @@ type DecisionCase = {
 };
 
 /**
- * What becomes of a new draft. In phase 3 two distinct agents with the same normalised donor intents promote a profile
- * that is not recommended yet and that no operator refused; what claims impact or effectiveness takes no part,
- * nor does obvious test data.
- * Source: spec, "Versioning" 3; docs/decisions/29.
+ * Decides on a new draft. In phase 3 two distinct agents with the same normalised donor intents promote a profile that is
+ * not recommended and that no operator refused. Drafts that claim impact or effectiveness, and obvious test data, do not
+ * count (docs/decisions/29-recommendations.md).
  */
 export function decideDraft(decisionCase: DecisionCase): DraftDecision {
   const { vote, sensitive, test_data, pendingVotes, live, mode } = decisionCase;
@@ -129,7 +128,7 @@ function onlyForOperator({
   return isRefused ? "refused_before" : null;
 }
 
-/** Says to the sender of a draft what it waits for. */
+/** Tells the sender what a draft waits for. */
 export function draftNote(decision: DraftDecision, mode: ConsensusMode): string {
   if (decision.kind === "operator") return messages.draft[decision.because];
   if (decision.kind !== "awaiting") return fill(messages.draft[decision.kind], decision);
@@ -143,39 +142,39 @@ export type DraftJob = Admission & {
   phase: Exclude<GovernancePhase, 1>;
 };
 
-/** One draft, with what is known of the profile and its other drafts. */
+/** One draft, with the state of the profile and its other drafts. */
 export type DraftCase = {
   job: DraftJob;
   nonprofit_id: number;
-  /** Whether it calls itself by the id of another agent. */
+  /** Whether its name is the id of another agent. */
   namesAnother: boolean;
-  /** The agent's drafts for the profile that were not rejected, the newest first. */
+  /** The agent's drafts for the profile that were not rejected, newest first. */
   ownDrafts: readonly StoredDraft[];
-  /** All that wait and name the same donor intents, the oldest first. */
+  /** All waiting drafts with the same donor intents, oldest first. */
   waitingDrafts: readonly StoredDraft[];
-  /** How many other agents stand behind these donor intents. */
+  /** How many other agents named these donor intents. */
   otherAgents: number;
-  /** How many drafts for the profile wait that came from the same network. */
+  /** How many waiting drafts for the profile came from the same network. */
   ofNetwork: number;
   live: LivePick | null;
   /** Whether an operator refused or removed a recommendation of the profile. */
   isRefused: boolean;
 };
 
-/** What a draft does to the store, in this order, and what is answered of it. */
+/** What a draft changes in the store, in this order, and its answer. */
 export type DraftPlan = {
-  /** The agent's draft that waits: replaced by this one, or agreed on. */
+  /** The agent's waiting draft, which this one replaces or which is agreed on. */
   closed: { id: number; closing: DraftClosing } | null;
-  /** The draft that is stored, or the number of the one that answers it. */
+  /** The draft to store, or the id of the one that answers it. */
   draft: Omit<Parameters<typeof insertDraft>[0], "id"> | number;
-  /** The draft in whose words the profile is recommended now, and all others that agree. */
+  /** The draft whose words now recommend the profile, and all others that agree. */
   promotion: { winner: StoredDraft; agreeingDrafts: readonly StoredDraft[] } | null;
   outcome: DraftOutcome;
 };
 
 export type DraftOutcome = {
   status: "applied" | "pending";
-  /** "applied": the same agent's same draft had been applied before. */
+  /** "applied": an equal draft of this agent had been applied before. */
   decision: DraftDecision | { kind: "applied" };
   confidence: number;
 };
@@ -184,7 +183,7 @@ type PlanFailure =
   | { kind: "pending_from_another_network"; path: string }
   | { kind: "draft_queue_full" };
 
-/** What one draft does to the store; nothing of it is written before all is judged. Source: docs/decisions/29. */
+/** Plans one draft; nothing is written before everything is judged (docs/decisions/29-recommendations.md). */
 export function planDraft(draft: DraftCase): Result<DraftPlan, PlanFailure> {
   const { job, ownDrafts, waitingDrafts, otherAgents } = draft;
   const { request, network } = job;
@@ -212,7 +211,7 @@ export function planDraft(draft: DraftCase): Result<DraftPlan, PlanFailure> {
     isRefused: draft.isRefused,
   });
   const isApplied = decision.kind === "promoted" || decision.kind === "corroborates";
-  // However many others wait, agents can still agree: only a network's own drafts take its room.
+  // However many others wait, agents can still agree: only a network's own drafts use up its share.
   const isNew = !isApplied && ownDraft === undefined;
   if (isNew && draft.ofNetwork >= waitingOfNetworkMax) return fail({ kind: "draft_queue_full" });
   const status = isApplied ? "applied" : "pending";
@@ -221,7 +220,7 @@ export function planDraft(draft: DraftCase): Result<DraftPlan, PlanFailure> {
   return ok({ ...storingOf(draft, ownDraft, status), promotion, outcome });
 }
 
-/** An agent has one waiting draft per nonprofit: the same again is the one it has, another one replaces it. */
+/** An agent has one waiting draft per nonprofit: an equal one is the same draft, a different one replaces it. */
 function storingOf(
   { job, nonprofit_id, namesAnother }: DraftCase,
   ownDraft: StoredDraft | undefined,
@@ -240,7 +239,7 @@ function storingOf(
     closed: ownDraft === undefined ? null : { id: ownDraft.id, closing: replacement },
     draft: {
       ...request,
-      // Another's id as a name would pass for its owner: the agent goes by its own.
+      // A name that is someone else's id would impersonate that agent, so the agent's own id is used.
       agent_name: namesAnother ? request.agent_id : request.agent_name,
       nonprofit_id,
       network,

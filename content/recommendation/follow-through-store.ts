@@ -11,37 +11,36 @@ import {
 import { micro, usdcNumber } from "#content/contract/base/money.ts";
 import type { FunnelGroup } from "#content/contract/operator.ts";
 
-/** Source: spec, "Limits", follow-through window. Exactly this long after counts, too. */
+/** The follow-through window; exactly this long after still counts. */
 export const followThroughWindowMs = 60_000;
 
-/** What a client did that may follow a recommendation. */
+/** A client's action that may follow a recommendation. */
 export type FollowUp = {
   slug: string;
   /** "donate": it asked for payment requirements. */
   action: "profile" | "donate";
   /** How the profile was read; null for a donation. */
   form: "page" | "markdown" | "json" | null;
-  /** Memo of the payment requirements: it links a recorded donation to the recommendation. Null for a profile. */
+  /** Memo of the payment requirements, which links a donation to the recommendation. Null for a profile. */
   intent_id: string | null;
-  /** Daily keyed hashes of the user agent: that of the day, and just after midnight that of the day before. */
+  /** Daily keyed hashes of the user agent: today's, and just after midnight also yesterday's. */
   clients: readonly [string] | readonly [string, string];
   atMs: number;
-  /** How exact `atMs` is: an access log tells whole seconds, so its 12:00:05 may be anything up to 12:00:05.999. */
+  /** The precision of `atMs`: access logs have whole seconds, so 12:00:05 may be up to 12:00:05.999. */
   withinMs: number;
 };
 
-/** Of each logged call: reading on, which costs a client nothing, stores no more. */
+/** The most follow-throughs per call: reading on costs a client nothing and must not fill the store. */
 const followThroughsMax = 20;
-/** Popular user agents ask often: this many of its newest calls are looked at to find the one that named the profile. */
+/** Common user agents call often: how many of the newest calls are searched for one that named the profile. */
 const callsLookedAt = 20;
 /** An embedded store works synchronously: a larger query would keep requests waiting. */
 const perQuery = 100;
 
 /**
- * Stores those that follow a recommendation, each once and at most 20 of a call: the same again, from whatever source, changes
- * nothing. Each follows
- * the newest call of the same user agent within the window that recommended this profile, else the newest. Answers how many
- * are new, and which follow none. Index: recommendation_log_by_client.
+ * Stores follow-ups of recommendations, each once, at most 20 per call; repeating one, from any source, changes nothing.
+ * Each belongs to the newest call of the same user agent within the window that recommended this profile, else to the newest
+ * call. Returns how many are new, and which belong to none. Index: recommendation_log_by_client.
  */
 export async function saveFollowThroughs(
   store: Pick<Store, "raw" | "write">,
@@ -70,7 +69,7 @@ export async function saveFollowThroughs(
         slug: followUp.slug,
         action: followUp.action,
         form: followUp.form,
-        // From 1; null when another profile than those recommended was opened, which counts as well.
+        // From 1; null if the profile was not among those recommended, which counts as well.
         rank: row["rank"] === null ? null : Number(row["rank"]),
         intent_id: followUp.intent_id ?? "",
         followed_at: Math.max(followUp.atMs, Number(row["called_at"])),
@@ -87,7 +86,7 @@ export async function saveFollowThroughs(
 
 type FollowThrough = typeof recommendationFollowThroughs.$inferInsert;
 
-/** Those for which their call has room. Index: one_follow_through. */
+/** The follow-throughs whose call has room for them. Index: one_follow_through. */
 async function withRoom(tx: WriteTransaction, followThroughs: readonly FollowThrough[]) {
   const { recommendation_id: id } = recommendationFollowThroughs;
   const calls = JSON.stringify(followThroughs.map(({ recommendation_id }) => recommendation_id));
@@ -128,19 +127,19 @@ const matchSql = `
   JOIN recommendation_log AS call
     ON call.id = coalesce((${callOf("step.today")}), (${callOf("step.before")}))`;
 
-/** How many calls of recommend led how far. Each step counts calls, not clicks. */
+/** How far calls of recommend led. Each step counts calls, not clicks. */
 export type FunnelRow = Awaited<ReturnType<typeof recommendationFunnel>>[number];
 
-/** Calls that name no cause of the directory, or none at all. */
+/** Values for calls that name an unknown cause, or none. */
 export const otherCause = "(another)";
 export const noCause = "(none)";
 
 /**
- * What followed the calls since an instant (milliseconds since 1970), by phase, intent and cause. Every call counts; what
- * followed is known of those that are stored each, at most 20 steps. Reads the whole log.
+ * What followed the calls since an instant (milliseconds since 1970), by phase, intent and cause. Every call counts;
+ * follow-throughs are known only for calls stored one by one, at most 20 each. Reads the whole log.
  */
 export async function recommendationFunnel(store: Queryable, sinceMs: number) {
-  // SQL, because the funnel is one statement of two named subqueries over JSON; only the operator asks for it.
+  // SQL, because it is one statement with two subqueries over JSON; only the operator asks for it.
   const { rows } = await store.raw.execute({
     sql: `WITH followed AS (
             SELECT f.recommendation_id AS id, max(f.action = 'profile') AS profile, max(f.action = 'donate') AS donate,
@@ -171,19 +170,19 @@ export async function recommendationFunnel(store: Queryable, sinceMs: number) {
     intent: String(row["intent"]),
     cause: String(row["cause_id"]),
     calls: Number(row["calls"]),
-    /** Calls that were answered with at least one recommendation. */
+    /** Calls with at least one recommendation in the answer. */
     answered: Number(row["answered"]),
     /** Calls after which the same user agent opened a profile within 60 s. */
     profile: Number(row["profile"]),
     /** Calls after which it asked for payment requirements within 60 s. */
     donate: Number(row["donate"]),
-    /** Calls of which such a payment arrived, whenever that was. */
+    /** Calls whose payment arrived, at any time. */
     donation: Number(row["donation"]),
     given_micro_usdc: BigInt(Math.round(Number(row["given"]))),
   }));
 }
 
-/** Profiles opened after calls since an instant, by the place at which they were recommended; null: they were not. */
+/** Profiles opened after calls since an instant, by rank in the recommendation; null: not recommended. */
 export async function openedByRank(store: Queryable, sinceMs: number) {
   const follow = recommendationFollowThroughs;
   return store.db
@@ -195,7 +194,7 @@ export async function openedByRank(store: Queryable, sinceMs: number) {
     .orderBy(sql`${follow.rank} IS NULL`, asc(follow.rank));
 }
 
-/** When the oldest call was that is still stored, in milliseconds since 1970; null for none. */
+/** The time of the oldest stored call, in milliseconds since 1970; null if there is none. */
 export async function oldestCall(store: Queryable): Promise<number | null> {
   const [oldest] = await store.db
     .select({ called_at: recommendationLog.called_at })
@@ -205,7 +204,7 @@ export async function oldestCall(store: Queryable): Promise<number | null> {
   return oldest?.called_at ?? null;
 }
 
-/** Calls and what followed them: all, then by phase, intent and cause, those with most calls first. */
+/** Calls and what followed: for all, then by phase, intent and cause, those with most calls first. */
 export const funnelOf = (rows: readonly FunnelRow[]): FunnelGroup[] => [
   sumOf("all", "", rows),
   ...(["phase", "intent", "cause"] as const).flatMap((by) =>

@@ -21,18 +21,18 @@ import {
   saveFollowThroughs,
 } from "./follow-through-store.ts";
 
-/** One call of recommend. Source: spec, "Events". */
+/** One call of recommend. */
 export type LoggedRecommendation = {
   query: Pick<RecommendQuery, "cause" | "country" | "q" | "intent">;
   result_count: number;
   top_slug: string | null;
-  /** What was recommended, in its order. */
+  /** The recommended slugs, in order. */
   slugs: readonly string[];
   ranking_signals: readonly string[];
   phase: 1 | 2 | 3;
-  /** How many calls it stands for; 1 unless given. */
+  /** How many calls it stands for; default 1. */
   weight?: number;
-  /** Daily keyed hash of the user agent; never the agent itself, never an address. */
+  /** Daily keyed hash of the user agent; never the agent itself or an address. */
   client: string;
   called_at: Date;
 };
@@ -43,15 +43,15 @@ export type RecommendationLog = ReturnType<typeof logRecommendations>;
 
 const waitingCallsMax = 20_000;
 const flushAfterMs = 1_000;
-/** Of each of the words, in the log. */
+/** The greatest length of each text in the log. */
 const loggedLengthMax = 100;
 /** An embedded store works synchronously: a larger write would keep requests waiting. */
 const callsPerWrite = 500;
 const sweptMin = 200;
 
 /**
- * Logs recommendations and what follows them in batches, so that no answer waits for a write. Of a busy minute the log has
- * counts, see decision 29. The caller flushes at shutdown. Rows older than `keptDays` are deleted.
+ * Logs recommendations and follow-ups in batches, so that no answer waits for a write. In busy minutes the log has counts
+ * (docs/decisions/29-recommendations.md). The caller flushes at shutdown. Rows older than `keptDays` are deleted.
  */
 export function logRecommendations(
   store: Store,
@@ -72,7 +72,7 @@ export function logRecommendations(
         await sweep(tx, newestMs - keptDays * dayMs, Math.max(sweptMin, 2 * batch.length));
       });
     } catch (error) {
-      // With the store out of reach for long, the oldest are let go.
+      // If the store is unreachable for long, drop the oldest.
       calls = [...batch, ...calls].slice(-waitingCallsMax);
       throw error;
     }
@@ -82,7 +82,7 @@ export function logRecommendations(
       await writeSome(calls.splice(0, callsPerWrite));
       await eventLoopTurn();
     }
-    // A follow-up is looked for when the call before it is sure to be stored.
+    // Match follow-ups only after the calls before them are stored.
     if (await followUps.write()) scheduleFlush();
   };
   const inTurn = oneByOne();
@@ -108,8 +108,8 @@ export function logRecommendations(
   };
   return {
     /**
-     * Notes a call; written within a second, or with the counts of its minute. `network`: keyed hash of the client's, null
-     * for an unknown one, which is not stored.
+     * Logs a call; it is written within a second, or with the counts of its minute. `network`: keyed hash of the client's
+     * network, null if unknown; it is not stored.
      */
     add: (call: LoggedRecommendation, network: string | null = null): void => {
       const atMs = call.called_at.getTime();
@@ -118,26 +118,26 @@ export function logRecommendations(
       if (calls.length < waitingCallsMax) calls.push(call);
       scheduleFlush();
     },
-    /** Whether a recommendation of this process may be followed at this instant at all: a cheap first look. */
+    /** Whether any recommendation of this process may be followed at this instant: a cheap first test. */
     isFollowed: (atMs: number): boolean => followUps.isAnyFollowed(atMs),
     /**
-     * Notes what a client went on to do; stored when a call of the same client was at most 60 s before. `elsewhere`: that
-     * call may have been answered by another process, so the store is asked even when this one remembers none.
+     * Logs a client's next action, stored if the same client called at most 60 s before. `elsewhere`: another process may
+     * have answered that call, so the store is searched even if this process remembers none.
      */
     follow: (followUp: FollowUp, { elsewhere = false }: { elsewhere?: boolean } = {}): void => {
       if (followUps.take(followUp, elsewhere)) scheduleFlush();
     },
-    /** Writes what is noted. A failure keeps it for the next time, and throws. */
+    /** Writes what is pending. On failure it is kept for the next time, and the error is thrown. */
     flush,
   };
 }
 
-/** Calls of a minute that are stored each. */
+/** The most calls per minute that are stored one by one. */
 const storedMax = { ofNetwork: 20, ofAll: 200 } as const;
-/** Different counts of a minute; further ones leave out country and top result, of which there is no end. */
+/** The most different counts per minute; further ones omit country and top result, which are unlimited. */
 const countsMax = 50;
 
-/** Tells which calls of a minute are stored each, and counts the others. */
+/** Decides which calls of a minute are stored one by one, and counts the others. */
 function countCalls() {
   let minute = Number.NaN;
   let storedCount = 0;
@@ -173,13 +173,13 @@ function countCalls() {
     return countEntry;
   };
   return {
-    /** Whether a call is counted here, because its minute has no room for it. */
+    /** Counts a call if its minute has no room for it; returns whether it did. */
     add: (call: LoggedRecommendation, network: string | null): boolean => {
       if (hasRoom(network, call.called_at.getTime())) return false;
       countOf(call).weight += 1;
       return true;
     },
-    /** Takes the counts out, each as a call that stands for as many. */
+    /** Removes and returns the counts, each as a call with a weight. */
     take: (): LoggedRecommendation[] => {
       const batch = [...counts.values()];
       counts.clear();
@@ -188,7 +188,7 @@ function countCalls() {
   };
 }
 
-/** What is counted of a call: known causes and countries, and the first result. No client has an empty hash. */
+/** The counted part of a call: known causes and countries, and the first result. No client has an empty hash. */
 function withoutWords(call: LoggedRecommendation): LoggedRecommendation {
   const { query, top_slug } = call;
   const causeName = query.cause?.trim().toLowerCase();
@@ -209,7 +209,7 @@ function withoutWords(call: LoggedRecommendation): LoggedRecommendation {
   };
 }
 
-/** Deletes the oldest rows, at most this many, when they are too old. They lie in the order of time: no index is needed. */
+/** Deletes the oldest rows, at most `sweptMax`, if they are too old. Rows are in order of time, so no index is needed. */
 async function sweep(tx: WriteTransaction, beforeMs: number, sweptMax: number): Promise<void> {
   const log = recommendationLog;
   if (((await oldestCall(tx)) ?? beforeMs) >= beforeMs) return;
@@ -237,18 +237,18 @@ const rowOf = ({ query, called_at, weight = 1, ...call }: LoggedRecommendation) 
 const loggedText = (text: string | null): string | null =>
   text === null ? null : withoutContacts(text).slice(0, loggedLengthMax).toWellFormed();
 
-/** Of a second. Beyond it, telemetry is a sample: looking for more would slow down what is served. */
+/** The most follow-ups per second; beyond that, telemetry is a sample, because looking up more would slow down answers. */
 const waitingFollowUpsMax = 2_000;
-/** Follow-ups of calls that this process does not remember: each costs a look at the store. */
+/** The most follow-ups of calls that this process does not remember: each requires a query. */
 const unsureMax = 500;
-/** Another process writes its calls within a second or two. */
+/** Other processes write their calls within a second or two. */
 const looksMax = 3;
 
 const clientsMax = 20_000;
 
-/** What clients did after recommendations, waiting in memory to be stored with the log. */
+/** Follow-ups of recommendations that wait in memory to be stored with the log. */
 function gatherFollowUps(store: Store) {
-  /** When a client was last given a recommendation: nearly all page views follow none. */
+  /** When each client last got a recommendation: nearly all page views follow none. */
   const calledAt = countedCache<number>(clientsMax);
   let newestMs = -Infinity;
   const within = (calledAtMs: number, atMs: number) => atMs - calledAtMs <= followThroughWindowMs;
@@ -256,14 +256,14 @@ function gatherFollowUps(store: Store) {
   let notedKeys = new Set<string>();
   let unsure = 0;
   return {
-    /** Remembers that a client was given a recommendation. */
+    /** Remembers that a client got a recommendation. */
     called: (client: string, atMs: number) => {
       calledAt.set(client, atMs);
       newestMs = atMs;
     },
-    /** Whether anybody's recommendation may be followed at this instant. */
+    /** Whether anyone's recommendation may be followed at this instant. */
     isAnyFollowed: (atMs: number) => within(newestMs, atMs),
-    /** Takes a follow-up, and says so; it leaves alone what follows no recommendation that could be meant. */
+    /** Accepts a follow-up if a recommendation may precede it; returns whether it did. */
     take: (followUp: FollowUp, elsewhere: boolean) => {
       const { clients, atMs } = followUp;
       const key = `${clients[0]} ${followUp.action} ${followUp.slug} ${followUp.intent_id ?? ""}`;
@@ -276,7 +276,7 @@ function gatherFollowUps(store: Store) {
       waitingFollowUps.push({ followUp, looks: isKnown ? 1 : looksMax });
       return true;
     },
-    /** Stores what follows a logged recommendation. Answers whether something waits for another look. */
+    /** Stores the follow-ups of logged recommendations. Returns whether some must be looked up again. */
     write: async () => {
       const batch = waitingFollowUps;
       waitingFollowUps = [];

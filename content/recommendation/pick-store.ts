@@ -29,7 +29,7 @@ import { nonprofits } from "#content/store/tables/nonprofits.ts";
 import { curatedPicks as picksTable } from "#content/store/tables/recommendations.ts";
 import { describeFaults, wordingFaults } from "#content/nonprofit/text.ts";
 
-/** A row of the recommended profiles, as an operator sees it. `updated_at` is in milliseconds since 1970. */
+/** A stored recommendation as operators see it. `updated_at` is in milliseconds since 1970. */
 export type StoredPick = NewPick & { slug: string; name: string };
 
 type NewPick = typeof picksTable.$inferSelect;
@@ -47,7 +47,7 @@ const storedPicks = (store: Queryable, which: SQL | undefined) =>
     .innerJoin(nonprofits, eq(nonprofits.id, picksTable.nonprofit_id))
     .where(which);
 
-/** The recommended profiles of the store by slug, at most `limit` after one. */
+/** The stored recommendations by slug, at most `limit` after the slug `after`. */
 export const pickList = (
   store: Queryable,
   { after, limit }: { after: string | null; limit: number },
@@ -57,7 +57,7 @@ export const pickList = (
     .limit(limit)
     .execute();
 
-/** The recommendation of one nonprofit in the store, null for none. */
+/** The stored recommendation of a nonprofit; null if there is none. */
 export async function pickOf(store: Queryable, nonprofit_id: number): Promise<StoredPick | null> {
   const [pick] = await storedPicks(store, eq(picksTable.nonprofit_id, nonprofit_id));
   return pick ?? null;
@@ -69,10 +69,10 @@ export const addPick = (pick: NewPick): Statement[] => [
   ...tellPages(pick.updated_at),
 ];
 
-/** Marks the pages that show what is recommended as changed. */
+/** Marks the pages that show recommendations as changed. */
 const tellPages = (at: number): Statement[] => changeDirectory("picks", new Date(at));
 
-/** Recommends a nonprofit, or replaces what is said of it; what is not given stays as it is. */
+/** Adds or changes a nonprofit's recommendation; absent values stay. */
 export const setPick = ({
   nonprofit_id,
   ...fields
@@ -86,15 +86,15 @@ export const setPick = ({
   ...tellPages(fields.updated_at),
 ];
 
-/** Takes the recommendation of a nonprofit away, at a time in milliseconds since 1970. */
+/** Removes a nonprofit's recommendation, at a time in milliseconds since 1970. */
 export const deletePick = (nonprofit_id: number, at: number): Statement[] => [
   statement(builder.delete(picksTable).where(eq(picksTable.nonprofit_id, nonprofit_id))),
   ...tellPages(at),
 ];
 
 /**
- * A profile that is recommended. `causes` is null when it is so for all causes of the profile; `origin` says who made the
- * recommendation: the operator, an agent whose draft the operator approved, or agents that agree.
+ * A recommended profile. `causes` is null when it is recommended for all its causes; `origin`: made by the operator, from an
+ * agent's draft that the operator approved, or by agreeing agents.
  */
 export type CuratedPick = Pick<
   NewPick,
@@ -102,9 +102,9 @@ export type CuratedPick = Pick<
 >;
 
 /**
- * All recommended profiles, by nonprofit id: the rows of the store and those picks of the operator's file whose slug
- * exists; the file wins over a row. What agents' agreement promoted counts in phase 3 only. Withdrawn nonprofits are left
- * out. Throws, naming the pick, when the file is malformed or a sentence in it claims too much.
+ * All recommended profiles, by nonprofit id: the stored ones, and those in the operator's file whose slug exists; the file
+ * takes precedence. Those promoted by agreement count only in phase 3. Withdrawn nonprofits are left out. Throws, naming the
+ * pick, if the file is malformed or a sentence claims too much.
  */
 export async function curatedPicks(
   store: Queryable,
@@ -132,11 +132,11 @@ export async function curatedPicks(
 
 let inFile: ReadonlySet<string> | null = null;
 
-/** The nonprofits that the operator's file holds. */
+/** The slugs in the operator's file. */
 export const fileSlugs = (): ReadonlySet<string> =>
   (inFile ??= new Set(checkedStarterSet(operatorsFile).picks.map(({ slug }) => slug)));
 
-/** Whether the operator's file holds the nonprofit: what it says cannot be changed in the store. */
+/** Whether the operator's file contains the nonprofit; its pick cannot then be changed in the store. */
 export const isInFile = (slug: string): boolean => fileSlugs().has(slug);
 
 /** Stores the operator's picks, replacing those of the same nonprofits. Throws when a sentence claims too much. */
@@ -172,12 +172,12 @@ function refuseClaims(
   if (faults.length > 0) throw new Error(`starter set, ${of}: ${describeFaults(faults)}`);
 }
 
-/** Less than this, 0.01 USDC, counts in totals and not in the ranking, where it would cost nothing to be many. */
+/** Less than this, 0.01 USDC, counts in totals but not in the ranking, where many tiny gifts would cost nothing. */
 const dustBelow = 10_000;
 
 /**
- * Wallets that gave to each of these nonprofits, where any did. One that gives often counts once, and what several wallets
- * gave in one transfer not at all. Index: donations_by_nonprofit.
+ * The number of wallets that gave to each of these nonprofits, if any. Each wallet counts once; a transfer from several
+ * wallets does not count. Index: donations_by_nonprofit.
  */
 export async function donorCounts(
   store: Queryable,
@@ -192,19 +192,19 @@ export async function donorCounts(
   return new Map(rows.map((row) => [row.nonprofit_id, row.count]));
 }
 
-/** Full-text matching among the recommended profiles alone: in memory, and synchronous. */
+/** Full-text search in the recommended profiles only: in memory and synchronous. */
 export type CuratedIndex = ReturnType<typeof openCuratedIndex>;
 
 type IntentMatches = ReadonlyMap<number, number>;
 const cachedBytesMax = 16_000_000;
-/** Of an id with its strength, in memory. */
+/** Estimated memory of an id with its strength. */
 const matchBytes = 40;
 
 /**
- * An index made as that of the whole directory is, with the same weights and the texts of the picks, but of whole words and
- * their stems: a need is said in full, so "water" at its end is not the beginning of "Waterford". FTS5 is asked for one
- * word at a time, and what it finds is cached until a profile changes: people use the same words in ever new sentences. bm25
- * of several words is the sum of theirs, so nothing is lost. Source: sqlite.org/fts5.html, "The bm25() function".
+ * An index like that of the whole directory, with equal weights and the picks' texts, but for whole words and their stems:
+ * needs are fully typed, so "water" at the end is not the beginning of "Waterford". FTS5 is queried word by word and results
+ * are cached until a profile changes, because people use the same words in new sentences. bm25 of several words is the sum
+ * over them, so nothing is lost. Source: sqlite.org/fts5.html, "The bm25() function".
  */
 export function openCuratedIndex() {
   const memory = new Database(":memory:");
@@ -235,7 +235,7 @@ export function openCuratedIndex() {
     completions: async () => [],
   };
   return {
-    /** Puts profiles in, replacing those of the same ids, and takes others out. */
+    /** Adds profiles, replacing those with the same ids, and removes others. */
     update: (
       entries: readonly { record: NonprofitRecord; pick: CuratedPick }[],
       removedIds: readonly number[],
@@ -251,14 +251,14 @@ export function openCuratedIndex() {
         }
       })();
     },
-    /** A need as the search understands it: its place, and each word with all that it matches. */
+    /** Reads a need as the search does: its place, and each word with everything that it matches. */
     read: (need: string): Promise<Reading> =>
       readingOf(
         words,
         searchWords(need).map((word) => ({ ...word, prefix: false })),
         need,
       ),
-    /** Ids of the profiles that have all of these, or any of them. */
+    /** Ids of the profiles that match all of these, or any. */
     matching: (matches: readonly FtsMatch[], which: "all" | "any"): ReadonlySet<number> => {
       const [first, ...others] = matchesOf(matches);
       return others.reduce(
@@ -266,7 +266,7 @@ export function openCuratedIndex() {
         new Set(first?.keys()),
       );
     },
-    /** bm25 of the profiles that have any of these; more is better, always above 0. */
+    /** bm25 of the profiles that match any of these; more is better, always above 0. */
     strengths: (matches: readonly FtsMatch[]): ReadonlyMap<number, number> => {
       const sums = new Map<number, number>();
       for (const found of matchesOf(matches)) {

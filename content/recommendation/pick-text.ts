@@ -11,12 +11,12 @@ import {
 /** The words of a recommendation. */
 export type PickText = { recommended_for: string[]; why_recommended: string };
 
-/** What cannot be used in them, by its place. `claims`: it says too much, by the wording linter. */
+/** An error in the words, with its path. `claims`: they claim too much, according to the wording rules. */
 export type PickFault = { path: string; message: string; claims: boolean };
 
 /**
- * Checks and cleans the words of a recommendation, no matter who wrote them: spaces collapsed, phrases that say the same left
- * out, lengths, safe characters, restrained wording. What agents wrote holds no links, addresses or wallets either.
+ * Checks and cleans the words of a recommendation, whoever wrote them: collapsed spaces, no equivalent phrases, lengths,
+ * safe characters, restrained wording. An agent's words may hold no links, addresses or wallets either.
  */
 export function checkPickText(
   raw: { recommended_for: readonly string[]; why_recommended: string },
@@ -70,14 +70,14 @@ function faultsOf(
   return claims.length === 0 ? [] : [{ path, message: `${describeFaults(claims)}.`, claims: true }];
 }
 
-/** Words around a topic that say nothing of it: "Recommended for donors interested in wells" is about wells. */
+/** Words around a topic without meaning: "Recommended for donors interested in wells" is about wells. */
 const frame =
   /^(?:recommended )?(?:for )?(?:donors|givers|supporters|people)(?: who are)? interested in |^recommended for /;
 
 /**
- * The form in which a donor-intent phrase is compared: letter case, accents on Latin letters, punctuation, hyphens and
- * the words around the topic ("recommended for donors interested in") do not matter. "" for a phrase without letters and
- * digits. Source: docs/decisions/29.
+ * The comparison form of a donor-intent phrase: letter case, accents on Latin letters, punctuation, hyphens and the words
+ * around the topic ("recommended for donors interested in") do not matter. "" for a phrase without letters and digits
+ * (docs/decisions/29-recommendations.md).
  */
 export function normaliseIntent(phrase: string): string {
   const plain = phrase
@@ -90,7 +90,7 @@ export function normaliseIntent(phrase: string): string {
   return plain.replace(frame, "") || plain;
 }
 
-/** The form in which arrays of donor intents are compared: order and repetition do not matter. A JSON array. */
+/** The comparison form of an array of donor intents: order and repetition do not matter. A JSON array. */
 export const normaliseIntents = (phrases: readonly string[]): string =>
   JSON.stringify(
     [...new Set(phrases.map(normaliseIntent))].filter((phrase) => phrase !== "").sort(),

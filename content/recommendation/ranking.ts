@@ -1,28 +1,28 @@
 import type { ExplainedSignal, Intent } from "#content/contract/recommendation.ts";
 import { thinFrom } from "#content/nonprofit/listing.ts";
 
-/** What the signals look at in a candidate. */
+/** The data of a candidate that the signals use. */
 export type Signs = {
   editorial_curated: boolean;
-  /** Candidates that agents' agreement promoted, divided by all candidates of the directory: 0 to 1. */
+  /** The share of the directory's candidates that agents' agreement promoted, 0 to 1. */
   consensus_share: number;
   verified: boolean;
   has_wallet: boolean;
-  /** bm25 of this candidate divided by the best among the candidates, 0 to 1; 0 when no words were given. */
+  /** bm25 of this candidate divided by the best candidate's, 0 to 1; 0 when there are no words. */
   match_share: number;
-  /** Days since the latest applied enrichment, null when there was none. */
+  /** Days since the latest applied enrichment; null if there was none. */
   enriched_days_ago: number | null;
-  /** Wallets that gave more than dust. */
+  /** Number of wallets that gave more than dust. */
   donors: number;
   thin_fields: number;
 };
 
-/** The instant from which editorial curation gives no points any more. */
+/** From this instant on, editorial curation gives no points. */
 export const editorialSunset = new Date("2027-01-01T00:00:00Z");
 
 /**
- * What editorial curation is worth, by the share of candidates that agents' agreement promoted: the last row whose share
- * is reached counts. Source: spec, "Versioning" 3; docs/decisions/29.
+ * Points for editorial curation by the share of candidates that agents' agreement promoted: the last row whose share is
+ * reached counts (docs/decisions/29-recommendations.md).
  */
 export const editorialSteps = [
   { consensus_share_from: 0, points: 50 },
@@ -33,7 +33,7 @@ export const editorialSteps = [
   { consensus_share_from: 0.9, points: 0 },
 ] as const;
 
-/** The points for editorial curation at this share of consensus and this instant: 50 at most, never below 0. */
+/** The points for editorial curation at this share of consensus and this instant: 0 to 50. */
 export function editorialPoints(consensus_share: number, now: Date): number {
   if (now >= editorialSunset) return 0;
   const lastStep = editorialSteps.findLast((step) => consensus_share >= step.consensus_share_from);
@@ -51,8 +51,8 @@ const provenanceHalfLifeDays = 90;
 const donationPointsMax = 10;
 
 /**
- * Source: spec, "Ranking weights", current phase; decisions, "Recommendation". Points are added; this order is the
- * order reported. The methodology page and the API description show this very table.
+ * The signals; their points are added up and reported in this order. The methodology page and the API description show this
+ * table.
  */
 export const signals = [
   {
@@ -108,7 +108,7 @@ export const signals = [
 
 export type SignalName = (typeof signals)[number]["name"];
 
-/** By how much an intent multiplies the points of a signal; 1 where it says nothing. */
+/** The factor by which an intent multiplies the points of a signal; 1 by default. */
 export const intentMultipliers: Record<Intent, Partial<Record<SignalName, number>>> = {
   discover: {},
   donate: { donation_wallet_present: 2, donation_history: 2 },
@@ -116,7 +116,7 @@ export const intentMultipliers: Record<Intent, Partial<Record<SignalName, number
   verify: { verified_status: 2, source_provenance_recent: 2 },
 };
 
-/** What the match with the words adds, the intent's multiplier in it: hundredths of points, rounded as in explainScore. */
+/** The points of the match with the words, in hundredths, including the intent's factor; rounded as in explainScore. */
 export const matchHundredths = (match_share: number, intent: Intent): number =>
   Math.round(
     100 *
@@ -125,10 +125,7 @@ export const matchHundredths = (match_share: number, intent: Intent): number =>
       (intentMultipliers[intent].mission_match_strength ?? 1),
   );
 
-/**
- * The points of each signal that contributes, in the table's order, rounded to hundredths; the score is exactly their
- * sum.
- */
+/** The points of each contributing signal in table order, rounded to hundredths; their sum is exactly the score. */
 export function explainScore(
   candidate: Signs,
   intent: Intent,

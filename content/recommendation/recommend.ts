@@ -31,8 +31,8 @@ import { besidePlace, type Reading } from "#content/find/reading.ts";
 type RankingContext = { curation: Curation; phase: GovernancePhase; now: Date } & GivingPlace;
 
 /**
- * Ranks the recommended profiles that match cause, country and q, by the published table of signals. When none match, the
- * answer points to the search. `baseUrl` has no trailing slash. Source: spec, GET /api/recommend.
+ * Ranks the recommended profiles that match cause, country and q, by the published table of signals. If none match, the
+ * answer points to the search. `baseUrl` has no trailing slash.
  */
 export async function recommend(
   { curation, phase, now, ...place }: RankingContext,
@@ -68,7 +68,7 @@ function recommendationOf(
   const ways = waysToGive(record, place);
   const methods = donationMethods(ways);
   const apiUrl = `${baseUrl}/api/nonprofits/${record.slug}`;
-  // Payment requirements for a program where there is a wallet, else the page for people that names other ways.
+  // Payment requirements for programs if there is a wallet, else the page for people with other ways to give.
   const donateUrl = `${baseUrl}${record.usdc_wallet === null ? "" : "/api"}/donate/${record.slug}`;
   return {
     rank: rankFrom1,
@@ -129,14 +129,14 @@ const elsewhereMessage = ({ place, countries }: NonNullable<Matches["elsewhere"]
 
 export type RankedCandidate = { candidate: Candidate } & ReturnType<typeof explainScore>;
 
-/** What matches a question, the words by which it does, and, where nothing in its place does, what is elsewhere. */
+/** The candidates for a query, the words by which they match, and, if there are none in its place, other countries. */
 export type Matches = {
   candidates: readonly Candidate[];
   words: readonly FtsMatch[];
   elsewhere: { place: string; countries: string[] } | null;
 };
 
-/** The recommended profiles that match all that was asked; of q all words, or any when all give fewer than the limit. */
+/** The recommended profiles that match everything in the query; for q all words, or any if all give fewer than the limit. */
 export async function candidatesFor(curation: Curation, query: RecommendQuery): Promise<Matches> {
   const { q, limit } = query;
   const { index } = curation;
@@ -157,10 +157,10 @@ export async function candidatesFor(curation: Curation, query: RecommendQuery): 
 
 const placeOf = ({ city, region, country }: Filters): string | null => city ?? region ?? country;
 
-/** So many countries are named at most. */
+/** The most countries that are named. */
 const countriesMax = 5;
 
-/** The countries in which the same is recommended; null for none. */
+/** The countries in which the same is recommended; null if there are none. */
 function elsewhereOf(
   curation: Curation,
   { place, ...query }: RecommendQuery & { place: string | null },
@@ -180,7 +180,7 @@ function elsewhereOf(
   return countries.size === 0 ? null : { place, countries: [...countries].slice(0, countriesMax) };
 }
 
-/** A pick may be made for some of its causes only. */
+/** A pick may apply to only some of the profile's causes. */
 const passingCandidates = ({ candidates }: Curation, filters: Filters): Candidate[] =>
   candidates.filter(({ pick, record }) =>
     passes({ ...filteredOf(record), causes: pick.causes ?? record.causes }, filters),
@@ -203,7 +203,7 @@ function withWords(
 
 const unspecific = new Set(unspecificWords);
 
-/** The words that say what for; "charity" or "donate" is said of every profile. */
+/** The words that name a purpose; "charity" or "donate" fits every profile. */
 const specificWords = (reading: Reading): FtsMatch[] => [
   ...new Set(
     besidePlace(reading)
@@ -212,7 +212,7 @@ const specificWords = (reading: Reading): FtsMatch[] => [
   ),
 ];
 
-/** The foremost of these candidates, at most as many as were asked for, with their points. */
+/** The best of these candidates, at most the requested number, with their points. */
 export function rank(
   curation: Curation,
   { candidates, words }: Pick<Matches, "candidates" | "words">,
@@ -224,7 +224,7 @@ export function rank(
   const best = candidates.reduce((most, candidate) => Math.max(most, strengthOf(candidate)), 0);
   const shareOf = (candidate: Candidate) => (best === 0 ? 0 : strengthOf(candidate) / best);
   const base = baseScores(curation, now);
-  // Points are worked out for all, and spelled out for the foremost only.
+  // Compute points for all, but explain only the best.
   const foremost: ScoredCandidate[] = [];
   for (const candidate of candidates) {
     const matchPoints = best === 0 ? 0 : matchHundredths(shareOf(candidate), intent);
@@ -242,7 +242,7 @@ export function rank(
 
 type ScoredCandidate = { candidate: Candidate; hundredths: number };
 
-/** Puts one into its place among the foremost, of which `limit` are kept: far fewer than there are candidates. */
+/** Inserts a candidate in order; only `limit` are kept, far fewer than there are candidates. */
 function insert(foremost: ScoredCandidate[], candidate: ScoredCandidate, limit: number): void {
   const last = foremost.at(-1);
   if (foremost.length === limit && last !== undefined && !isBefore(candidate, last)) return;
@@ -255,7 +255,7 @@ const isBefore = (a: ScoredCandidate, b: ScoredCandidate): boolean =>
   a.hundredths > b.hundredths ||
   (a.hundredths === b.hundredths && byImpact(a.candidate, b.candidate) < 0);
 
-/** bm25 of the words of q and of the cause's name. */
+/** bm25 for the words of q and of the cause's name. */
 function strengthsOf(
   { index }: Curation,
   cause: string | null,
@@ -276,7 +276,7 @@ const byImpact = ({ record: a }: Candidate, { record: b }: Candidate): number =>
 type BaseScores = ReadonlyMap<Candidate, Readonly<Record<Intent, number>>>;
 const scoresOf = new WeakMap<Curation, { atMs: number; scores: BaseScores }>();
 
-/** What every candidate has without any words, in hundredths of points: worked out once for each instant asked about. */
+/** The score of every candidate without words, in hundredths of points; computed once per instant. */
 function baseScores(curation: Curation, now: Date): BaseScores {
   const before = scoresOf.get(curation);
   if (before?.atMs === now.getTime()) return before.scores;

@@ -12,11 +12,11 @@ const common = (baseUrl: string) => ({
   logo: `${baseUrl}/favicon.svg`,
   defaultTypes: [type],
   batchSize: batchMax,
-  // Beyond the specification: when a candidate has match true. Source: docs/decisions/22.
+  // An extension of the specification: when a candidate has match true (docs/decisions/22-reconciliation.md).
   match: { score_from: matchFrom, ahead_of_next: matchAhead },
 });
 
-/** What GET /reconcile answers: version 0.2. */
+/** The answer of GET /reconcile: version 0.2. */
 export function manifest(baseUrl: string) {
   const suggest = (kind: string) => ({
     service_url: baseUrl,
@@ -41,7 +41,7 @@ export function manifest(baseUrl: string) {
   };
 }
 
-/** What GET /reconcile/v1 answers: 1.0-draft, in which suggest is said in another form. */
+/** The answer of GET /reconcile/v1: 1.0-draft, which has another form of suggest. */
 export const draftManifest = (baseUrl: string) => ({
   versions: ["1.0-draft"],
   ...common(baseUrl),
@@ -52,14 +52,12 @@ export const draftManifest = (baseUrl: string) => ({
   standardizedScore: true,
 });
 
-/** There is one type: all that the directory holds. */
+/** The only type: everything in the directory. */
 export const type = { id: "nonprofit", name: "Nonprofit" } as const;
 
 type Value = string | number | null | readonly string[];
 
-/**
- * The values of a property as data extension writes them: mostly of the field of that name; none for what is unknown.
- */
+/** The values of a property in the form of data extension, mostly from the field with that name; none if unknown. */
 export function cellsOf(profile: NonprofitDetail, id: string): Cell[] {
   const extra = { org_id: profile.identifiers, causes: profile.causes.map((cause) => cause.id) };
   const isProperty = properties.some((property) => property.id === id);

@@ -11,12 +11,12 @@ import { readOrgId } from "#content/register/org-id.ts";
 export const places = ["country", "region", "city"] as const;
 export type Place = (typeof places)[number];
 
-/** A row of somebody's table, which is one of the nonprofits or none. Places are texts as they stand there. */
+/** A row of someone's table, which may be one of the nonprofits. Places are texts as in the table. */
 export type MatchQuery = { name: string; places: Partial<Record<Place, readonly string[]>> };
 
 type Candidate = Pick<NonprofitRecord, "name" | "city" | "region" | "country_code">;
 
-/** What a score is made of, each from 0 to 1. A place is there only when both sides say one. */
+/** The features of a score, each from 0 to 1. A place counts only when both sides name one. */
 export const featureNames = {
   name_similarity: "How similar the names are",
   same_name: "The names are one, but for spelling and legal form",
@@ -28,19 +28,19 @@ export const featureNames = {
 } as const;
 export type Features = Partial<Record<keyof typeof featureNames, number>>;
 
-/** How well a nonprofit fits, 0 to 100. */
+/** How well a nonprofit matches, 0 to 100. */
 export type Match<Item> = { candidate: Item; score: number; features: Features; match: boolean };
 
-/** From this score on, and so far ahead of the next, the first is taken for the one. Source: docs/decisions/22. */
+/** The first is a match from this score on, if this far ahead of the next (docs/decisions/22-reconciliation.md). */
 export const matchFrom = 80;
 export const matchAhead = 4;
 
-/** What a name counts, and what it keeps when a place is another one, or words or legal forms are. */
+/** The points for names, and the factors for different places, words or legal forms. */
 const shares = { similar: 92, same: 8 };
 const factor: Record<Place, number> = { country: 0.7, region: 0.9, city: 0.75 };
 const keptOfDistinct = 0.8;
 
-/** The candidates by score, among equals as they came; at most one of them is a match. */
+/** The candidates by score, equals in their given order; at most one is a match. */
 export function ranked<Item extends Candidate>(
   wanted: MatchQuery,
   candidates: readonly Item[],
@@ -72,7 +72,7 @@ export function ranked<Item extends Candidate>(
   return matches;
 }
 
-/** The one of which the register number or id was given. */
+/** The match for a given register number or id. */
 export const certain = <Item>(candidate: Item): Match<Item> => ({
   candidate,
   score: 100,
@@ -80,7 +80,7 @@ export const certain = <Item>(candidate: Item): Match<Item> => ({
   match: true,
 });
 
-/** Null where either side does not say. */
+/** Null when either side has no place. */
 function isIn(place: Place, values: readonly string[] = [], there: Candidate): boolean | null {
   const readAs = place === "country" ? countryCode : fold;
   const candidatePlace = place === "country" ? there.country_code : there[place];
@@ -89,20 +89,20 @@ function isIn(place: Place, values: readonly string[] = [], there: Candidate): b
   return readValues.includes(place === "country" ? candidatePlace : fold(candidatePlace));
 }
 
-/** A shorter word stands as it is: with a letter changed it is another word. */
+/** Shorter words must be equal: with one letter changed they are other words. */
 const slipsFrom = 4;
-/** Digits and Roman numerals count what is numbered. */
+/** Digits and Roman numerals that number something. */
 const number = /^(?:\d.*|[ivx]+)$/;
 
-/** Legal forms that tell organisations apart, by their word: "stiftung" is a foundation. */
+/** Legal forms that distinguish organisations, by their words: "stiftung" is a foundation. */
 const formOf = new Map(
   Object.entries(words.forms).flatMap(([form, all]) => all.map((word) => [word, form] as const)),
 );
 
 /**
- * Whether names that are near each other say themselves that they are two organisations: a word of one has none like it in
- * the other ("Ninth", "Kimberley Chapter"), or the legal forms are others ("Trust", "Fund"). One slip of the hand, a word in
- * two parts and a legal form that is left out tell nothing. What stands in brackets counts where both names have some.
+ * Whether similar names are clearly those of two organisations: a word of one has no similar word in the other ("Ninth",
+ * "Kimberley Chapter"), or their legal forms differ ("Trust", "Fund"). One typing error, a split word and an omitted legal
+ * form make no difference. Text in brackets counts if both names have some.
  */
 function areDistinctNames(firstName: string, secondName: string): boolean {
   const withBrackets = firstName.includes("(") && secondName.includes("(");
@@ -117,7 +117,7 @@ function areDistinctNames(firstName: string, secondName: string): boolean {
   );
 }
 
-/** Initials are one word, with spaces between them or without. */
+/** Initials are one word, with or without spaces between them. */
 const wordsIn = (name: string, withBrackets: boolean): string[] =>
   spelledWords(withBrackets ? name.replaceAll(/[()]/g, " ") : name)
     .join(" ")
@@ -147,13 +147,13 @@ function areFormsOther(own: readonly string[], otherWords: readonly string[]): b
 const formsIn = (some: readonly string[]) =>
   new Set(some.flatMap((word) => formOf.get(word) ?? []));
 
-/** One query of whatever version, understood. */
+/** A query of either version, parsed. */
 export type Lookup = MatchQuery & {
-  /** Slugs, any of which is the one. */
+  /** Slugs; any of them identifies the match. */
   ids: string[];
-  /** Numbers of registers, in org-id form; any of them is the one's. */
+  /** Register numbers in org-id form; any of them identifies the match. */
   orgIds: string[];
-  /** Websites, where no name is given. */
+  /** Websites, for a query without a name. */
   sites: string[];
   /** Places that a candidate must have. */
   required: Place[];
@@ -162,7 +162,7 @@ export type Lookup = MatchQuery & {
 
 type Condition = { of: string; values: string[]; required?: boolean };
 
-/** A query of version 0.2. A name that is written like a slug may be one. */
+/** Parses a query of version 0.2. A name that looks like a slug may be one. */
 export const lookupOf = ({ query = "", properties, limit }: Query): Lookup =>
   lookup(
     [
@@ -172,7 +172,7 @@ export const lookupOf = ({ query = "", properties, limit }: Query): Lookup =>
     limit,
   );
 
-/** A query of 1.0-draft. */
+/** Parses a query of 1.0-draft. */
 export const lookupOfDraft = ({ conditions, limit }: DraftQuery): Lookup =>
   lookup(
     conditions.map(({ matchType, propertyId = "", propertyValue, required }) => ({

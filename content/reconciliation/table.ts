@@ -1,10 +1,10 @@
-// The build for browsers: the page /match loads it, too.
+// The browser build, because the page /match loads it too.
 import { CsvError, parse } from "csv-parse/browser/esm/sync";
 import { csvLine } from "#content/contract/base/csv.ts";
 import { fail, ok, type Result } from "#content/contract/base/result.ts";
 import type { Candidate } from "#content/contract/reconciliation.ts";
 
-/** A table that somebody sent, and each row as a query of version 0.2. */
+/** A table that someone sent, and each row as a query of version 0.2. */
 export type Table = {
   delimiter: string;
   header: string[];
@@ -19,7 +19,7 @@ export type TableQuery = {
 
 export type TableFault = "not_text" | "not_csv" | "no_rows" | "too_many";
 
-/** The words that stand over a column, by what it holds. */
+/** The titles of columns by content. */
 const headings = new Map(
   Object.entries({
     name: ["name", "organisation", "organization", "charity", "nonprofit", "recipient"],
@@ -30,11 +30,11 @@ const headings = new Map(
   }).flatMap(([kind, words]) => words.map((word) => [word, kind] as const)),
 );
 
-/** What a cell counts in a query at most, and how many cells beside the name. */
+/** The most characters of a cell in a query, and the most cells besides the name. */
 const cellMax = 500;
 const cellsMax = 10;
 
-/** Spreadsheets save UTF-8, UTF-16 with a mark at its start ("Unicode text"), or what Windows had before both. */
+/** Decodes UTF-8, UTF-16 with a byte order mark ("Unicode text"), or the older Windows encoding of spreadsheets. */
 export function tableText(bytes: ArrayBuffer | Uint8Array<ArrayBuffer>): string {
   const [first, second] = new Uint8Array(bytes);
   if (first === 0xff && second === 0xfe) return new TextDecoder("utf-16le").decode(bytes);
@@ -47,8 +47,8 @@ export function tableText(bytes: ArrayBuffer | Uint8Array<ArrayBuffer>): string 
 }
 
 /**
- * Reads CSV with a header, delimited by commas, semicolons or tabs. Without a column that is called name or the like, the
- * first holds the names. A failure is the name of a text of the group "table", which says what to send instead.
+ * Reads CSV with a header, separated by commas, semicolons or tabs. Without a column titled name or similar, the first has
+ * the names. A failure is the name of a text in the group "table", which says what to send instead.
  */
 export function readTable(text: string, rowsMax: number): Result<Table, TableFault> {
   if (text.includes("\0")) return fail("not_text");
@@ -84,7 +84,7 @@ export function readTable(text: string, rowsMax: number): Result<Table, TableFau
 
 const delimiters = [",", ";", "\t"] as const;
 
-/** The mark that parts most columns of the first line. */
+/** The delimiter that makes the most columns of the first line. */
 function delimiterOf(text: string): string {
   const [line = ""] = text.slice(0, 10_000).split("\n", 1);
   const marks = delimiters.map((mark) => ({ mark, count: line.split(mark).length }));
@@ -101,7 +101,7 @@ function queryOf(row: readonly string[], kinds: readonly (string | undefined)[])
   return { ...(name && { query: name.v }), ...(properties.length > 0 && { properties }), limit: 1 };
 }
 
-/** How many of the next queries fit `bytesMax` bytes of a form; at least one, whose cells are cut to fit. */
+/** How many of the next queries fit into `bytesMax` bytes of a form; at least one, whose cells are cut to fit. */
 export function batchFitting(queries: readonly TableQuery[], bytesMax: number): number {
   let bytes = 0;
   const over = queries.findIndex((query) => {
@@ -111,7 +111,7 @@ export function batchFitting(queries: readonly TableQuery[], bytesMax: number): 
   return over === -1 ? queries.length : Math.max(over, 1);
 }
 
-/** What is added to each row: ids of what is a match, else only the nearest name. */
+/** The columns added to each row: ids for a match, else only the nearest name. */
 const added = ["almoner_id", "org_id", "matched_name", "score", "match"] as const;
 export type RowMatch = { best: Candidate | undefined; orgIds: readonly string[] };
 
@@ -123,8 +123,8 @@ const addedTo = ({ best, orgIds }: RowMatch): string[] =>
       : ["", "", best.name, String(best.score), "no"];
 
 /**
- * The table with what was found, as CSV with the delimiter of the file that was read. A spreadsheet opens it without running
- * anything in it, also where it splits at another delimiter. Cells beyond the header stay, below empty titles.
+ * The table with the results, as CSV with the file's delimiter. A spreadsheet runs nothing in it, even if it uses another
+ * delimiter. Cells beyond the header stay, below empty titles.
  */
 export function writtenTable(
   { delimiter, header, rows }: Omit<Table, "queries">,

@@ -28,13 +28,13 @@ import { noteDigests } from "./row-digest-store.ts";
 import type { Register, StagedRow } from "./stage-rows.ts";
 import { scopesRead } from "./standing-store.ts";
 
-/** Says how many organisations go into one transaction, and makes room for other writers between two. */
+/** Decides how many organisations go into a transaction, and lets other writers in between two. */
 export type Pace = {
   size: () => number;
   run: <Value>(work: () => Promise<Value>) => Promise<Value>;
 };
 
-/** What rows are applied to: a store, or a transaction that holds all of them. */
+/** Where rows are applied: a store, or a transaction for all of them. */
 export type ApplyStore = Queryable & Pick<Store, "write">;
 
 type ApplyWorld = {
@@ -46,8 +46,8 @@ type ApplyWorld = {
 };
 
 /**
- * What one row means for the directory: a profile to save, or what a register says of an organisation without one. A new nonprofit whose slug is "" is given one as it is saved. "kept": no row of
- * the files, and nothing to save, so it is counted nowhere.
+ * What a row means for the directory: a profile to save, or a record of an organisation without one. A new nonprofit with
+ * the slug "" gets one when saved. "kept": not in the files and nothing to save, so not counted.
  */
 export type Outcome =
   | Save
@@ -58,18 +58,18 @@ export type Outcome =
   | SkipReason;
 
 export type Planner = {
-  /** Named in the audit log and the change feed as where a change came from. */
+  /** The origin of changes in the audit log and the change feed. */
   origin: string;
   keepTimes?: boolean;
-  /** The outcome of each row, in their order. Writes nothing. */
+  /** The outcome of each row, in order. Writes nothing. */
   plan: (store: Queryable, rows: StagedRow[], now: Date) => Promise<Outcome[]>;
-  /** What is noted of rows once they are taken in, so that they need not be looked at again. */
+  /** Notes rows that were applied, so that they need not be read again. */
   note?: (rows: readonly StagedRow[]) => Statement;
 };
 
 /**
- * Applies rows in short transactions, as many as `next` gives for each, none at the end. Stops between two when asked to.
- * Answers the ids of what was saved.
+ * Applies rows in short transactions, each with what `next` returns, until it returns none. Can be stopped between two.
+ * Returns the ids of what was saved.
  */
 export async function applyRows(
   { store, report, clock, signal, pace }: ApplyWorld,
@@ -82,8 +82,8 @@ export async function applyRows(
   let changing = false;
   for (let rows = next(pace.size()); rows.length > 0 && !signal.aborted; rows = next(pace.size())) {
     const now = clock();
-    // What does not change is found without the write lock; what may change is looked at again inside. Where most of the
-    // rows before changed, as in a first import, most of these will; and of each whose digest is noted, that is written.
+    // Unchanged rows are found without the write lock; rows that may change are planned again inside. If most rows before
+    // changed, as in a first import, or if digests are noted anyway, all are planned inside.
     const isWritten = changing || note !== undefined;
     const looked = isWritten ? [] : await plan(store, rows, now);
     const open = isWritten ? rows : rows.filter((_, at) => typeof looked[at] === "object");
@@ -107,7 +107,7 @@ export async function applyRows(
   return changed;
 }
 
-/** What these rows do to the store. Of a register that lists, an organisation has one row: what one adds is of no account to another. */
+/** Plans these rows. In a register that lists, each organisation has one row, so rows do not affect each other. */
 async function planRows(
   store: Queryable,
   { origin, keepTimes = false, plan, note }: Planner,
@@ -163,7 +163,7 @@ function countSave(report: ImportReport, save: Save): void {
   if (before?.status === "withdrawn" && after.status !== "withdrawn") report.restored += 1;
 }
 
-/** What the rows of a register change in the directory and add to it. */
+/** Plans what the rows of a register change in the directory. */
 export const registerPlanner = ({ name: register, lists, parts }: Register): Planner => ({
   origin: `import:${register}`,
   ...(parts?.onceEach === true && { note: (rows) => noteDigests(register, rows) }),
@@ -180,7 +180,7 @@ export const registerPlanner = ({ name: register, lists, parts }: Register): Pla
     const scopes = await scopesRead(store);
     const stored = await recordsById(store, [...new Set(ids.values())]);
     const records = new Map(stored.map((record) => [record.id, record]));
-    // Two rows may be of one nonprofit, with two registrations: they share one save.
+    // Two rows may belong to one nonprofit with two registrations: they share one save.
     const saves = new Map<number, Save & { before: NonprofitRecord }>();
     return drafts.map((draft, at): Outcome => {
       const { scope = "", as_of = "" } = rows[at] ?? {};
@@ -197,14 +197,14 @@ export const registerPlanner = ({ name: register, lists, parts }: Register): Pla
         return save;
       }
       const outcome = outcomeOfNew(draft, terms, unlisted.get(draft.org_id), now);
-      // Another row may be of the same organisation, for another period.
+      // Another row may be about the same organisation, for another period.
       if (isRecord(outcome)) unlisted.set(draft.org_id, outcome.record);
       return outcome;
     });
   },
 });
 
-/** The outcome of a row of an organisation that has no profile; `stored` is its record from the register until now. */
+/** The outcome of a row about an organisation without a profile; `stored` is its record until now. */
 function outcomeOfNew(
   draft: RegisterDraft,
   terms: RegisterTerms,

@@ -9,25 +9,25 @@ export type MappingTables = {
   keywords: readonly { cause_id: string; regex: string; confidence: string }[];
   ukcat: readonly { code: string; cause_id: string; role: string }[];
   icnptso: readonly { code: string; cause_id: string; role: string }[];
-  /** What registers call purposes and beneficiaries. `register`: what its codes are called. */
+  /** Purposes and beneficiaries in registers. `register`: the name of the set of codes. */
   purposes: readonly Record<"register" | "code" | "cause_id" | "role" | "confidence", string>[];
 };
 
-/** How an organisation came by its causes, for counting coverage. */
+/** What determined an organisation's causes, for counting coverage. */
 export type MappedBy = "code" | "activity" | "name" | "none";
 export type CauseChoice = {
   causes: string[];
   by: MappedBy;
-  /** What chose the causes, and how sure that is: "NTEE K31 → Food Security (high)". Empty for none. */
+  /** The rule that chose the causes, and its confidence: "NTEE K31 → Food Security (high)". Empty for none. */
   rule: string;
 };
 
 export type CauseMapping = ReturnType<typeof causeMapping>;
 
-/** More than these blur what an organisation is for. */
+/** More causes than this blur what an organisation is for. */
 const causesMax = 4;
 
-/** Prepares the tables once. Throws when a table names a cause that does not exist. */
+/** Prepares the tables once. Throws when a table names an unknown cause. */
 export function causeMapping(tables: MappingTables) {
   const ntee = nteeTable(tables.ntee);
   const activity = new Map(tables.activity.map((row) => [row.activity_code, row.ntee_first]));
@@ -45,8 +45,8 @@ export function causeMapping(tables: MappingTables) {
   };
   return {
     /**
-     * A church by its foundation code; else, and beside it, by NTEE code, then by the older ACTIVITY codes, then by words of
-     * the name.
+     * The foundation code for a church; else and in addition NTEE codes, then the older ACTIVITY codes, then words of the
+     * name.
      */
     american: (codes: Record<"foundation" | "ntee" | "activity" | "name", string>): CauseChoice => {
       const { foundation, ntee: code, activity: old, name } = codes;
@@ -58,7 +58,7 @@ export function causeMapping(tables: MappingTables) {
       );
       return complete(olds.map(notSure), "activity", name);
     },
-    /** By UK Charity Activity Tags and the ICNPTSO class, then by words of the name. */
+    /** UK Charity Activity Tags and the ICNPTSO class, then words of the name. */
     british: (codes: { ukcat: readonly string[]; icnptso: string; name: string }): CauseChoice => {
       const { ukcat: tags, icnptso: kind, name } = codes;
       const nteeCodes = [
@@ -68,8 +68,8 @@ export function causeMapping(tables: MappingTables) {
       return complete(primaryFirst(nteeCodes), "code", name);
     },
     /**
-     * By the purposes and beneficiaries that a register marks, then by words of the name. `codes`: what the register calls its
-     * own codes or words. Of one that marks nearly everything (`isBroad`) the beneficiaries say nothing.
+     * The purposes and beneficiaries marked in a register, then words of the name. `codes`: the set of codes. If a charity
+     * marks nearly everything (`isBroad`), its beneficiaries are ignored.
      */
     byPurposes: (codes: string, name: string, isMarked: IsMarked, isBroad = false): CauseChoice => {
       const purposeCodes = purposes
@@ -85,18 +85,18 @@ type IsMarked = (code: string) => boolean;
 
 type CauseCode = { cause_id: string; role: string; confidence: CauseConfidence };
 
-/** A cause, and what chose it. */
+/** A cause, and the code that chose it. */
 type SourcedCause = CauseCode & { from: string };
 
 const ofChurch: CauseCode = { cause_id: "religion", role: "primary", confidence: "high" };
 
-/** Codes that the IRS gave up in 1995 say less than today's. */
+/** The IRS gave these codes up in 1995, so they are less certain. */
 const notSure = (chosen: SourcedCause): SourcedCause => ({ ...chosen, confidence: "medium" });
 
 const chosenBy = (codes: readonly CauseCode[] = [], from: string): SourcedCause[] =>
   codes.map(({ cause_id, role, confidence }) => ({ cause_id, role, confidence, from }));
 
-/** The first causes, each once, and for each code or table what came of it. */
+/** The first causes, each once, with the result for each code or table. */
 function mapped(chosen: readonly SourcedCause[], by: MappedBy): CauseChoice {
   const first = new Map<string, SourcedCause>();
   for (const cause of chosen) {
@@ -118,8 +118,8 @@ const primaryFirst = <Code extends CauseCode>(codes: readonly Code[]): Code[] =>
 ];
 
 /**
- * The longest prefix wins: 3, then 2, then 1 characters. A prefix without a cause means deliberately none, and so does one
- * whose primary cause is of low confidence: none of ours fits it.
+ * The longest prefix wins: 3, then 2, then 1 characters. A prefix without a cause, or with a primary cause of low
+ * confidence, deliberately maps to none: no cause of ours fits.
  */
 function nteeTable(rows: MappingTables["ntee"]): (code: string, from: string) => SourcedCause[] {
   const table = new Map<string, CauseCode[]>();
@@ -140,7 +140,7 @@ function sureEnough({ cause_id, role, ...row }: MappingTables["ntee"][number]): 
   return [{ cause_id: CauseId.parse(cause_id), role, confidence }];
 }
 
-/** Members of a group inherit the parent's code: the whole nine digits first, then three codes of three digits. */
+/** Members of a group have the parent's code: try the whole nine digits first, then three codes of three digits. */
 function activityCodes(text: string, codes: ReadonlyMap<string, string>): string[] {
   if (codes.has(text)) return [text];
   return [text.slice(0, 3), text.slice(3, 6), text.slice(6, 9)].filter(
@@ -148,7 +148,7 @@ function activityCodes(text: string, codes: ReadonlyMap<string, string>): string
   );
 }
 
-/** Classes and tags that others gave the charities, by rule and by hand. */
+/** Classes and tags that others assigned to charities, by rule and by hand. */
 function codeTable(rows: MappingTables["ukcat"]): Map<string, CauseCode[]> {
   const causes = rows.map(({ code, cause_id, role }) => ({
     ...{ code, role, cause_id: CauseId.parse(cause_id) },
@@ -157,7 +157,7 @@ function codeTable(rows: MappingTables["ukcat"]): Map<string, CauseCode[]> {
   return Map.groupBy(causes, ({ code }) => code);
 }
 
-/** `all`: every cause whose words occur in a name. `untold`: only causes that no code has as its primary one. */
+/** `all`: every cause whose words are in a name. `untold`: only causes that are the primary cause of no code. */
 function nameTable(keywords: MappingTables["keywords"], ntee: MappingTables["ntee"]) {
   const told = new Set(ntee.filter((row) => row.role === "primary").map((row) => row.cause_id));
   const patterns = keywords.map((row) => ({

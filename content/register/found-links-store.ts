@@ -11,15 +11,15 @@ import {
   siteHost,
 } from "./same-organisation.ts";
 
-/** A profile as far as links are concerned. */
+/** The part of a profile that matters for links. */
 type Linkable = Registrations & { id: number; slug: string; belongs: boolean };
 
-/** Two profiles of one organisation: which one stays, and whether an operator has to decide. */
+/** Two profiles of one organisation, which of them stays, and whether an operator has to decide. */
 export type FoundLink = { kept: Linkable; gone: Linkable; source: FoundBy; waits: boolean };
 
 /**
- * The profiles of the same organisations as these, by their ids; what was decided before is left out. Asks indexes only:
- * about 0.05 ms a profile with a website.
+ * Profiles of the same organisations as these (by id), without links that were decided before. Uses indexes only: about 0.05
+ * ms per profile with a website.
  */
 export async function findLinks(store: Queryable, ids: readonly number[]): Promise<FoundLink[]> {
   const meant = await linkables(store, ids);
@@ -39,7 +39,7 @@ export async function findLinks(store: Queryable, ids: readonly number[]): Promi
   return open.toSorted((a, b) => a.kept.id - b.kept.id || a.gone.id - b.gone.id);
 }
 
-/** The ids of all profiles that can be linked, rising. */
+/** The ids of all profiles that can be linked, ascending. */
 export async function linkableIds(store: Queryable): Promise<number[]> {
   const { id, website, status } = nonprofits;
   const pairs = await store.db
@@ -55,7 +55,7 @@ export async function linkableIds(store: Queryable): Promise<number[]> {
   return pairs.map((pair) => pair.id);
 }
 
-/** The records that quote a company number. Index: register_records_by_company. */
+/** The records with a company number. Index: register_records_by_company. */
 const quoting = sql.raw("register_records WHERE facts ->> 'company_number' IS NOT NULL");
 
 const Row = z.object({
@@ -70,7 +70,7 @@ const Row = z.object({
   quotes: jsonText(z.array(z.string())),
 });
 
-/** Listed profiles with a register number, and a website or a quoted one. SQL, because it asks six tables at once. */
+/** Listed profiles with a register number and a website or company number. SQL, because it reads six tables at once. */
 async function linkables(store: Queryable, ids: readonly number[]): Promise<Linkable[]> {
   const rows = await query(
     store,
@@ -94,10 +94,10 @@ async function linkables(store: Queryable, ids: readonly number[]): Promise<Link
 }
 
 const site = "replace(replace(replace(lower(website), 'https://', ''), 'http://', ''), 'www.', '')";
-/** More at one host are never looked at: see sameOrganisations. */
+/** More profiles than this at one host are never compared; see sameOrganisations. */
 const atOneHostMax = 13;
 
-/** The profiles at the hosts of these, and those that quote the same numbers, by host and number. */
+/** The profiles with the same hosts or company numbers as these, by host and number. */
 async function neighboursOf(
   store: Queryable,
   some: readonly Linkable[],
@@ -116,7 +116,7 @@ async function neighboursOf(
 
 const Group = z.object({ key: z.string(), ids: jsonText(z.array(z.number())) });
 
-/** Index: nonprofits_by_site. SQL, because the index is on this very expression. */
+/** Index: nonprofits_by_site. SQL, because it must use the exact expression of the index. */
 const idsAt = (store: Queryable, hosts: ReadonlySet<string>) =>
   query(
     store,
@@ -135,7 +135,7 @@ const idsAt = (store: Queryable, hosts: ReadonlySet<string>) =>
     Group,
   );
 
-/** Index: register_records_by_company. SQL, because the index is on this very expression. */
+/** Index: register_records_by_company. SQL, because it must use the exact expression of the index. */
 const idsQuoting = (store: Queryable, numbers: ReadonlySet<string>) =>
   query(
     store,
@@ -151,7 +151,7 @@ const idsQuoting = (store: Queryable, numbers: ReadonlySet<string>) =>
     Group,
   );
 
-/** Leaves out links of which one registration of each side was linked, undone or queued before. */
+/** Leaves out links between registrations that were linked, unlinked or queued before. */
 async function withoutDecided(store: Queryable, links: readonly FoundLink[]): Promise<FoundLink[]> {
   const orgIds = links.flatMap(({ kept, gone }) => [...kept.org_ids, ...gone.org_ids]);
   const { org_id, other_org_id } = registrationLinks;
@@ -169,6 +169,6 @@ async function withoutDecided(store: Queryable, links: readonly FoundLink[]): Pr
   );
 }
 
-/** The registrations of a pair in their order: one link for two profiles, whichever goes. */
+/** The registrations of a pair in a fixed order: two profiles have one link, whichever is withdrawn. */
 export const pairOf = (orgId: string, other: string) =>
   orgId < other ? { org_id: orgId, other_org_id: other } : { org_id: other, other_org_id: orgId };

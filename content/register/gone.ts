@@ -11,11 +11,11 @@ import {
 import { goneDraft, type RegisterDraft } from "./merge.ts";
 import type { Register, Staging } from "./stage-rows.ts";
 
-/** Above this share of a part of a register, and this many, absence looks like a file that is cut short or a selection. */
+/** If more than this share and this many of a part are absent, the file is probably cut short or a selection. */
 const withdrawalsShareMax = 0.1;
 const withdrawalsCheckedFrom = 20;
 
-/** A part of a register that a run covers: what it had there, and how much of that no row names. */
+/** Part of a register that a run covers: what it had, and how much of that no row names. */
 export type Coverage = {
   part: string;
   nonprofits: { had: number; gone: number };
@@ -28,14 +28,14 @@ type Run = {
   store: Store;
   staging: Staging;
   report: ImportReport;
-  /** Names of parts with commas between, "all" for whatever the register listed, "none"; null: those in which rows stand. */
+  /** Names of parts separated by commas, "all" (whatever the register listed), "none"; null: those of its rows. */
   scope: string | null;
 };
 
 /**
- * Finds what a run covers, and stages for each organisation that the register had there and that no row names a row that
- * says so. One that moved to another part of the run has a row; one of a part that is not covered stays. Fails for a part
- * that neither rows nor store know.
+ * Finds which parts a run covers, and stages a "gone" row for each of their organisations that no row names. An organisation
+ * that moved to another part has a row; one in a part that is not covered stays. Fails for a part that neither rows nor
+ * store know.
  */
 export async function stageGone(
   { store, staging, report, scope }: Run,
@@ -58,7 +58,7 @@ export async function stageGone(
   };
 
   const absent: { org_id: string; part: string }[] = [];
-  // Earlier versions noted the name of the file: what such a profile's place says counts instead.
+  // Earlier versions stored the name of the file instead: then the profile's place determines the part.
   const scopes = storedScopes.filter(
     (scopeName) => wantedParts.has(scopeName) || !isPart(scopeName),
   );
@@ -79,7 +79,7 @@ export async function stageGone(
     if (isGone(coveredPart(part).records, staging, [org_id]))
       putGone(goneDraft({ org_id, ...(await storedRecord(store, name, org_id)) }), part);
   }
-  // Of those that an earlier version imported no record is kept.
+  // For organisations imported by an earlier version there is no record.
   for (const { org_id, part } of absent.filter((row) => !staging.has([row.org_id])))
     putGone(goneDraft({ org_id }), part);
   return ok(
@@ -88,8 +88,8 @@ export async function stageGone(
 }
 
 /**
- * The first part of which much too much would vanish: of the nonprofits of a register that lists them, else of the records
- * that stand beside profiles.
+ * The first part that would lose far too much: of its nonprofits if the register lists them, else of the records beside
+ * profiles.
  */
 export function partLosingTooMuch(
   coverage: readonly Coverage[],
@@ -108,7 +108,7 @@ const none = () => ({ had: 0, gone: 0 });
 const idOf = ({ id }: { id: number }) => id;
 const orgIdOf = ({ org_id }: { org_id: string }) => org_id;
 
-/** Whether no row names it; it is counted. */
+/** Counts an organisation, and returns whether no row names it. */
 function isGone(count: { had: number; gone: number }, staging: Staging, orgIds: readonly string[]) {
   const isAbsent = !staging.has(orgIds);
   count.had += 1;
@@ -117,14 +117,14 @@ function isGone(count: { had: number; gone: number }, staging: Staging, orgIds: 
 }
 
 const pageSize = 1_000;
-/** What the driver answered is let go of when it is collected: by itself that would be after hundreds of megabytes. */
+/** The driver's results are freed by garbage collection, which would otherwise wait for hundreds of megabytes. */
 const pagesUntilCollected = 50;
 
 async function* inTurn<Row>(all: readonly AsyncGenerator<Row>[]): AsyncGenerator<Row> {
   for (const rows of all) yield* rows;
 }
 
-/** All rows, each page asked for by the key of the last row before it. */
+/** All rows; each page is read after the key of the last row before it. */
 async function* paged<Row, Key>(
   first: Key,
   pageAfter: (key: Key) => Promise<Row[]>,
@@ -139,7 +139,7 @@ async function* paged<Row, Key>(
   }
 }
 
-/** The parts that an operator means, or those of the rows. */
+/** The parts that the operator named, or those of the rows. */
 function partsMeant(
   scope: string | null,
   ofRows: ReadonlySet<string>,
@@ -152,6 +152,6 @@ function partsMeant(
   return fail({ kind: "unknown_parts", unknown, known: [...scopesOfRun].toSorted() });
 }
 
-/** The date of what the files say of a part; of one without a row that of the newest file. */
+/** The date of a part's files; for a part without rows, that of the newest file. */
 export const dayOfPart = ({ as_of }: ImportReport, part: string): string =>
   as_of[part] ?? Object.values(as_of).toSorted().at(-1) ?? "";

@@ -14,7 +14,7 @@ import {
 } from "#content/store/tables/nonprofits.ts";
 import { type FetchedVersion, imports } from "#content/store/tables/publishing.ts";
 
-/** The nonprofits that have these org-ids. Index: registrations_org_id. */
+/** The nonprofits with these org-ids. Index: registrations_org_id. */
 export async function idsByOrgId(
   store: Queryable,
   orgIds: readonly string[],
@@ -40,7 +40,7 @@ export async function hasProfiles(store: Queryable): Promise<boolean> {
   return rows.length > 0;
 }
 
-/** The parts that a register's nonprofits are noted under, with names of files from earlier versions. Index: nonprofits_by_register. */
+/** The parts stored for a register's nonprofits, with earlier versions' file names. Index: nonprofits_by_register. */
 export async function scopesOf(store: Queryable, register: string): Promise<string[]> {
   const rows = await store.db
     .selectDistinct({ scope: nonprofits.register_scope })
@@ -49,7 +49,7 @@ export async function scopesOf(store: Queryable, register: string): Promise<stri
   return rows.map(({ scope }) => scope ?? "");
 }
 
-/** What tells in which part of its register a nonprofit stands. */
+/** The values that determine a nonprofit's part of its register. */
 export type ListedProfile = {
   id: number;
   org_ids: string[];
@@ -59,8 +59,8 @@ export type ListedProfile = {
 };
 
 /**
- * Nonprofits that a part of a register listed and that are not withdrawn, by rising id; without linked registrations. Index:
- * nonprofits_by_register, whose order is that of the ids for one part alone.
+ * Nonprofits in a part of a register that are not withdrawn, by ascending id, without linked registrations. Index:
+ * nonprofits_by_register, which is in order of id within one part only.
  */
 export const listedInScope = (
   store: Queryable,
@@ -83,14 +83,14 @@ export const listedInScope = (
     [after, register, scope, limit],
   );
 
-/** Rows that a query makes as JSON, read as one text: to take each from the driver takes longer than all the rest. */
+/** Rows of a JSON query, read as one text: taking each row from the driver takes longer than everything else. */
 async function rowsAsOneText<Row>(store: Queryable, sql: string, args: InValue[]): Promise<Row[]> {
   const all = `SELECT json_group_array(json(row)) AS rows FROM (${sql})`;
   const { rows } = await store.raw.execute({ sql: all, args });
   return JSON.parse(String(rows[0]?.["rows"]));
 }
 
-/** What a register says of these organisations, by org-id; only of those without a profile. Index: the primary key. */
+/** A register's records of these organisations, by org-id, only for those without a profile. Index: the primary key. */
 export async function recordsWithoutProfile(
   store: Queryable,
   register: string,
@@ -110,7 +110,7 @@ export async function recordsWithoutProfile(
   return new Map(rows.map((record) => [record.org_id, record]));
 }
 
-/** The organisations that these parts of a register have, by rising org-id. Index: the primary key. */
+/** The organisations in these parts of a register, by ascending org-id. Index: the primary key. */
 export const recordsInScopes = (
   store: Queryable,
   register: string,
@@ -128,7 +128,7 @@ export const recordsInScopes = (
     [after, register, JSON.stringify(scopes), limit],
   );
 
-/** What a register says of one organisation. Index: the primary key. */
+/** A register's record of one organisation. Index: the primary key. */
 export const storedRecord = (
   store: Queryable,
   register: string,
@@ -140,7 +140,7 @@ export const storedRecord = (
     .where(and(eq(registerRecords.org_id, orgId), eq(registerRecords.register, register)))
     .get();
 
-/** Writes what a register says of organisations without a profile, in the place of what it said before. */
+/** Stores a register's records of organisations without a profile, replacing earlier ones. */
 export const saveRecordsWithoutProfile = (records: readonly RegisterRecord[]): Statement[] =>
   insertsOf(
     registerRecords,
@@ -149,8 +149,8 @@ export const saveRecordsWithoutProfile = (records: readonly RegisterRecord[]): S
   );
 
 /**
- * Notes the date of each part of a register that was read whole: what its records say holds then, however old they are. Whoever
- * shows the standing of organisations looks again, with and without a profile, whether a part was read whole or not.
+ * Stores the date of each part of a register that was read in full, which confirms its records, however old. It also changes
+ * a fact, so that the standing of organisations is shown anew, even if no part was read in full.
  */
 export async function saveScopes(
   tx: WriteTransaction,
@@ -163,18 +163,18 @@ export async function saveScopes(
   await saveDirectoryFact(tx, { name: registersReadFact, value: now.toISOString(), now });
 }
 
-/** A fact of the directory that changes whenever registers were read. */
+/** A fact of the directory that changes whenever registers are read. */
 export const registersReadFact = "registers_read";
 
 type Starting = {
   format: string;
   files: readonly string[];
-  /** All files of the register as they are at its publisher's; null for files that an operator gave. */
+  /** All files of the register at its publisher; null for files that an operator provided. */
   fetched: FetchedVersion[] | null;
   now: Date;
 };
 
-/** Notes that an import began to write; answers its id. */
+/** Records that an import began to write; returns its id. */
 export async function startImport(
   tx: WriteTransaction,
   { format, files, fetched, now }: Starting,
@@ -188,7 +188,7 @@ export async function startImport(
   return started.id;
 }
 
-/** The names of files, and marks of what was read whole, that finished imports of this format noted. */
+/** The file names and marks that finished imports of this format recorded. */
 export async function filesRead(store: Queryable, format: string): Promise<Set<string>> {
   const rows = await store.db
     .select({ files: imports.files })
@@ -206,12 +206,12 @@ const newestImport = (store: Queryable, format: string, ...which: (SQL | undefin
     .limit(1)
     .get();
 
-/** Whether the newest import of this format did not end. */
+/** Whether the newest import of this format did not finish. */
 export async function lastWasInterrupted(store: Queryable, format: string): Promise<boolean> {
   return (await newestImport(store, format))?.status === "running";
 }
 
-/** Notes how an import ended. One that stays `running` was interrupted; running it again finishes the work. */
+/** Records how an import ended. One that stays `running` was interrupted; running it again finishes the work. */
 export async function finishImport(
   tx: WriteTransaction,
   id: number,
@@ -225,7 +225,7 @@ export async function finishImport(
     .where(eq(imports.id, id));
 }
 
-/** Notes a fetch that wrote nothing: it found nothing new, or failed. */
+/** Records a fetch that wrote nothing: nothing was new, or it failed. */
 export async function noteFetch(
   tx: WriteTransaction,
   { format, fetched, problem, now }: Omit<Starting, "files"> & { problem: string | null },
@@ -237,7 +237,7 @@ export async function noteFetch(
     .values({ format, files: [], fetched, problem, status, started_at: at, finished_at: at });
 }
 
-/** The files that the newest finished import of a register fetched; none when an operator gave its files, which `ownCount`. */
+/** The files fetched by a register's newest finished import; none for an operator's files, which `ownCount`. */
 export async function lastFetched(
   store: Queryable,
   format: string,
@@ -270,50 +270,50 @@ export async function newestFetches(store: Queryable): Promise<NewestFetch[]> {
     .orderBy(asc(format));
 }
 
-/** What an import did; `--json` prints it. */
+/** The report of an import, printed by `--json`. */
 export type ImportReport = ReturnType<typeof emptyReport>;
 
 export const emptyReport = (format: string, files: string[]) => ({
   format,
   files,
-  /** Files and folders that were imported before, as they are, by this version: they were not read again. */
+  /** Files and folders that this version imported before and that are unchanged: they were not read again. */
   known: 0,
-  /** What was fetched of the register: addresses, and whether the version there was imported before. */
+  /** What was fetched: addresses, and whether that version was imported before. */
   fetched: [] as { url: string; bytes: number; unchanged: boolean }[],
   /** The parts of the register that the run covers; empty when it withdraws nothing. */
   covers: [] as { part: string; listed: number; to_withdraw: number }[],
-  /** The date of what each part of a register says, YYYY-MM-DD. */
+  /** The date of the files of each part, YYYY-MM-DD. */
   as_of: {} as Record<string, string>,
   rows: 0,
   added: 0,
-  /** With those that are restored. */
+  /** Including restored ones. */
   changed: 0,
   unchanged: 0,
   withdrawn: 0,
   restored: 0,
-  /** Organisations that get no profile: only what the register says is kept. */
+  /** Organisations without a profile: only the register's record is stored. */
   recorded: 0,
-  /** Profiles withdrawn in favour of another of the same organisation, in another register. */
+  /** Profiles withdrawn in favour of one of the same organisation in another register. */
   linked: 0,
-  /** Those that an operator has to decide. */
+  /** Links that an operator has to decide. */
   links_waiting: 0,
   skipped: 0,
   skipped_because: { withheld: 0, duplicate: 0, not_joined: 0, other_form: 0, bad: 0 },
-  /** By what organisations came by their causes; only formats that list organisations map any. */
+  /** What determined the causes; only for formats that list organisations. */
   causes_by: { code: 0, activity: 0, name: 0, none: 0 },
   seconds: 0,
 });
 
-/** Why a row was left out. */
+/** Why a row was skipped. */
 export type SkipReason = keyof ImportReport["skipped_because"];
 
-/** Counts a row that was left out. */
+/** Counts a skipped row. */
 export function countSkip(report: ImportReport, why: SkipReason): void {
   report.skipped += 1;
   report.skipped_because[why] += 1;
 }
 
-/** A nonprofit that needs a slug. `org_id` stands for a name without a letter or digit. */
+/** A nonprofit that needs a slug. `org_id` replaces a name without letters or digits. */
 export type SlugRequest = {
   slug_name: string;
   org_id: string;
@@ -327,11 +327,11 @@ const numbersTried = 64;
 const roundsMax = 10_000;
 
 /**
- * Gives a free slug to each new nonprofit, in order: the name's, with the town, with the region, or with a number from 2
- * up. Slugs of withdrawn nonprofits are never free. Queryable inside the transaction that takes them.
+ * Gives a free slug to each new nonprofit, in order: from the name, with the town, with the region, or with a number from 2
+ * up. Slugs of withdrawn nonprofits are never free. Call it inside the transaction that uses them.
  */
 export function giveSlugs(): SlugGiver {
-  // Members of a group come by the hundred: a number that was taken once is not tried again.
+  // Groups have hundreds of members with one name, so a number that was taken is not tried again.
   const nextNumbers = new Map<string, number>();
   return async (store, unnamed) => {
     const candidates = unnamed.map((request) =>

@@ -48,15 +48,15 @@ export type ImportWorld = {
   signal: AbortSignal;
   staging: Staging;
   pace: Pace;
-  /** Merges the segments of the search index: it is then faster to search. */
+  /** Merges the segments of the search index, which makes searches faster. */
   mergeIndex: () => Promise<void>;
-  /** Bytes that the disk under the store and the staging still takes. */
+  /** Free bytes of the disk under the store and the staging. */
   freeBytes: () => number;
-  /** Called with the organisations that are done, while applying and linking. */
+  /** Called while applying and linking, with the number of organisations done. */
   onProgress: (step: "applying" | "linking", done: number, total: number) => void;
-  /** Called when all is read and checked, before anything is written, with what the run covers and would withdraw. */
+  /** Called when everything is read and checked, before anything is written, with what the run covers and would withdraw. */
   onCovered: (report: ImportReport) => void;
-  /** Called with each malformed row that is left out. */
+  /** Called with each malformed row that is skipped. */
   onSkipped: (row: BadRow) => void;
 };
 
@@ -70,40 +70,40 @@ export type ImportInput = {
   format: string;
   /** Names of the files. */
   files: string[];
-  /** Noted beside them where none of their rows was bad, to know them by when they come again. */
+  /** Marks recorded with the file names if no row was bad, to recognise the files later. */
   marks?: string[];
-  /** All files that the register publishes, in the versions that are here now; null for files of an operator's own. */
+  /** The local versions of all files that the register publishes; null for an operator's own files. */
   fetched: FetchedVersion[] | null;
-  /** Count and leave out malformed rows; else the first one ends the import. */
+  /** Count and skip malformed rows; otherwise the first one ends the import. */
   skipBad: boolean;
   /** Check the files and write nothing. */
   checkOnly: boolean;
-  /** The parts of the register that the run covers, with commas between; "all", "none", or null for those of its rows. */
+  /** The parts that the run covers, separated by commas; "all", "none", or null for those of its rows. */
   scope: string | null;
-  /** Withdraw even when much of what the run covers is absent. */
+  /** Withdraw even if much of what the run covers is absent. */
   allowManyWithdrawals: boolean;
 };
 
-/** Unless it was interrupted while it stored nonprofits, the store is as it was. */
+/** Unless the import was interrupted while it stored nonprofits, the store is unchanged. */
 export type ImportFailure =
   | StageFailure
   | UnknownParts
   | { kind: "disk_too_small"; needed: number; free: number }
   | { kind: "older"; part: string; as_of: string; read: string }
   | { kind: "too_many_withdrawals"; part: string; gone: number; had: number }
-  /** `stored` is null before anything was written. Running the import again finishes the work. */
+  /** `stored` is null if nothing was written. Running the import again finishes the work. */
   | { kind: "interrupted"; stored: number | null };
 
 /** Registers are published every month. */
 const editionDaysMax = 31;
-/** The store grows by about this many times the bytes staged, and its write-ahead log by as much as this before. */
+/** The store grows by about this many times the staged bytes, and before that its log by about as much. */
 const growth = 5;
 const logGrowth = 15;
 const logBytesMax = 80 * 2 ** 20;
-/** Merging writes the whole search index again, which a few changes are not worth. */
+/** Merging rewrites the whole search index, which is not worth it for fewer changes. */
 const mergedFrom = 20_000;
 
-/** Reads, checks and stages the files; then, only when all is well, applies them. */
+/** Reads, checks and stages the files; applies them only if all is well. */
 export async function importRegister(
   world: ImportWorld,
   input: ImportInput,
@@ -119,7 +119,7 @@ export async function importRegister(
   const shortage = diskShortage(run);
   if (shortage !== null) return fail({ kind: "disk_too_small", ...shortage });
 
-  // A malformed row that was left out may be the very one that lists a nonprofit: nothing is withdrawn then.
+  // A skipped row may be the one that lists a nonprofit, so nothing is withdrawn.
   const unsure = report.skipped_because.bad > 0 && !allowManyWithdrawals;
   const { register } = source;
   const gone: Result<Coverage[], UnknownParts> =
@@ -149,7 +149,7 @@ function stage(run: Run): Promise<Result<null, StageFailure>> {
     : stageRows(source.register, source.read(), run);
 }
 
-/** Free bytes that an import of what is staged may need. */
+/** Free bytes that an import of the staged rows may need. */
 export const bytesNeeded = (staging: Staging): number => {
   const { bytes } = staging.size();
   return bytes * growth + Math.min(bytes * logGrowth, logBytesMax);
@@ -161,8 +161,8 @@ function diskShortage({ store, staging, freeBytes }: Run) {
 }
 
 /**
- * A part of which a newer file was read before: what it said would be lost. A file of an operator's own bears the day of
- * its download, so what the register publishes itself is older only when that is longer ago than an edition.
+ * The first part for which a newer file was read before, whose content would be lost. An operator's file has the day of its
+ * download, so a file that the register publishes itself counts as older only if it is more than one edition older.
  */
 async function olderPart({ store, format, fetched, report }: Run) {
   const scopes = (await scopesRead(store)).get(format);
@@ -198,9 +198,9 @@ async function apply(run: Run): Promise<Result<ImportReport, ImportFailure>> {
   if (filled === "interrupted") return fail({ kind: "interrupted", stored: null });
   const saved = filled ?? (await applyRows(run, planner, nextStaged));
   if (signal.aborted) return fail({ kind: "interrupted", stored: report.added + report.changed });
-  // What an interrupted run had saved is not among what this one changed.
+  // After an interrupted run, link all profiles: what that run saved is not in `saved`.
   const changed = wasInterrupted ? null : saved;
-  // Our own records come as their directory decided; what an operator kept apart there is in no export.
+  // Our own records are as their directory decided; links that an operator undid there are in no export.
   const links =
     register === null
       ? []
@@ -215,12 +215,12 @@ async function apply(run: Run): Promise<Result<ImportReport, ImportFailure>> {
   return ok(report);
 }
 
-/** Large enough to cost little each, small enough for memory. */
+/** Large enough to be cheap, small enough for memory. */
 const organisationsAtOnce = 250;
 
 /**
- * Applies all rows to a store without profiles that no one else uses, in one transaction: the store has all of them then, or
- * it is as it was. Null, and nothing is done, for any other store.
+ * Applies all rows in one transaction to a store without profiles that no one else uses: it then has all of them or is
+ * unchanged. Returns null, and does nothing, for any other store.
  */
 async function fillEmpty(
   run: Run,
@@ -245,6 +245,6 @@ async function fillEmpty(
   });
 }
 
-/** The date of each part that was covered: what a selection does not name, it does not confirm, and does not lack. */
+/** The dates of the covered parts: a selection neither confirms nor misses what it does not name. */
 const readWhole = (report: ImportReport): Record<string, string> =>
   Object.fromEntries(report.covers.map(({ part }) => [part, dayOfPart(report, part)]));

@@ -10,7 +10,7 @@ import { conflict, notWaiting, numbered, requestKind } from "#content/requests/k
 
 type Waiting = Omit<Link, "nonprofit_id"> & { nonprofit_id: number; status: string };
 
-/** Profiles that seem to be of one organisation where one belongs to it: an operator decides whether they are. */
+/** Pairs of profiles that seem to be one organisation, of which one is claimed: an operator decides. */
 export const linkRequests = requestKind<Waiting>({
   kind: "link",
   ...numbered(waitingLinks),

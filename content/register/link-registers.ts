@@ -7,15 +7,15 @@ type Linking = {
   store: Store;
   clock: Clock;
   signal: AbortSignal;
-  /** Only say what there is to link. */
+  /** Only report what could be linked. */
   checkOnly?: boolean;
 };
 
 const idsAtOnce = 2_000;
 
 /**
- * Makes one profile of those that registers list under several numbers: among these ids and what is the same as one of
- * them, or among all (null). Answers what was linked or queued, a pair each. Stops between two parts when asked to.
+ * Merges profiles that registers list under several numbers: these ids with profiles of the same organisations, or all
+ * (null). Returns the pairs that were linked or queued. Can be stopped between two batches.
  */
 export async function linkRegisters(
   { store, clock, signal, checkOnly = false }: Linking,
@@ -32,7 +32,7 @@ export async function linkRegisters(
   return distinct(links);
 }
 
-/** With checkOnly a pair is found from either side. */
+/** With checkOnly a pair is found from both sides. */
 const distinct = (links: readonly FoundLink[]): FoundLink[] => [
   ...new Map(links.map((link) => [`${link.kept.id} ${link.gone.id}`, link])).values(),
 ];

@@ -9,12 +9,12 @@ import { type Statement, builder, countUpTo, doAll, statement } from "#content/s
 import { nonprofits, registrationLinks } from "#content/store/tables/nonprofits.ts";
 import { findLinks, type FoundLink, pairOf } from "./found-links-store.ts";
 
-/** Pairs in one transaction at most: others want the write lock, too. */
+/** The most pairs per transaction, because others need the write lock too. */
 const linksAtOnce = 25;
 
 /**
- * Links the profiles of the same organisations as these: one stays, the other is withdrawn in its favour. What belongs to
- * its organisation is queued for an operator instead. Answers what there was to do; with `checkOnly` it is not done.
+ * Links the profiles of the same organisations as these: one stays, the other is withdrawn in its favour. A claimed profile
+ * is queued for an operator instead. Returns what there was to do; with `checkOnly` nothing is done.
  */
 export async function linkProfiles(
   store: Store,
@@ -35,7 +35,7 @@ export async function linkProfiles(
   return done;
 }
 
-/** False when another link of the same transaction took one of the two away. */
+/** False if another link of the same transaction has withdrawn one of the two. */
 async function linkFound(
   tx: WriteTransaction,
   { kept, gone, source, waits }: FoundLink,
@@ -60,8 +60,8 @@ type Pair = { gone: NonprofitRecord; into: NonprofitRecord };
 type SetLink = { source: LinkSource; set_by: string | null; reason: string | null; now: Date };
 
 /**
- * What a link makes of two profiles, to be saved in the same transaction, and the writes that note it, so that it can be
- * undone, when both have a register number. What was linked to the one that goes leads to the one that stays from now on.
+ * The two profiles after a link, to be saved in the same transaction, and the writes that record it (if both have a register
+ * number), so that it can be undone. Profiles linked to the withdrawn one then redirect to the remaining one.
  */
 export async function planLink(
   store: Queryable,
@@ -70,7 +70,7 @@ export async function planLink(
 ): Promise<LinkPlan & { fields: string[] }> {
   const merge = merged(pair.gone, pair.into, { at: link.now, source: link.source });
   const note = putLink(pair, { ...link, state: "linked", given: merge.given });
-  // The one that stays is listed, so it is none of those that were linked to the other.
+  // The remaining profile is listed, so it is not one of those linked to the other.
   const followers = await followersTo(
     store,
     await linksInto(store, pair.gone.slug),
@@ -84,10 +84,10 @@ export async function planLink(
   return { saves, statements: [...note, ...followers.statements], fields: merge.fields };
 }
 
-/** What becomes of profiles, and of the links between them. */
+/** Changes of profiles and of the links between them. */
 type LinkPlan = { saves: Save[]; statements: Statement[] };
 
-/** Lets these links, and the profiles that were withdrawn in them, lead to another profile. */
+/** Redirects these links, and the profiles withdrawn by them, to another profile. */
 async function followersTo(
   store: Queryable,
   links: readonly Link[],
@@ -104,7 +104,7 @@ async function followersTo(
   return plan;
 }
 
-/** The links in which other profiles were withdrawn in favour of this one. Index: registration_links_by_kept. */
+/** The links that withdrew other profiles in favour of this one. Index: registration_links_by_kept. */
 export const linksInto = (store: Queryable, slug: string): Promise<Link[]> =>
   store.db
     .select()
@@ -112,7 +112,7 @@ export const linksInto = (store: Queryable, slug: string): Promise<Link[]> =>
     .where(and(eq(registrationLinks.kept, slug), eq(registrationLinks.state, "linked")))
     .execute();
 
-/** Notes what is known of two profiles by the number that each began with; nothing where one has none. */
+/** Records a link between two profiles by the number that each began with; nothing if one has none. */
 function putLink(
   { gone, into }: Pair,
   { now, ...link }: SetLink & { state: "linked" | "waiting"; given?: GivenByMerge },
@@ -136,7 +136,7 @@ const firstOrgId = ({ registrations }: NonprofitRecord): string | null =>
 
 export type Link = typeof registrationLinks.$inferSelect;
 
-/** The link in which a profile was withdrawn, or null. Index: registration_links_by_gone. */
+/** The link that withdrew a profile, or null. Index: registration_links_by_gone. */
 export async function linkThatTook(store: Queryable, slug: string): Promise<Link | null> {
   const { gone, state } = registrationLinks;
   const [link] = await store.db
@@ -147,8 +147,8 @@ export async function linkThatTook(store: Queryable, slug: string): Promise<Link
 }
 
 /**
- * What undoing a link makes of the two profiles, to be saved in the same transaction, and the writes that note the link as
- * undone: it is never made again by itself.
+ * The two profiles after a link is undone, to be saved in the same transaction, and the writes that mark it as undone: it is
+ * never made automatically again.
  */
 export async function planUnlink(
   store: Queryable,
@@ -163,7 +163,7 @@ export async function planUnlink(
   if (into === null) return { saves, statements: [close], kept: link.kept ?? "", fields: [] };
   saves.push({ before: into, after: split.into });
   const orgIds = split.gone.registrations.flatMap(({ org_id }) => org_id ?? []);
-  // What had been linked to it before goes back with it.
+  // Profiles that had been linked to it before go back with it.
   const went = (await linksInto(store, into.slug)).filter(
     (other) =>
       other.id !== link.id &&
@@ -178,7 +178,7 @@ export async function planUnlink(
   };
 }
 
-/** A profile whose link was linked on comes back from another than it went to: these two are apart from now on as well. */
+/** A profile whose link was redirected returns from another profile than it joined: keep these two apart too. */
 function keepApart({ gone, into }: Pair, link: Link, undone: Undone): Statement[] {
   const [orgId, other] = [firstOrgId(gone), firstOrgId(into)];
   if (orgId === null || other === null) return [];
@@ -190,7 +190,7 @@ function keepApart({ gone, into }: Pair, link: Link, undone: Undone): Statement[
   return [statement(apart)];
 }
 
-/** The profile with this slug, or where it was merged into; never one of those that were `seen`. */
+/** The profile with this slug, or the one it was merged into; never one of those already `seen`. */
 async function profileAt(
   store: Queryable,
   slug: string,
@@ -201,7 +201,7 @@ async function profileAt(
   return next === null || seen.includes(next) ? record : profileAt(store, next, [...seen, slug]);
 }
 
-/** Notes that two registrations are not of one organisation, as an operator says. */
+/** Records an operator's decision that two registrations are not one organisation. */
 export const closeLink = (id: number, undone: Undone): Statement =>
   statement(
     builder.update(registrationLinks).set(undoneBy(undone)).where(eq(registrationLinks.id, id)),
@@ -217,7 +217,7 @@ const undoneBy = ({ by, reason, now }: Undone) => ({
   given: null,
 });
 
-/** Links that wait for an operator, each as of the profile that would stay. Index: registration_links_by_state. */
+/** Links that wait for an operator, each with the profile that would stay. Index: registration_links_by_state. */
 export const waitingLinks = {
   count: (store: Queryable, max: number): Promise<number> =>
     countUpTo(store, max, "SELECT 1 FROM registration_links WHERE state = 'waiting'"),

@@ -25,11 +25,11 @@ import { confirmedAt, type ScopesRead } from "./standing.ts";
 export const mergeRules = 1;
 
 /**
- * A nonprofit after a register has spoken. A register sets and clears only fields that it provides, and of these only
- * the empty ones and those that it set itself: what agents agreed on, an operator, the organisation or another register
- * set stays. Of several registrations of one nonprofit each row has its say of what it set, and one that was linked sets no
- * place. Answers `before` itself when nothing changes. A withdrawn nonprofit that the register lists again is restored,
- * unless an operator withdrew it.
+ * A nonprofit after a register's row. A register sets and clears only fields that it provides, and of these only empty ones
+ * and those it set itself: what agents agreed on, an operator, the organisation or another register set stays. If a
+ * nonprofit has several registrations, each row changes only what it set, and a linked one sets no place. Returns `before`
+ * itself when nothing changes. A withdrawn nonprofit that the register lists again is restored, unless an operator withdrew
+ * it.
  */
 export function mergedWithRegister(
   before: NonprofitRecord,
@@ -59,7 +59,7 @@ export function mergedWithRegister(
   return after;
 }
 
-/** Where each field comes from; the same value for all that the row says itself. A filing speaks for its own year. */
+/** The source of each field; one object for all that the row says itself. A filing's values date from its own year. */
 function sourcesOf(
   { source_url, filed_for, rules = {} }: RegisterDraft,
   source: string,
@@ -73,7 +73,7 @@ function sourcesOf(
   };
 }
 
-/** The register that lists a nonprofit, and its part. */
+/** The register that lists a nonprofit, and the part of it. */
 const placeOf = ({ register, scope }: RegisterTerms) => ({ register, register_scope: scope });
 
 /** Whether this register is the one that lists the nonprofit; a whole register takes over from a selection of it. */
@@ -84,7 +84,7 @@ const isMine = (before: NonprofitRecord, { org_id }: RegisterDraft, terms: Regis
 
 const listedStatus = ({ verified }: NonprofitRecord) => (verified === 1 ? "claimed" : "listed");
 
-/** A new nonprofit from a row of a register; id 0 and slug "" until it is stored. */
+/** A new nonprofit from a register's row; id 0 and slug "" until it is stored. */
 export function newFromRegister(
   draft: RegisterDraft,
   terms: RegisterTerms,
@@ -94,7 +94,7 @@ export function newFromRegister(
   return mergedWithRegister(empty, draft, terms, nowMs);
 }
 
-/** What the newest files of a register say of an organisation that is in no row: of one without a record, only that. */
+/** A draft for an organisation in no row of the newest files; without an earlier record it says only that. */
 export function goneDraft({
   org_id,
   ...row
@@ -123,7 +123,7 @@ function isInForce({ registrations, register_records }: NonprofitRecord, registe
   return orgIds.length > 1 && !orgIds.every(isOver);
 }
 
-/** Withdrawn, unless an operator keeps it or another of its registrations is in force. */
+/** The nonprofit withdrawn, unless an operator keeps it or another of its registrations is in force. */
 const withdrawn = (before: NonprofitRecord, register: string): NonprofitRecord =>
   before.status === "withdrawn" || statusIsHeld(before) || isInForce(before, register)
     ? before
@@ -141,7 +141,7 @@ function unlisted(
   return withdrawn(placedRecord, terms.register);
 }
 
-/** The nonprofit with what this row says of it; `before` itself when that is the same. */
+/** The nonprofit with this row's record; `before` itself when that is unchanged. */
 function withRecord(
   before: NonprofitRecord,
   { org_id, record }: RegisterDraft,
@@ -179,16 +179,15 @@ function confirmedAgain(
   return again === null ? records : withRegisterRecord(records, { ...again, as_of: dateOf(again) });
 }
 
-/** The record that a row makes. */
+/** The record made from a row. */
 export const recordOf = (
   record: RecordDraft,
   { register, scope, as_of }: RegisterTerms,
 ): RegisterRecord => ({ register, scope, as_of, finances: [], ...record });
 
 /**
- * What the newest row says, as of the date at which the register first said it: a file that repeats it changes nothing.
- * Periods of earlier rows stay; a row for an older period than is known adds only its money. Answers `before` itself when it
- * is the same.
+ * The newest row with the date at which the register first said it, so that a file that repeats it changes nothing. Periods
+ * of earlier rows stay; a row for an older period adds only its finances. Returns `before` itself when nothing changes.
  */
 export function recordAfter(
   before: RegisterRecord | undefined,
@@ -249,8 +248,8 @@ export const isBeatenBy = (
     );
 
 /**
- * The facts of a row of an organisation without a profile, with what rows fill in, as JSON: once there is a profile,
- * content/nonprofit/save.ts takes it from there. Of several values of a field the one for the latest year counts.
+ * The facts of a row of an organisation without a profile, with the values for its fields as JSON; content/nonprofit/save.ts
+ * uses them once there is a profile. Of several values for a field the one for the latest year counts.
  */
 export function factsWithWaiting(
   storedRecord: RegisterRecord | undefined,
@@ -273,7 +272,7 @@ export function factsWithWaiting(
   };
 }
 
-/** An operator who withdraws or keeps a nonprofit leaves provenance of its status: the register has no say then. */
+/** An operator who withdraws or keeps a nonprofit sets its status; registers then no longer change it. */
 const statusIsHeld = ({ provenance }: NonprofitRecord): boolean =>
   provenance["status"] !== undefined && provenance["status"].set_by !== "register";
 
@@ -287,7 +286,7 @@ function isToBeSet(
   const current = before[field];
   if (placeFields.has(field) && isLinked(before, org_id)) return false;
   if (origin === undefined) return isEmptyValue(current) && !isEmptyValue(value);
-  // A later filing that repeats a value renews its date.
+  // A later form with the same value makes the value newer.
   const isLater = isFiling(from.source) && from.applied_at > origin.applied_at;
   if (current === value && !isLater) return false;
   const isNews = isLater || origin.rule !== from.rule || !isDeepStrictEqual(current, value);
@@ -296,7 +295,7 @@ function isToBeSet(
   );
 }
 
-/** Whether a register's other value takes the place of a register's value. */
+/** Whether a register's value may replace a different value from a register. */
 function mayReplace(
   before: NonprofitRecord,
   field: NonprofitField,
@@ -312,7 +311,9 @@ function mayReplace(
   return origin.source === from.source || takesOver;
 }
 
-/** Of several forms the one for the later year counts, whichever is read first; of one kind for one year the one read last. */
+/**
+ * Of several forms the one for the later year counts, in whatever order they are read; of one form and year, the last read.
+ */
 const isNotBefore = (origin: StoredProvenance, { source, applied_at }: StoredProvenance) =>
   applied_at > origin.applied_at || (applied_at === origin.applied_at && source === origin.source);
 
@@ -323,11 +324,11 @@ const isMoved = (before: NonprofitRecord, orgId: string, terms: RegisterTerms): 
   (before.register_scope !== terms.scope || before.register !== terms.register) &&
   !isLinked(before, orgId);
 
-/** Whether a registration came to the profile by a link. */
+/** Whether a registration was added by a link. */
 const isLinked = ({ registrations }: NonprofitRecord, orgId: string): boolean =>
   registrations.some(({ org_id, linked_by }) => org_id === orgId && linked_by !== undefined);
 
-/** Whether this row set a value: a linked one set those whose source names its number, the first one all others. */
+/** Whether this row set a value: a linked registration set those whose source has its number, the first one all others. */
 function isOfRow(before: NonprofitRecord, { source_url }: StoredProvenance, orgId: string) {
   const linkedIds = before.registrations.flatMap(({ org_id, linked_by }) =>
     linked_by === undefined ? [] : (org_id ?? []),
@@ -337,7 +338,7 @@ function isOfRow(before: NonprofitRecord, { source_url }: StoredProvenance, orgI
   return row === undefined ? !linkedIds.includes(orgId) : row === orgId;
 }
 
-/** What a row says, with all registrations that the nonprofit has beside the row's own. */
+/** The fields of a row, with the nonprofit's other registrations. */
 function renewed(
   { registrations }: NonprofitRecord,
   orgId: string,
@@ -354,30 +355,29 @@ function renewed(
 const isEmptyValue = (value: unknown): boolean =>
   value === null || value === "" || value === 0 || (Array.isArray(value) && value.length === 0);
 
-/** What a register says of an organisation, in its own codes. Blank ones are left out. */
+/** A register's record of an organisation, in its own codes, without blank ones. */
 export type RecordDraft = Pick<RegisterRecord, "org_id" | "name" | "state" | "facts"> &
   Partial<Pick<RegisterRecord, "finances">>;
 
 /**
- * What one row of a register says of one organisation. A field that is present is provided by the register (null or
- * empty: it says that there is none); a field that is absent is none of its business. Without `fields` it gives the
- * organisation no profile.
+ * What one row of a register says about one organisation. Present fields are provided by the register (null or empty: there
+ * is no value); absent ones are not. Without `fields` the organisation gets no profile.
  */
 export type RegisterDraft = {
   /** The org-id by which it is recognised, for example US-EIN-530196605. */
   org_id: string;
   fields: Partial<NonprofitFields> | null;
-  /** What chose values that are derived from what the row says: "NTEE K31 → Food Security (high)". */
+  /** The rules that derived values from the row: "NTEE K31 → Food Security (high)". */
   rules?: Partial<Record<NonprofitField, string>>;
-  /** What it says beside the fields; null for a form that only fills fields. */
+  /** The record beside the fields; null for a form that only fills fields. */
   record: RecordDraft | null;
-  /** YYYY-MM-DD: the end of the year for which a form was filed; absent: a register speaks of now. */
+  /** YYYY-MM-DD: the end of the year of a form; absent: the register speaks of the present. */
   filed_for?: string;
-  /** Where a reader can look the row up. */
+  /** Where readers can look the row up. */
   source_url: string | null;
 };
 
-/** How a register's drafts are taken into the directory. */
+/** How drafts of a register are merged into the directory. */
 export type RegisterTerms = {
   /** The import format, for example irs-bmf. */
   register: string;

@@ -13,26 +13,26 @@ const fixedForms = new Map(Object.entries(words.fixed));
 const roman = /^(?:X{0,3})(?:IX|IV|V?I{0,3})$/;
 const ordinal = /^\d+(?:ST|ND|RD|TH|S)$/;
 const legalForm = /^(?:INC|INCORPORATED|LLC|LTD|CORP|CORPORATION|FOUNDATION|CHAPTER|CHAPTERS)$/;
-/** Beginnings of words that can be spoken; a short word with another one is an acronym (NCAA, FFA is in the list). */
+/** Pronounceable beginnings of words; a short word with another beginning is an acronym (NCAA; FFA is in the list). */
 const onset =
   /^(?:[BCDFGHJKLMNPQRSTVWXZ]|BL|BR|BW|CH|CHR|CHL|CL|CR|CZ|DH|DJ|DR|DW|FL|FR|FJ|GH|GL|GN|GR|GW|HM|KH|KL|KN|KR|KW|LH|LL|MB|MC|MN|ND|NG|NJ|NK|NT|PF|PH|PHL|PHR|PL|PN|PR|PS|PT|RH|RW|SC|SCH|SCR|SH|SHR|SHL|SK|SL|SM|SN|SP|SPH|SPL|SPR|SQ|SR|ST|STR|SV|SW|SZ|TH|THR|THW|TR|TS|TW|TZ|VL|WH|WR|ZH|ZW)?[AEIOUY]/;
 
-/** Ends of words of up to four letters that can be spoken; with another one it is an acronym (ABQ, ACG). */
+/** Pronounceable ends of words of up to four letters; a word with another end is an acronym (ABQ, ACG). */
 const coda =
   /[AEIOUY](?:[B-DF-HJ-NP-TV-Z]|BB|BS|CK|CH|CS|CT|DD|DS|DT|FF|FS|FT|GG|GH|GN|GS|HN|KH|KS|LB|LD|LF|LK|LL|LM|LN|LP|LS|LT|LZ|MB|MM|MN|MP|MS|NC|ND|NG|NK|NN|NS|NT|NX|NZ|PP|PS|PT|RB|RC|RD|RF|RG|RK|RL|RM|RN|RP|RR|RS|RT|RV|RZ|SC|SH|SK|SM|SP|SS|ST|TH|TS|TT|TZ|WD|WK|WL|WN|WS|ZZ|GHT|NCH|TCH|RTS|RDS|NDS|NGS|NTH|RTH|LTH|RST|MPH|NKS|LLS|CHS|RLD|CKS|STS|RCH)?E?S?$/;
 const spanishTown = /^(?:VEGAS|CRUCES|ANGELES|ALAMOS|LUNAS|PASO|PLATA|MARIAS|PIEDRAS|LAJAS)$/;
 const spanish = /^(?:DE|DEL|A|E|Y|EN|POR|PARA|CON)$/;
 
 /**
- * A register's name in readable case. Text that already has lower-case letters keeps its case; capitals become words,
- * with acronyms, Roman numerals, Mc and Mac, O' and "of the" as people write them. White space is made single.
+ * A register's name in readable case. Text with lower-case letters keeps its case; capitals become words, with acronyms,
+ * Roman numerals, Mc and Mac, O' and "of the" as usual. White space is collapsed.
  */
 export const readableName = (raw: string): string => {
   const text = cleanText(raw);
   return /\p{Ll}/u.test(text) ? text : casedWords(text, false);
 };
 
-/** The same for a town: "ST THOMAS" is St Thomas, and no state stands at its end. */
+/** `readableName` for a town: "ST THOMAS" becomes St Thomas, and a state at the end is not recognised. */
 export const readablePlace = (raw: string): string => {
   const text = cleanText(raw).replace(/[\s,.;]+$/u, "");
   return /\p{Ll}/u.test(text) ? text : casedWords(text, true);
@@ -40,13 +40,12 @@ export const readablePlace = (raw: string): string => {
 
 const organisations = new Set(words.organisations);
 const ofPeople = /\b(?:TTEES?|TRUSTEES?|TREAS?|CO|PRES|SEC|SOLE|MBR|ATTN|ESQ|INCORPORATOR)\b|[%@/]/;
-/** Names of families and of who gave the money share words with the people who run them. */
+/** Names of families and benefactors share words with the names of the people who run them. */
 const ofFamilies = /\b(?:FAMILY|FAM|TR|TRUST|FOUNDATION|FUND|CHARITABLE|MEMORIAL)\b/;
 
 /**
- * The other name that the master file has of an organisation, or null where the line may name a person: it is kept when it
- * is the name's initials, holds a word of an organisation, or shares words with the name. Capitals become readable, and
- * initials stay as they are.
+ * An organisation's other name in the IRS master file, or null if the line may name a person: it must be the name's
+ * initials, contain a word for an organisation, or share words with the name. Capitals become readable; initials stay.
  */
 export function otherName(line: string, name: string): string | null {
   const text = line.replace(/^(?:DBA|AKA) |^[\d-]+ +(?=\S*[A-Z])/i, "");
@@ -68,7 +67,7 @@ export function otherName(line: string, name: string): string | null {
   return isOfOrganisation ? readableName(text) : null;
 }
 
-/** Whether two words of four letters or more are in both, or one of three; an initial or a first name is a person's. */
+/** Whether both share two words of four letters or more, or one of three words; initials and first names mean a person. */
 function sharesWords(parts: readonly string[], nameWords: readonly string[]): boolean {
   if (parts.some((part) => part.length === 1 || firstNames.has(part))) return false;
   const sharedCount = parts.filter((part) => part.length > 3 && nameWords.includes(part)).length;
@@ -77,7 +76,7 @@ function sharesWords(parts: readonly string[], nameWords: readonly string[]): bo
 
 const wordsIn = (text: string): string[] => text.split(/[^A-Z\d]+/).filter((word) => word !== "");
 
-// Registers carry control characters and repeated spaces of old mainframes.
+// Registers contain control characters and repeated spaces from old mainframes.
 const cleanText = (raw: string): string =>
   raw
     .normalize("NFC")
@@ -85,19 +84,19 @@ const cleanText = (raw: string): string =>
     .replaceAll(/\s+/gu, " ")
     .trim();
 
-/** What a word's case depends on beside its letters. */
+/** What the case of a word depends on besides its letters. */
 type Around = {
   before: string;
   after: string;
   first: boolean;
   last: boolean;
   place: boolean;
-  /** The word opens a compound: "IN-LINE". */
+  /** The word is the first of a compound: "IN-LINE". */
   isJoined: boolean;
 };
 
 function casedWords(text: string, place: boolean): string {
-  // Parts between spaces, hyphens, slashes and the like; the marks themselves are kept.
+  // Split at spaces, hyphens, slashes and the like, and keep the separators.
   const parts = text.split(/([\s\-–—/&+,;:()[\]"“”|.]+)/u);
   const wordsOnly = parts.filter((_, at) => at % 2 === 0);
   const last = lastSpoken(wordsOnly);
@@ -122,7 +121,7 @@ function casedWords(text: string, place: boolean): string {
     .join("");
 }
 
-/** Where the last word stands that is not "Inc" or the like: a state there is written as a code. */
+/** The index of the last word except "Inc" and the like: a state there is written as a code. */
 function lastSpoken(wordsOnly: readonly string[]): number {
   let at = wordsOnly.length - 1;
   while (at > 0 && (wordsOnly[at] === "" || legalForm.test((wordsOnly[at] ?? "").toUpperCase())))
@@ -146,13 +145,13 @@ function isSmall(word: string, { before, after, last, isJoined }: Around): boole
   const lower = word.toLowerCase();
   if (smallAfterSpanish.has(lower)) return spanish.test(before) && !spanishTown.test(after);
   if (!small.has(lower) || (last && after === "" && lower !== "the")) return false;
-  // "C A R E" is spelt out, "Vitamin A" stands at the end, "Y" joins Spanish words but is a letter beside a letter.
+  // "C A R E" is spelt out, "Vitamin A" ends with a letter, and "Y" joins Spanish words unless it is next to a letter.
   if (lower.length > 1) return true;
   // "John A Smith" has an initial, "Adopt a Dog" an article.
   return before.length > 1 && after.length > 1 && !firstNames.has(before);
 }
 
-/** Words after which "US" is us, and not the country. */
+/** Words after which "US" means us and not the country. */
 const beforeUs = /^(?:FOR|WITH|LET|TO|HELP|JOIN|OF|ALL|LIKE|AMONG|ABOUT|BETWEEN|FIND|SEE|HEAR|IN)$/;
 
 function knownForm(word: string, { before, last, place }: Around): string | null {
@@ -172,7 +171,7 @@ function isAcronym(word: string): boolean {
   return !/[AEIOUY]/.test(word) || !onset.test(word) || (word.length <= 4 && !coda.test(word));
 }
 
-/** O'Brien, Children's, Hawai'i, D'Arcy: only a single letter before the mark makes a name after it. */
+/** O'Brien, Children's, Hawai'i, D'Arcy: a name follows only a single letter before the apostrophe. */
 function withApostrophe(word: string, around: Around): string {
   const [before = "", mark = "'", after = ""] = word.split(/(['’])/u, 3);
   const tail = word.slice(before.length + mark.length);

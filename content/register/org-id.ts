@@ -3,22 +3,22 @@ import { fail, ok, type Result } from "#content/contract/base/result.ts";
 
 /** A number as its register writes it, and the org-id by which imports recognise the organisation. */
 export type RegisterNumber = {
-  /** The country of the register; XS for the sample's. */
+  /** The country of the register; XS for the sample. */
   country_code: string;
   type: string;
   registration_number: string;
   org_id: string;
 };
 
-/** A number as it is stored: one of a register that is not known here is kept as it was written, without an org-id. */
+/** A number as stored: one of an unknown register stays as written, without an org-id. */
 export type RegistrationNumber = Omit<RegisterNumber, "org_id"> & { org_id: string | null };
 
 export type OrgIdFailure =
-  /** `looks`: what a number looks like in the register that was named, or in each when none was. */
+  /** `looks`: the form of numbers in the named register, or in each register if none was named. */
   | { kind: "number_not_valid"; looks: string[] }
   | { kind: "register_not_known"; prefix: string; known: string[] };
 
-/** What is put in the place of the first match of each pattern, one after the other. */
+/** Replaces the first match of each pattern, one after the other. */
 function rewriting(steps: readonly string[][]): (digits: string) => string {
   const compiled = steps.map(([from = "", to = ""]) => [new RegExp(from), to] as const);
   return (digits) => compiled.reduce((text, [from, to]) => text.replace(from, to), digits);
@@ -26,9 +26,9 @@ function rewriting(steps: readonly string[][]): (digits: string) => string {
 
 /**
  * The registers that this directory imports, and how they write numbers. `labels`: words before the digits that name the
- * register; `bare`: which digits are of it when no word does, none where absent. Numbers of England of six digits never
- * begin with 1: those are Northern Ireland's. XS stands for codes that users assign: the sample's. Source: org-id.guide,
- * and what the registers publish of their numbers.
+ * register; `bare`: digits that belong to it without such a word (absent: none). Six-digit numbers of England never begin
+ * with 1, which are Northern Ireland's. XS is a user-assigned code, for the sample. Source: org-id.guide, and the registers'
+ * own descriptions.
  */
 const registers = numbers.map(({ digits, bare, written, in_org_id, ...named }) => ({
   ...named,
@@ -41,28 +41,28 @@ type Register = (typeof registers)[number];
 
 const anyNumber = "Registration number";
 
-/** What numbers are called, in English. */
+/** The English names of the numbers. */
 export const numberTypes: readonly string[] = [...registers.map(({ type }) => type), anyNumber];
 
-/** The beginnings of the org-ids that are read. */
+/** The prefixes of the org-ids that can be read. */
 export const knownSchemes: readonly string[] = registers.map(({ scheme }) => scheme);
 
 /** The scheme of an org-id: US-EIN of US-EIN-530196605. */
 export const schemeOf = (orgId: string): string => orgId.slice(0, orgId.indexOf("-", 3));
 
 const lengthMax = 64;
-/** What people write around a number: "Registered charity no. 202918", "Tax ID: 53-0196605". */
+/** Words that people write around a number: "Registered charity no. 202918", "Tax ID: 53-0196605". */
 const wordsAround = /\b(?:REGISTERED|REGISTRATION|REG|SCOTTISH|CHARITY|NUMBER|NO|NR|TAX|ID)\b/g;
 const separators = /[\s./:#()№\u2010-\u2015-]+/gu;
-/** A charity that is registered under the number of another one: "GB-CHC-210183-1". */
+/** A charity registered under another one's number: "GB-CHC-210183-1". */
 const linkedNumber = /(?<!\d)(\d{6,7})-(?=\d{1,3}$)/;
-/** Without separators: country, word and digits. */
+/** A number without separators: country, word and digits. */
 const numberParts = /^(US|GB|AU|XS)?([A-Z]*)(\d+(?:_\d+)?)$/;
 const schemeAtStart = /^[A-Z]{2}-[A-Z\d_]*[A-Z][A-Z\d_]*(?=-.)/;
 
 /**
- * The register number that a text is, in any usual spelling: "53-0196605", "EIN 530196605" and "US-EIN-530196605" are
- * one. `country` (ISO 3166-1 alpha-2) says whose number it is when the text does not; without it, any register's.
+ * Reads a register number in any usual spelling: "53-0196605", "EIN 530196605" and "US-EIN-530196605" are equal. `country`
+ * (ISO 3166-1 alpha-2) is used if the text names none; without it, any register may match.
  */
 export function readOrgId(text: string, country = ""): Result<RegisterNumber, OrgIdFailure> {
   if (text.length > lengthMax) return notValid(registers);
@@ -109,17 +109,17 @@ const notValid = (meant: readonly Register[]) =>
 const notKnown = (prefix: string) =>
   fail({ kind: "register_not_known" as const, prefix, known: [...knownSchemes] });
 
-/** The first two digits of an ABN check the others. Source: Australian Business Register, "Format of the ABN". */
+/** The first two digits of an ABN are check digits. Source: Australian Business Register, "Format of the ABN". */
 function isAbn(digits: string): boolean {
   const weights = [10, 1, 3, 5, 7, 9, 11, 13, 15, 17, 19];
   const sum = weights.reduce((all, weight, at) => all + weight * Number(digits[at]), 0);
-  // One is taken from the first digit before it is weighed.
+  // Subtracting one from the first digit, whose weight is 10.
   return (sum - 10) % 89 === 0;
 }
 
 /**
- * A number that an organisation gives of itself. One that readOrgId cannot read is kept as it was written, without an
- * org-id; comparedNumber compares it.
+ * Reads a number that an organisation gave itself. If readOrgId cannot read it, it stays as written, without an org-id;
+ * comparedNumber compares it.
  */
 export function readRegistrationNumber(text: string, country_code: string): RegistrationNumber {
   const read = readOrgId(text, country_code);
@@ -129,8 +129,8 @@ export function readRegistrationNumber(text: string, country_code: string): Regi
 }
 
 /**
- * The form in which numbers are compared: "ke/2001 77" and "KE-2001.77" are one. The same as the index
- * registrations_without_org_id says, which knows ASCII letters only.
+ * The form for comparing numbers: "ke/2001 77" and "KE-2001.77" are equal. It must match the index
+ * registrations_without_org_id, which handles only ASCII letters.
  */
 export const comparedNumber = (text: string): string =>
   text.replaceAll(/[\s./-]+/g, "").replaceAll(/[a-z]/g, (letter) => letter.toUpperCase());

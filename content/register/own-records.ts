@@ -7,10 +7,10 @@ import type { Outcome, Planner } from "./apply-rows.ts";
 import { idsByOrgId, knownIds } from "./import-store.ts";
 import { skipOrRefuse, type StageContext, type StageFailure, type Staging } from "./stage-rows.ts";
 
-/** A file of our own records: one a line, as JSON. */
+/** A file of our own records: one per line, as JSON. */
 export type RecordFile = { name: string; lines: AsyncIterable<{ text: string; line: number }> };
 
-/** Checks and stages lines of our own NDJSON. Ids, slugs and org-ids occur once in all files together. */
+/** Checks and stages lines of our own NDJSON. Ids, slugs and org-ids must be unique over all files. */
 export async function stageRecords(
   files: Iterable<RecordFile>,
   context: Omit<StageContext, "clock">,
@@ -29,7 +29,7 @@ export async function stageRecords(
   return ok(null);
 }
 
-/** Stages one line; answers what is wrong with it, or null. */
+/** Stages one line; returns what is wrong with it, or null. */
 function stageLine(text: string, staging: Staging): string | null {
   let value: unknown;
   try {
@@ -58,10 +58,10 @@ function stageLine(text: string, staging: Staging): string | null {
   return null;
 }
 
-/** Longest text of a record; the longest that agents may send is 5,000. */
+/** The longest text of a record; agents may send at most 5,000 characters. */
 const textLengthMax = 20_000;
 
-/** What is wrong with the texts and links of a record, or null: they reach pages and agents as they stand. */
+/** What is wrong with texts and links of a record, or null: pages and agents get them unchanged. */
 function textFault(record: RecordLine): string | null {
   for (const name of ["website", "donation_url", "logo_url"] as const) {
     const link = record[name];
@@ -83,12 +83,12 @@ function textFault(record: RecordLine): string | null {
   return walk(record, "");
 }
 
-/** Keys sort as ids do. */
+/** A key that sorts like the id. */
 const keyOf = (id: number): string => String(id).padStart(16, "0");
 
 /**
- * What staged records change and add, in the order of their ids: in an empty store they make the same directory. A record
- * is known by its slug, or else by one of its org-ids; another's id or org-id is never taken over.
+ * Plans staged records in order of id: in an empty store they make the same directory. A record is recognised by its slug,
+ * else by an org-id; another nonprofit's id or org-id is never taken over.
  */
 export const recordPlanner: Planner = {
   origin: "import:ndjson",

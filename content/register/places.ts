@@ -5,7 +5,7 @@ import { fromPostcode } from "#content/nonprofit/provenance.ts";
 import { fold } from "#content/nonprofit/text.ts";
 import { readablePlace } from "./names.ts";
 
-/** Where a nonprofit is. Each part is null when the register does not truly say it. */
+/** A nonprofit's place. A part is null if the register does not reliably give it. */
 export type Place = { country_code: string | null; region: string | null; city: string | null };
 
 const states = new Map(Object.entries(given.states));
@@ -34,12 +34,12 @@ const stateAtEnd = new RegExp(
   `^(.*?)\\s*\\b(${longestFirst([...states.keys(), ...statesByName.keys()]).join("|")})( \\d{5}(?:-?\\d{4})?)?$`,
 );
 
-/** Countries whose own code is a state's too and whose post codes have five digits. */
+/** Countries with the same code as a state and five-digit post codes. */
 const ownCodes = new Set(["DE", "ID", "IL"]);
 
 /**
- * The place of a row of the IRS master file. Without a state, CITY holds the country in one of 163 spellings and STREET
- * the town and post code; territories are countries of their own (ISO 3166), and military post is in the United States.
+ * The place of a row of the IRS master file. Without a state, CITY holds the country in one of 163 spellings and STREET the
+ * town and post code; territories are countries of their own (ISO 3166), and military post is in the United States.
  */
 export function bmfPlace({
   STREET,
@@ -61,7 +61,7 @@ const wholeCities = new Map(Object.entries(given.cities.whole));
 const firstWords = new Map(Object.entries(given.cities.first));
 const cityWords = new Map(Object.entries(given.cities.words));
 
-/** "EAST PROVIDENCE" of "E PROVIDENCE": the register has room for 13 letters. A state at the end is no part of a town. */
+/** "EAST PROVIDENCE" for "E PROVIDENCE": the register has room for 13 letters. Removes a state at the end. */
 function inFull(city: string, state: string): string {
   const words = city.endsWith(` ${state}`) ? city.slice(0, -3) : city;
   if (!words.includes(" ")) return wholeCities.get(words) ?? words;
@@ -86,8 +86,8 @@ const townsByName = new Map(Object.keys(postTowns.towns).map((town) => [town.toU
 const ukPostcode = /^([A-Z]{1,2}\d[A-Z\d]?)(?: ?([\dO][A-Z]{0,2}))?\W*$/;
 
 /**
- * The post town of a postcode of the United Kingdom, and of what it was read: "from postcode EH14". Of several towns of the
- * first half that of the longest beginning that is known, else the one that the organisation's name has, else the first.
+ * The post town of a UK postcode, and what it was derived from: "from postcode EH14". If the first half has several towns:
+ * the one of the longest known prefix, else the one in the organisation's name, else the first.
  */
 export function postTown(postcode: string, name: string): { city: string; rule: string } | null {
   const [, district = "", rest = ""] = ukPostcode.exec(postcode.trim().toUpperCase()) ?? [];
@@ -101,10 +101,10 @@ export function postTown(postcode: string, name: string): { city: string; rule: 
   return city === undefined ? null : { city, rule };
 }
 
-/** The post town that stands where a postcode should, also when it was cut off after eight letters; null for none or several. */
+/** The post town in place of a postcode, even if cut off after eight letters; null for none or several. */
 export function townInsteadOfPostcode(text: string): string | null {
   const written = text.trim().toUpperCase();
-  // What begins a county, too, may be either.
+  // A text that also begins the name of a county is ambiguous.
   if (written.length < 3 || postTowns.cut.includes(written)) return null;
   const whole = townsByName.get(written);
   if (whole !== undefined || written.length !== 8) return whole ?? null;
@@ -115,7 +115,7 @@ export function townInsteadOfPostcode(text: string): string | null {
 /** The part of the master file that holds rows without a state. */
 export const bmfForeign = "foreign";
 
-/** The part of the master file in which a place stands, as bmfPlace gave it; null when it does not tell. */
+/** The part of the master file that has a place from bmfPlace; null if unknown. */
 export function bmfPart(country: string | null, region: string | null): string | null {
   if (country === null) return null;
   if (territories.has(country)) return country;
@@ -125,7 +125,7 @@ export function bmfPart(country: string | null, region: string | null): string |
   return statesByName.get(name) ?? forces ?? null;
 }
 
-/** The name of a state or province, of its code or name in any letter case; null for any other text. */
+/** The name of a state or province by its code or name, in any letter case; null for any other text. */
 export const provinceName = (country: string, text: string): string | null =>
   provinces.get(country)?.get(text.trim().toUpperCase()) ?? null;
 
@@ -139,7 +139,7 @@ function foreignPlace(street: string, named: string): Place {
   const country_code = foreignCountry(named);
   const american = armedForcesPlace(street) ?? americanPlace(street, country_code);
   if (american !== null) return american;
-  // The register's list of countries begins with these, and almost every row under them is a slip of the hand.
+  // These are the first entries in the register's list of countries, and almost always chosen by mistake.
   if (slips.has(named) && !slipEvidence.test(street)) {
     const zip = / (\d{5})(?:-?\d{4})?$/.test(` ${street}`);
     return {
@@ -163,13 +163,13 @@ function armedForcesPlace(street: string): Place | null {
   return { country_code: "US", region: armedForces.get(forces) ?? null, city: null };
 }
 
-/** "YARDLEY PA 19067" under any country: state and ZIP code say where it truly is. */
+/** "YARDLEY PA 19067" under any country: state and ZIP code give the true place. */
 function americanPlace(street: string, country: string | null): Place | null {
   const [, before = "", state, zip] = stateAtEnd.exec(street) ?? [];
   if (state === undefined || country === "IT" || (state === country && ownCodes.has(state)))
     return null;
   const code = statesByName.get(state);
-  // A state's code without a ZIP code may be anything; its full name is clear enough.
+  // A state's code without a ZIP code may mean anything; its full name is clear enough.
   if (zip === undefined && code === undefined) return null;
   const region = states.get(code ?? state) ?? null;
   return { country_code: "US", region, city: townName(withoutState(before)) };
@@ -177,7 +177,7 @@ function americanPlace(street: string, country: string | null): Place | null {
 
 const withoutState = (text: string): string => stateAtEnd.exec(text)?.[1] ?? text;
 
-/** Town and region of a foreign street line: what is left without post codes, when that is at most three words. */
+/** Town and region in a foreign street line: what remains without post codes, if that is at most three words. */
 function townOf(street: string, country: string | null): Omit<Place, "country_code"> {
   const bare = street
     .replace(/ [A-Z]{1,2}\d[A-Z\d]? ?\d[A-Z]{2}$/, "")
@@ -202,7 +202,7 @@ function townName(text: string): string | null {
   // "TEL AVIV ISRAEL" ends with the country.
   if (words.length > 1 && last.length > 3 && countryCode(last) !== null && last !== "MEXICO")
     words.pop();
-  // What is left of a post code or a province's code: "ROMA RM".
+  // Remove the rest of a post code or province code: "ROMA RM".
   while (/^(?:[A-Z]{1,2}|-)$/.test(words.at(-1) ?? "")) words.pop();
   if (words.length === 0 || words.length > 3 || words.some((word) => /\d/.test(word))) return null;
   return readablePlace(words.join(" "));

@@ -4,15 +4,15 @@ import type { Statement } from "#content/store/query.ts";
 import { mergeRules, type RegisterDraft } from "./merge.ts";
 import type { Register, StagedRow } from "./stage-rows.ts";
 
-/** 53 bits of what a row says, and of the rules by which it is taken in. */
+/** 53 bits of a digest of a row and of the rules for importing it. */
 const rowDigest = (register: string, { scope, payload }: StagedRow): number =>
   Number(Bun.hash.wyhash(`${version} ${mergeRules} ${register} ${scope} ${payload}`) >> 11n);
 
 const rowsAtOnce = 10_000;
 
 /**
- * Tells of a row whether it has the digest of one that was taken in, and so would change nothing: of none where an organisation
- * may have several. Takes 8 bytes for each.
+ * A test whether a row was imported before, so that it would change nothing. Always false for registers with several rows
+ * per organisation. Takes 8 bytes per row.
  */
 export async function knownRows(store: Queryable, name: string, register: Register | null) {
   const pages: number[][] = [];
@@ -46,8 +46,8 @@ function isAmong(sorted: Float64Array, value: number): boolean {
 }
 
 /**
- * Notes the digests of rows that were just taken in. Left out is what another row or the date of the file may change: a
- * profile with several registrations, and a revocation.
+ * Stores the digests of imported rows, except those that another row or the file's date may change: profiles with several
+ * registrations, and revocations.
  */
 export function noteDigests(register: string, rows: readonly StagedRow[]): Statement {
   const noted = rows.map((row) => {

@@ -4,11 +4,11 @@ import { fold } from "#content/nonprofit/text.ts";
 import { siteKey } from "#content/nonprofit/website.ts";
 import { schemeOf } from "./org-id.ts";
 
-/** What is known of an organisation that may stand in another register, too. */
+/** What is known of an organisation that may also be in another register. */
 export type Registrations = {
-  /** Its numbers, for example GB-CHC-1089464; at least one. */
+  /** Its org-ids, for example GB-CHC-1089464; at least one. */
   org_ids: readonly string[];
-  /** Numbers of other registers that its own registers quote of it, for example GB-COH-04325234. */
+  /** Org-ids in other registers that its own registers name, for example GB-COH-04325234. */
   quotes: readonly string[];
   name: string;
   country_code: string | null;
@@ -16,15 +16,15 @@ export type Registrations = {
   website: string | null;
 };
 
-/** What the registers themselves say. */
+/** Evidence found in the registers themselves. */
 export type FoundBy = Exclude<LinkSource, "operator">;
 
-/** Of profiles of one register at one host: with more it is the host of a federation, a diocese or a service. */
+/** The most profiles of one register at one host: more mean a federation, a diocese or a service. */
 const atOneHostMax = 2;
 
 /**
- * Which of the others are the same organisation in another register, and what says so; empty where that is not sure. `others`
- * are all that have its host or a number of its own or of its quotes. Symmetric. Source: docs/decisions/17.
+ * Which of the others are certainly the same organisation in another register, and why. `others` must be all with its host,
+ * its numbers or a number that its registers name. Symmetric. See docs/decisions/17-one-organisation.md.
  */
 export function sameOrganisations<Other extends Registrations>(
   profile: Registrations,
@@ -35,7 +35,7 @@ export function sameOrganisations<Other extends Registrations>(
     const source = linkSource(profile, other, everyone);
     return source === null ? [] : [{ other, source }];
   });
-  // Two of one register cannot both be it, nor can it be one that is two of its own register.
+  // Two profiles of one register cannot both be it, nor can one profile match two of this register.
   const isAmbiguous = ({ other }: (typeof candidates)[number]) =>
     candidates.some((next) => next.other !== other && sharesRegister(next.other, other)) ||
     others.some(
@@ -70,7 +70,7 @@ const inOnePlace = (profile: Registrations, other: Registrations): boolean =>
   profile.country_code === other.country_code &&
   (profile.city === null || other.city === null || fold(profile.city) === fold(other.city));
 
-/** One names the other's number, or both name one that no third of their registers names. */
+/** One names the other's number, or both name the same number of a third register. */
 function quotedNumber(
   profile: Registrations,
   other: Registrations,
@@ -88,19 +88,19 @@ function quotedNumber(
   );
 }
 
-/** Whether more than `most` of these stand in one register. */
+/** Whether one register has more than `most` of these. */
 function isCrowded(some: readonly Registrations[], most = atOneHostMax): boolean {
   const schemes = some.flatMap(({ org_ids }) => [...new Set(org_ids.map(schemeOf))]);
   return schemes.some((scheme) => schemes.filter((other) => other === scheme).length > most);
 }
 
-/** The host that a website has for itself, or null: at a shared one many have a page. */
+/** The host of a website of its own; null for a shared host, where many have a page. */
 export const siteHost = (website: string | null): string | null =>
   website === null ? null : (siteKey(website)?.below ?? null);
 
 /**
- * The company number that the row of an org-id quotes, in the form of Companies House; null for what is none. Registers write
- * it as a decimal fraction and without leading zeros, the Northern Irish one without NI, and stand-ins like 12345678.
+ * The company number in an org-id's row, in the form of Companies House; null if invalid. Registers write it as a decimal
+ * fraction, without leading zeros, without NI for Northern Ireland, or use placeholders like 12345678.
  */
 export function companyNumber(raw: string, orgId: string): string | null {
   const text = raw.replaceAll(/\s+/g, "").replace(/\.0$/, "").toUpperCase();
@@ -111,7 +111,7 @@ export function companyNumber(raw: string, orgId: string): string | null {
   return isNorthern ? `NI${digits.padStart(6, "0")}` : digits.padStart(8, "0");
 }
 
-/** Of two profiles the one that stays comes first: one that belongs to its organisation, else the one of the lesser number. */
+/** Two profiles, the one that stays first: a claimed one, else the one with the lower number. */
 export function inOrderOfStaying<One extends Pick<Registrations, "org_ids"> & { belongs: boolean }>(
   profile: One,
   other: One,

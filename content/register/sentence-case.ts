@@ -12,9 +12,9 @@ const nothing = new RegExp(given.nothing, "i");
 const common = new Set(given.commonInNames);
 
 /**
- * A register's text as people write it: white space single, and text in capitals in sentence case, with acronyms,
- * well-known proper names and the words of the organisation's own name as they should be. "" for words that only say
- * that the text stands elsewhere ("See Schedule O", "N/A"). Linear in the length.
+ * A register's text in readable form: white space collapsed, and capitals in sentence case, with acronyms, well-known names
+ * and the words of the organisation's name. "" for text that only refers elsewhere ("See Schedule O", "N/A"). Linear in the
+ * length.
  */
 export function readableProse(raw: string, organisation = ""): string {
   const text = raw
@@ -27,7 +27,7 @@ export function readableProse(raw: string, organisation = ""): string {
   return isShouted(text) ? sentenceCased(text, organisation) : text;
 }
 
-/** Cuts a text at the end of a sentence, or else of a word, so that it has at most `max` characters. */
+/** Cuts a text to at most `max` characters, at the end of a sentence, or else of a word. */
 export function shortened(text: string, max: number): string {
   if (text.length <= max) return text;
   const points = Array.from(text);
@@ -54,7 +54,7 @@ function sentenceCased(text: string, organisation: string): string {
     /(\p{L}[\p{L}\p{N}'’]*)|([.!?]["”')]*(?=\s|$)|[^\p{L}]+?)/gu,
     (match, word: string | undefined) => {
       if (word === undefined) {
-        // The point of an abbreviation ends no sentence.
+        // The point of an abbreviation does not end a sentence.
         if (/^[.!?]/.test(match) && !abbreviation.test(before)) opening = true;
         return match;
       }
@@ -84,7 +84,7 @@ function casedWord(word: string, spellings: ReadonlyMap<string, string>, opening
   return opening ? lower.slice(0, 1).toUpperCase() + lower.slice(1) : lower;
 }
 
-/** Acronyms that the text explains itself, "(UWAC)" after the words, and the initials of the organisation's name. */
+/** Acronyms that the text explains itself, as "(UWAC)" after the words, and the initials of the organisation's name. */
 function ownAcronyms(text: string, organisation: string): Map<string, string> {
   const initials = (phrase: string) =>
     (phrase.match(/\p{L}+/gu) ?? [])
@@ -110,7 +110,7 @@ function lettersInOrder(short: string, among: string): boolean {
   return Array.from(short).every((letter) => (at = among.indexOf(letter, at + 1)) >= 0);
 }
 
-/** Words of the organisation's name that are hardly ever common words: they keep their capitals in its texts. */
+/** Words of the organisation's name that are rarely common words: they keep their capitals. */
 function ownWords(name: string): Map<string, string> {
   return new Map(
     (name.match(/\p{Lu}[\p{L}\p{N}]*/gu) ?? [])
@@ -119,7 +119,7 @@ function ownWords(name: string): Map<string, string> {
   );
 }
 
-/** The whole name inside the text is written as the name is. */
+/** Writes the organisation's full name in the text as in its name. */
 function withFullName(text: string, whole: string): string {
   const name = whole.replace(/,? (?:Inc|Incorporated|Ltd|Limited|Corp|Corporation)$/, "");
   if (name.length < 6 || !name.includes(" ")) return text;

@@ -9,27 +9,27 @@ import {
 } from "./import-store.ts";
 import type { RecordDraft, RegisterDraft } from "./merge.ts";
 
-/** A register as an import knows it. */
+/** A register, as far as imports are concerned. */
 export type Register = {
   name: string;
   /** True when the register lists organisations; false when it only adds to known ones. */
   lists: boolean;
-  /** Of a register that lists: the parts in which it is published. A run withdraws only from parts that its rows show. */
+  /** The parts in which a listing register is published. A run withdraws only from parts that have rows. */
   parts?: {
-    /** Only parts have such names. */
+    /** The pattern of a part's name. */
     fits: RegExp;
-    /** The part of one that an earlier version noted under the name of a file; null when its profile does not tell. */
+    /** The part of a profile that an earlier version stored under a file name; null if the profile does not tell. */
     ofProfile: (profile: ListedProfile) => string | null;
-    /** True when an organisation has one row in the whole register: a second one means a damaged or doubled file. */
+    /** True when the register has one row per organisation: a second one means a damaged or repeated file. */
     onceEach: boolean;
   };
-  /** A malformed row is left out and counted, and ends the import only where a file has too many of them, or all files nothing else. */
+  /** Skip and count malformed rows; end the import only if a file has too many, or no file has a good one. */
   quarantines?: boolean;
 };
 
 /**
- * What a row of a file says: of an organisation that gets a profile, or of one that gets none. `rank` decides between
- * rows of one organisation: the greater one counts. Of rows for a `period`, each counts: the one that ends first comes first.
+ * What a row says, about an organisation that gets a profile or one that gets none. Of several rows of one organisation the
+ * one with the greatest `rank` counts. Rows with a `period` all count, in order of its end.
  */
 export type RowOutcome =
   | { kind: "draft"; draft: RegisterDraft; rank: string; period?: string; mapped?: MappedBy }
@@ -37,51 +37,51 @@ export type RowOutcome =
   | { kind: "skip"; why: SkipReason }
   | { kind: "bad"; problem: string };
 
-/** Where something stands in a file: on a line, or in a document of this name; null: it is the file. */
+/** A position in a file: a line, or the name of a document; null: the whole file. */
 export type Place = number | string | null;
 
 export type RegisterRow = { line: Place; part: string; outcome: RowOutcome };
 
-/** A row whose cells cannot be told apart. `file`: of another table than the rows around it. */
+/** A row whose cells cannot be separated. `file`: of another table than the rows around it. */
 export type UnreadableRow = { line: number; problem: string; file?: string };
 
-/** A file of a register: the day of what it says, YYYY-MM-DD, and its rows, each with the part in which it stands. */
+/** A file of a register: its date, YYYY-MM-DD, and its rows, each with its part. */
 export type RegisterFile = {
   name: string;
   day: string;
   rows: AsyncIterable<RegisterRow | UnreadableRow>;
 };
 
-/** A row that cannot be taken in. */
+/** A row that cannot be imported. */
 export type BadRow = { file: string; line: Place; problem: string };
 
 /**
- * One organisation as read and checked, waiting to be applied. `scope` is the part of its register, `as_of` the date of
- * its file, `payload` is JSON.
+ * An organisation that was read and checked and waits to be applied. `scope` is the part of its register, `as_of` the date
+ * of its file, `payload` is JSON.
  */
 export type StagedRow = { key: string; scope: string; as_of: string; payload: string };
 
-/** Where rows wait until all of them are read and checked: memory stays small, and the store untouched. */
+/** Holds rows until all are read and checked: memory stays small, and the store unchanged. */
 export type Staging = {
-  /** Parts of the register in which rows stand, staged or not. */
+  /** Parts of the register that have rows, staged or not. */
   scopes: Set<string>;
   /**
-   * Stages the row, unless one of greater rank is there already, or any one where there may be one only. Answers where an
-   * earlier one was read, null for none.
+   * Stages a row, unless one of greater rank (or, with `once`, any) is staged. Returns where an earlier one was read, or
+   * null.
    */
   put: (
     row: StagedRow & { rank: string },
     options?: { readAt?: string; once?: boolean },
   ) => string | null;
-  /** The next rows in the order of their keys, without those that have no payload. */
+  /** The next rows in order of key, without those that have no payload. */
   after: (key: string, limit: number) => StagedRow[];
   /** Whether one of these keys is staged. */
   has: (keys: readonly string[]) => boolean;
-  /** How many rows have a payload, and how many bytes all take. */
+  /** How many rows have a payload, and how many bytes all rows take. */
   size: () => { count: number; bytes: number };
 };
 
-/** Where rows go as they are read. */
+/** Where rows go when they are read. */
 export type StageContext = {
   staging: Staging;
   report: ImportReport;
@@ -89,7 +89,7 @@ export type StageContext = {
   signal: AbortSignal;
   /** Count and leave out malformed rows; else the first one ends the import. */
   skipBad: boolean;
-  /** Whether a row is known to change nothing, and how many of these there were. */
+  /** Whether a row is known to change nothing, and how many were. */
   known: { has: (row: StagedRow) => boolean; unchanged: number; recorded: number };
   /** Called with each malformed row that is left out. */
   onSkipped: (row: BadRow) => void;
@@ -101,13 +101,13 @@ export type StageFailure =
   | { kind: "no_rows"; file: string }
   | { kind: "too_many_bad"; file: string; bad: number; rows: number };
 
-/** A pipe in a name spoils a row now and then. A file with more than ten such, and more than 1 %, has another layout. */
+/** An occasional pipe in a name spoils a row. More than ten such rows, and more than 1 %, mean another layout. */
 const quarantineFrom = 10;
 const quarantineShareMax = 0.01;
 
 /**
- * Stages the rows of a register's files. Of several rows of one organisation the newest counts (the later one, where rows
- * bear no date); where it may have one only, a second one is malformed.
+ * Stages the rows of a register's files. Of several rows of an organisation the newest counts (or the later one, if rows
+ * have no date); where only one is allowed, a second one is malformed.
  */
 export async function stageRows(
   register: Register,
@@ -115,7 +115,7 @@ export async function stageRows(
   context: StageContext,
 ): Promise<Result<null, StageFailure>> {
   const { clock, signal } = context;
-  // Where the file was made it may be the next day already.
+  // The file may come from a time zone in which it is already the next day.
   const tomorrow = new Date(clock().getTime() + dayMs).toISOString().slice(0, 10);
   let [firstBad, isAnyGood]: [BadRow | null, boolean] = [null, context.skipBad];
   for (const file of files) {
@@ -134,7 +134,7 @@ export async function stageRows(
   return firstBad === null || isAnyGood ? ok(null) : fail({ kind: "bad_row", ...firstBad });
 }
 
-/** How many rows a file has, how many of them were left out, and the first of these. */
+/** The number of rows in a file, of skipped ones, and the first of these. */
 type Read = { rows: number; bad: number; first: BadRow | null };
 
 const isTooBad = ({ rows, bad }: Read): boolean =>
@@ -163,7 +163,7 @@ async function stageFile(
   return ok(read);
 }
 
-/** Counts a malformed row and leaves it out, unless it ends the import. */
+/** Counts and skips a malformed row, unless it ends the import. */
 export function skipOrRefuse(
   row: BadRow,
   { report, skipBad, onSkipped }: Pick<StageContext, "report" | "skipBad" | "onSkipped">,
@@ -174,7 +174,7 @@ export function skipOrRefuse(
   return ok(null);
 }
 
-/** Stages one row, or counts why not; answers what is wrong with it, or null. */
+/** Stages one row or counts why not; returns what is wrong with it, or null. */
 function stageRow(
   row: RegisterRow | UnreadableRow,
   { file, day, once }: { file: string; day: string; once: boolean },
@@ -217,7 +217,7 @@ function countFirst(
 
 type DraftOutcome = Extract<RowOutcome, { kind: "draft" }>;
 
-/** A record without a profile is staged as a draft that fills nothing. */
+/** A record without a profile is staged as a draft without fields. */
 function draftOf(outcome: DraftOutcome | Extract<RowOutcome, { kind: "record" }>): DraftOutcome {
   if (outcome.kind === "draft") return outcome;
   const { record, rank = "", period } = outcome;

@@ -6,7 +6,7 @@ import type {
 
 type Item = Pick<OrganisationItem, "query" | "error">;
 
-/** Answers about many numbers, which refer to what is said of many of them: registers with their licences, and meanings. */
+/** The answer about many numbers; registers with their licences, and meanings, are given once and referred to. */
 export function batchAnswer(
   answers: readonly (Item & Partial<Organisation>)[],
 ): OrganisationsAnswer {

@@ -12,7 +12,7 @@ import type { RegisteredNumber, ScopesRead } from "./standing.ts";
 
 const recordColumns = columnNames(registerRecords).filter((name) => name !== "row_digest");
 
-/** What the store knows of these numbers, in their order. */
+/** What the store knows about these numbers, in order. */
 export async function knownByOrgId(
   store: Queryable,
   orgIds: readonly string[],
@@ -22,7 +22,7 @@ export async function knownByOrgId(
   return orgIds.map((orgId) => organisations.get(orgId) ?? { records: [], profile: null });
 }
 
-/** What the store knows of all numbers whose org-id begins so, in their order. Ask for about 1,000 at a time. */
+/** What the store knows about all numbers with this org-id prefix, in order. Ask for about 1,000 at a time. */
 export async function knownUnder(
   store: Queryable,
   prefix: string,
@@ -32,16 +32,16 @@ export async function knownUnder(
 }
 
 const between = ">= ?1 AND org_id < ?2";
-/** Org-ids and slugs have characters of ASCII. */
+/** Org-ids and slugs are ASCII. */
 const rangeOf = (prefix: string): string[] => [prefix, `${prefix}~`];
 
-/** The scheme of names: a slug in the place of a number. No register has it. */
+/** A scheme for slugs in place of numbers; no register has it. */
 export const nameScheme = "NAME";
-/** Under a prefix of org-ids there are no slugs. */
+/** With a prefix of org-ids there are no slugs to match. */
 const slugRangeOf = (prefix: string): string[] =>
   prefix.startsWith(`${nameScheme}-`) ? rangeOf(prefix.slice(nameScheme.length + 1)) : ["", ""];
 
-/** Who is listed with a slug that begins so, or is just this. Index: nonprofits_slug. */
+/** Listed nonprofits whose slug has this prefix, or equals it. Index: nonprofits_slug. */
 export function namesUnder(store: Queryable, prefix: string, { exact }: { exact: boolean }) {
   const { slug, name, city, region, country_code, status } = nonprofits;
   const [from = "", below = ""] = slugRangeOf(prefix);
@@ -53,7 +53,7 @@ export function namesUnder(store: Queryable, prefix: string, { exact }: { exact:
     .orderBy(slug);
 }
 
-/** SQL for the reason that recordsById has. Indexes: the primary key of register_records, registrations_org_id. */
+/** SQL, as in `recordsById`. Indexes: the primary key of register_records, registrations_org_id. */
 async function knownWhere(
   store: Queryable,
   condition: string,
@@ -102,8 +102,8 @@ export async function scopesRead(store: Queryable): Promise<ScopesRead> {
 }
 
 /**
- * How many rows registers and profiles have under a prefix of org-ids, or profiles under one of slugs, counted up to `max` + 1. It bounds the number of
- * organisations. Indexes: the primary key of register_records, registrations_org_id, nonprofits_slug.
+ * How many rows of registers and profiles have this prefix of org-ids, or profiles this prefix of slugs, up to `max` + 1: an
+ * upper bound on the organisations. Indexes: the primary key of register_records, registrations_org_id, nonprofits_slug.
  */
 export async function rowsUnder(store: Queryable, prefix: string, max: number): Promise<number> {
   const { rows } = await store.raw.execute({
@@ -120,7 +120,7 @@ export async function rowsUnder(store: Queryable, prefix: string, max: number): 
   return Number(rows[0]?.["found"]);
 }
 
-/** The characters that follow a prefix, each with the number of rows that have it there; "" for a slug that ends there. */
+/** The characters that follow a prefix, each with its number of rows; "" for a slug that ends there. */
 export async function branchesUnder(
   store: Queryable,
   prefix: string,

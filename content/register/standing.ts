@@ -23,15 +23,15 @@ import { type RegisterNumber, schemeOf } from "./org-id.ts";
 /** When each part of each register was last read: register, then part, then YYYY-MM-DD. */
 export type ScopesRead = ReadonlyMap<string, ReadonlyMap<string, string>>;
 
-/** What the store knows of a number. `slug`, `name` and `status` are the profile's. */
+/** What the store knows about a number. `slug`, `name` and `status` are the profile's. */
 export type RegisteredNumber = {
   records: readonly RegisterRecord[];
   profile: { slug: string; name: string; status: NonprofitStatus } | null;
 };
 
 /**
- * The standing by what registers say. A missing row is never a revocation. Revoked becomes reinstated when the row says
- * so, or when another register lists the organisation in a later file; a later disappearance is `not listed`.
+ * The standing according to registers. A missing row is never a revocation. Revoked becomes reinstated when the row says so
+ * or another register lists the organisation in a later file; if it disappears later, it is `not listed`.
  */
 export function standingOf(
   all: readonly RegisterRecord[],
@@ -63,13 +63,13 @@ export function standingOf(
   return { value: gone !== null || wasRead ? "not listed" : "unknown", by: gone };
 }
 
-/** A list of revocations that does not name an organisation says nothing of it. */
+/** A list of revocations says nothing about organisations that it does not name. */
 const isOfRevoked = (register: string): boolean => words.registers_of_revoked.includes(register);
 
-/** When the register says that this happened, "" where it does not. */
+/** When this happened according to the register; "" if unknown. */
 export const sinceOf = ({ facts, state }: RegisterRecord): string => String(facts[state] ?? "");
 
-/** The date of the newest file that says this: the day it said so first, or that of the newest file of its part. */
+/** The date of the newest file that says this: its own date, or that of the newest file of its part. */
 export function confirmedAt({ register, scope, as_of }: RegisterRecord, scopes: ScopesRead) {
   const read = scopes.get(register)?.get(scope) ?? "";
   return read > as_of ? read : as_of;
@@ -140,7 +140,7 @@ export function standingInWords({ value, by }: Judgement<Standing>, scheme: stri
     : sentence;
 }
 
-/** Who says something, and as of when: of a missing row the first register that was read, as of its newest file. */
+/** The source and date of a statement; for a missing row, the first register that was read and its newest file. */
 export function sourceOf(
   by: RegisterRecord | null,
   records: readonly RegisterRecord[],
@@ -158,8 +158,8 @@ export function sourceOf(
 }
 
 /**
- * The date of the newest file of a register that could have listed numbers of this scheme, null when none was read. A part
- * with the name of another scheme could not: that of England says nothing of Scotland.
+ * The date of the newest file of a register that could list numbers of this scheme; null if none was read. A part with
+ * another scheme's name could not: England's says nothing about Scotland.
  */
 function readAt({ id, record_urls }: Register, scheme: string, scopes: ScopesRead): string | null {
   let newest: string | null = null;

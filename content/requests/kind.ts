@@ -9,7 +9,7 @@ import { carryOut, type Plan, type Write, withWrite } from "#content/operation/p
 import type { Queryable, WriteTransaction, Store } from "#content/store/open.ts";
 
 /**
- * `World`: settings and the like that a kind needs to decide; content/requests/requests.ts passes it on without using it.
+ * A kind of request. `World` is what it needs to decide, such as settings; content/requests/requests.ts only passes it on.
  */
 export type RequestKind<World = unknown> = ReturnType<
   typeof requestKind<RequestRow, NonprofitRecord | null, World>
@@ -25,41 +25,41 @@ export type WaitingRequest<Row, Of = NonprofitRecord> = { row: Row; record: Of }
 /** The steps of a kind of request. `Of` includes null where a request may have no nonprofit. */
 type KindOf<Row extends RequestRow, Of extends NonprofitRecord | null, World> = {
   kind: ReviewKind;
-  /** The part of an id after the kind. */
+  /** The pattern of the part of an id after the kind. */
   key: RegExp;
   /** How many wait. Stops counting at `max`. */
   readonly count: (store: Queryable, max: number) => Promise<number>;
   /** How many were dropped in 30 days to make room for others; 0 if not given. */
   readonly leftOut?: (store: Queryable, now: Date) => Promise<number>;
   page(store: Queryable, page: QueuePage): Promise<Row[]>;
-  /** What has this key, whether it waits or was decided. */
+  /** The row with this key, waiting or decided. */
   byKey(store: Queryable, key: string): Promise<Row | null>;
   /** Whether an undecided row is shown in the queue; default: always. */
   isWaiting?: (request: WaitingRequest<Row, Of>) => boolean;
-  /** Whether it can be decided; default: when it waits. */
+  /** Whether it can be decided; default: as `isWaiting`. */
   isDecidable?: (request: WaitingRequest<Row, Of>) => boolean;
-  /** Recomputes, for an operator who opens it, what may have changed since the request arrived. */
+  /** Recomputes, when an operator opens a request, what may have changed since it arrived. */
   refresh?(store: Queryable, request: WaitingRequest<Row, Of>): Promise<Row>;
   item(
     store: Queryable,
     request: WaitingRequest<Row, Of>,
     now: Date,
   ): RequestDescription | Promise<RequestDescription>;
-  /** What has to happen to the nonprofit of a request before it is decided like this. */
+  /** Prepares the nonprofit of a request before the decision. */
   prepare?(tx: WriteTransaction, due: Due): Promise<unknown>;
-  /** Rejects what has waited longest; what never expires has none. Answers how many. */
+  /** Rejects the requests that have waited longest and returns how many; absent if they never expire. */
   expire?: (tx: WriteTransaction, old: Expiry) => Promise<number>;
-  /** Erases the contacts that come with its requests. */
+  /** Erases the contacts in its requests. */
   planErasure?: PlanErasure;
   approve: Decide<Row, Of, World>;
   reject: Decide<Row, Of, World>;
 };
 
-/** Whose contacts are erased: all that were kept long enough, one request's, or all with an address. */
+/** Whose contacts to erase: all that are old enough, one request's, or all with an e-mail address. */
 type Whose = { old: true } | { id: string } | { email: string };
-/** The names of what is erased, and of what waits and keeps its contact. */
+/** The names of requests that are erased, and of those that still wait and keep their contact. */
 export type Erasure = { names: string[]; waiting: string[]; writes: Write[] };
-/** Null for an id that nothing has, and where a kind has no such contacts. */
+/** Returns null for an unknown id, and if a kind has no such contacts. */
 export type PlanErasure = (
   store: Queryable,
   whose: Whose,
@@ -67,8 +67,8 @@ export type PlanErasure = (
 ) => Promise<Erasure | null>;
 
 /**
- * A review as its queue describes it: `place` is its place there, its key unless given; `name` is that of the nonprofit
- * unless given, and the failed checks are its flags; `created_at` in milliseconds since 1970.
+ * A review as its queue describes it. `place` is its place in the queue (default: its key), `name` the name of its nonprofit
+ * by default; failed checks become its flags; `created_at` is in milliseconds since 1970.
  */
 type RequestDescription = Omit<
   FoundReview,
@@ -82,7 +82,7 @@ type RequestDescription = Omit<
 
 type Decision = "approved" | "rejected";
 type Due = { nonprofit_id: number; decision: Decision; now: Date };
-/** What has waited since before an instant; at most `limit` at a time. Instants in milliseconds since 1970. */
+/** What to expire: requests from before an instant, at most `limit` per call. Instants in milliseconds since 1970. */
 export type Expiry = { before: number; at: number; limit: number };
 type Outcome<Done> = Promise<Result<Done, ReviewFailure>>;
 type Decide<Row, Of, World> = (
@@ -106,8 +106,8 @@ export type DecisionInput<World = unknown> = {
 };
 
 /**
- * What a decision did, inside its transaction: to the nonprofit that was there unless `slug` names another. `sequence` is
- * that of the public change it made, if any. Not `complete`: it waits for another operator's approval.
+ * The result of a decision, inside its transaction. It is about the request's nonprofit unless `slug` names another.
+ * `sequence` is the public change it made, if any. Not `complete`: another operator must approve too.
  */
 export type DecisionResult = {
   slug: string | null;
@@ -126,7 +126,7 @@ export type ReviewFailure =
 /** Statuses of what waits for a decision. */
 const waitingStatuses: ReadonlySet<string> = new Set(["pending", "pending_review", "held"]);
 
-/** A kind of request from the steps that it has. Ids are `<kind>-<key>`, cursors `<kind>:<place>`. */
+/** Builds a kind of request from its steps. Ids are `<kind>-<key>`, cursors `<kind>:<place>`. */
 export function requestKind<
   Row extends RequestRow,
   Of extends NonprofitRecord | null = NonprofitRecord,
@@ -175,7 +175,7 @@ export function requestKind<
     expire: steps.expire,
     planErasure: steps.planErasure,
     leftOut: steps.leftOut ?? (async () => 0),
-    /** The oldest first; every item carries the cursor that stands for its place. */
+    /** The waiting requests, oldest first; each has the cursor of its place. */
     list: async (store: Queryable, page: QueuePage): Promise<ReviewItem[]> => {
       const items: ReviewItem[] = [];
       for (const request of await withRecords(store, await steps.page(store, page))) {
@@ -183,14 +183,14 @@ export function requestKind<
       }
       return items;
     },
-    /** What waits under this key; null when nothing does (any more). */
+    /** The waiting request with this key; null if there is none (any more). */
     find: async (store: Queryable, key: string, now: Date): Promise<ReviewItem | null> => {
       const request = await findWaiting(store, key);
       if (request === null) return null;
       const row = (await steps.refresh?.(store, request)) ?? request.row;
       return itemOf(store, { ...request, row }, now);
     },
-    /** Decides what waits, with an entry in the audit log that has this detail. */
+    /** Decides a waiting request, with this detail in the audit log. */
     decide: async (
       tx: WriteTransaction,
       decision: Decision,
@@ -219,8 +219,8 @@ export function requestKind<
 }
 
 /**
- * Carries out what an operator decides, changes or undoes. `sequence` is that of the public change that it made of the
- * nonprofit with this id, or of the one that it made: null for none.
+ * Carries out an operator's plan. `sequence` is the public change of the nonprofit with this id, or of the nonprofit that it
+ * created; null if there is none.
  */
 export async function operate<Value extends { slug?: string | null }, Failure>(
   tx: WriteTransaction,
@@ -234,7 +234,7 @@ export async function operate<Value extends { slug?: string | null }, Failure>(
   return ok({ ...outcome.value, sequence: newest === last ? null : newest });
 }
 
-/** The newest change of a nonprofit, by its id or, where it is new, its slug; null for none. */
+/** The newest change of a nonprofit, by its id or, for a new one, its slug; null if there is none. */
 async function newestOf(store: Queryable, of: number | string | null): Promise<number | null> {
   const id = typeof of === "string" ? (await idsBySlug(store, [of])).get(of) : of;
   return id == null ? null : newestChangeOf(store, id);
@@ -250,17 +250,17 @@ export const notWaiting = (kind: ReviewKind, key: string) =>
 export const unusable = (message: string) =>
   fail({ kind: "review_value_not_usable", message } as const);
 
-/** What waits cannot be decided like this, as the sentence says. */
+/** The request cannot be decided in this way; `message` says why. */
 export const conflict = (message: string) => fail({ kind: "review_conflict", message } as const);
 
 const numericKey = /^\d{1,15}$/;
 export const hexKey = /^[\da-f]{1,64}$/;
 
-/** A place in a queue that is ordered by a number; any other text is the beginning. */
+/** The place in a queue that is ordered by a number; for any other text, the beginning. */
 export const numberAt = (place: string | null): number =>
   numericKey.test(place ?? "") ? Number(place) : 0;
 
-/** The steps of a kind whose requests are numbered and wait in this order. */
+/** The steps of a kind whose requests have numbers and wait in this order. */
 export const numbered = <Row>({
   count,
   page,
@@ -277,7 +277,7 @@ export const numbered = <Row>({
   byKey: (store: Queryable, key: string) => byId(store, Number(key)),
 });
 
-/** A place in a queue that is ordered by an instant and an id: "1780315200000.a1b2". Any other text is the beginning. */
+/** The place in a queue that is ordered by instant and id: "1780315200000.a1b2". For any other text, the beginning. */
 export function instantAt(place: string | null): { at: number; id: string } {
   const [, at = "-1", id = ""] = /^(\d{1,15})\.([\da-f]{1,64})$/.exec(place ?? "") ?? [];
   return { at: Number(at), id };
@@ -286,13 +286,13 @@ export function instantAt(place: string | null): { at: number; id: string } {
 export type OperatorWorld = {
   readonly store: Store;
   readonly clock: Clock;
-  /** The recommended profiles in memory: to be read again after a change. */
+  /** The recommended profiles in memory, to be read again after a change. */
   readonly curated: { lookAgain: () => void };
-  /** Waits, bounded, until a change is published; absent where nothing is published beside the service. */
+  /** Waits, up to a limit, until a change is published. Absent when no publisher runs beside the service. */
   readonly waitForPublication?: (sequence: number) => Promise<{ release: string } | null>;
 };
 
-/** Whether the published profile shows a change by now; null when nothing that is public changed. */
+/** Whether the published profile shows a change by now; null if nothing public changed. */
 export async function isLive(
   { waitForPublication }: Pick<OperatorWorld, "waitForPublication">,
   sequence: number | null,

@@ -1,9 +1,9 @@
-/** So many proposals wait in one place; a further one must agree with others, or wait its turn. */
+/** The most proposals that wait in one place; a further one must agree with others or take the place of an old one. */
 export const waitingInPlaceMax = 20;
-/** So many of them from one network: no one fills a place alone. */
+/** The most of them from one network, so that no one fills a place alone. */
 export const waitingOfNetworkMax = 5;
 
-/** Whether one more from this network finds no room among those that wait. */
+/** Whether the queue has no room for one more from this network. */
 export const isQueueFull = (
   requests: readonly { network: string | null }[],
   network: string | null,
@@ -12,14 +12,14 @@ export const isQueueFull = (
   (network !== null &&
     requests.filter((request) => request.network === network).length >= waitingOfNetworkMax);
 
-/** What a row takes beside its texts: its indexes, times and the page it shares. Measured: 0.3 to 0.6 kB. */
+/** Bytes of a row besides its texts: indexes, times, its share of the page. Measured: 0.3 to 0.6 kB. */
 export const rowBytes = 600;
 
 /** Bytes of a text in the store. */
 export const sizeOf = (text: string | null): number =>
   text === null ? 0 : Buffer.byteLength(text);
 
-/** What it takes to keep the answer to a request for its Idempotency-Key; the key is in an index as well. */
+/** Bytes to store an answer under its Idempotency-Key; an index repeats the key. */
 export const keptAnswerBytes = (
   idempotencyKey: string | null,
   sender: string,

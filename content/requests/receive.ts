@@ -18,13 +18,13 @@ export type ReceiveFailure =
   | { kind: "invalid_idempotency_key" }
   | { kind: "idempotency_key_reused" };
 
-/** What a request has from the moment it is stored. `created_at` in milliseconds since 1970. */
+/** Values that every stored request has. `created_at` is in milliseconds since 1970. */
 export type NewRequest = {
   id: string;
   network: string | null;
   /** Equal for equal requests. */
   request_digest: string;
-  /** Of the secret in the link of its status page. */
+  /** Digest of the secret in the link of its status page. */
   status_digest: string;
   created_at: number;
 };
@@ -32,27 +32,27 @@ export type NewRequest = {
 /** What each kind of request provides to `receive` once its body is valid. */
 type Reception<Value, Row, Failure> = {
   route: string;
-  /** Whose Idempotency-Key it is: another sender may use the same text. */
+  /** The owner of the Idempotency-Key: another sender may use the same text. */
   sender: string;
-  /** What is stored of it, as plain data. */
+  /** What to store, as plain data. */
   request: unknown;
-  /** What makes it the same request as another. */
+  /** Two requests are the same if this is equal. */
   sameness: unknown;
-  /** The secret of the link to a status page, always the same for the same id. */
+  /** The secret in the link of a status page, always the same for an id. */
   statusToken: (id: string) => string;
   waitingTwin: (store: Queryable, request_digest: string) => Promise<Row | null>;
-  /** What is answered where the same request waits already. */
+  /** The answer if the same request already waits. */
   again: (store: Queryable, twin: Row) => Value | Promise<Value>;
   plan: (store: Queryable, row: NewRequest) => Promise<Plan<Value, Failure>>;
 };
 
-/** Why an Idempotency-Key cannot be used: for those who look something up before they receive. */
+/** Why an Idempotency-Key cannot be used, for callers that must look something up before `receive`. */
 export const keyRefusal = (key: string | null): ReceiveFailure | null =>
   key === null || isUsableKey(key) ? null : { kind: "invalid_idempotency_key" };
 
 /**
- * Stores a request for an operator to decide, once: the same again finds the one that waits, and under the same
- * Idempotency-Key it is answered as the first time. A refused request stores nothing.
+ * Stores a request once, for an operator to decide. A repetition finds the waiting one; under the same Idempotency-Key it
+ * gets the first answer. A refused request stores nothing.
  */
 export async function receive<Value, Row, Failure>(
   { store, now }: { store: Store; now: Date },

@@ -7,7 +7,7 @@ import { type Statement, builder, countUpTo, inValues, statement } from "#conten
 import { type Expiry, hexKey, instantAt, type PlanErasure } from "./kind.ts";
 import type { NewRequest } from "./receive.ts";
 
-/** What every table of requests that people send has. Instants in milliseconds since 1970. */
+/** The columns that every table of requests has. Instants in milliseconds since 1970. */
 type RequestColumns = keyof NewRequest | "status" | "reason" | "reviewed_by" | "reviewed_at";
 type RequestTable = SQLiteTable & Record<RequestColumns | "nonprofit_id", SQLiteColumn>;
 type RequestRow = NewRequest & {
@@ -18,7 +18,7 @@ type RequestRow = NewRequest & {
   reviewed_at: number | null;
 };
 
-/** A decision; where `nonprofit_id` is given, it becomes the request's. */
+/** A decision; a given `nonprofit_id` is stored with the request. */
 type Closure = Pick<RequestRow, "id" | "reason" | "reviewed_by" | "reviewed_at"> & {
   status: "approved" | "rejected";
   nonprofit_id?: number | null;
@@ -42,8 +42,8 @@ const lastOnes = 20;
 const enough = 5;
 
 /**
- * What people ask for, in a table of its kind: how it is found, waits and is closed, and how long its contact is kept.
- * `at` orders the queue, before the id. Rows are read by `read`.
+ * The store of one kind of request, in a table of its own: how requests are found, wait and are closed, and how long their
+ * contact is kept. The queue is ordered by `at`, then by id. `read` parses rows.
  */
 export function requestStore<Table extends RequestTable, Row extends RequestRow>({
   kind,
@@ -60,7 +60,7 @@ export function requestStore<Table extends RequestTable, Row extends RequestRow>
 }) {
   const table: RequestTable = ofKind;
   const name = getTableName(table);
-  /** Says literally what partial indexes say, so that SQLite uses them. */
+  /** Literally as in the partial indexes, so that SQLite uses them. */
   const isWaiting = sql`${table.status} = 'pending_review'`;
   const ofId = (id: string) => eq(table.id, id);
   const first = async (store: Queryable, which: SQL | undefined): Promise<Row | null> => {
@@ -81,15 +81,15 @@ export function requestStore<Table extends RequestTable, Row extends RequestRow>
   };
   return {
     kind,
-    /** The steps that all kinds of requests in tables of their own share. */
+    /** The steps shared by all kinds with tables of their own. */
     steps: {
       kind,
       key: hexKey,
       byKey: byId,
-      /** How many wait. Stops counting at `max`. */
+      /** How many wait; counting stops at `max`. */
       count: (store: Queryable, max: number) =>
         countUpTo(store, max, `SELECT 1 FROM ${name} WHERE status = 'pending_review'`),
-      /** What waits, in the order of the queue, after a place. */
+      /** The waiting requests in queue order, after a place. */
       page: async (
         store: Queryable,
         { after, limit }: { after: string | null; limit: number },
@@ -104,7 +104,7 @@ export function requestStore<Table extends RequestTable, Row extends RequestRow>
           .limit(limit);
         return rows.map(read);
       },
-      /** Rejects those that have waited longest. Answers how many. */
+      /** Rejects those that have waited longest. Returns how many. */
       expire: async (tx: WriteTransaction, { before, at: now, limit }: Expiry): Promise<number> => {
         const old = builder
           .select({ id: table.id })
@@ -120,8 +120,8 @@ export function requestStore<Table extends RequestTable, Row extends RequestRow>
         return rowsAffected;
       },
       /**
-       * Erases name and address of who sent these, at most 500, with a line of the audit log for each; the rest stays, and
-       * those that wait keep theirs.
+       * Erases the senders' names and addresses, of at most 500 requests, with an audit log entry for each. Everything else
+       * stays, and waiting requests keep their contact.
        */
       planErasure: (async (store, whose, { by, at: now }) => {
         const which =
@@ -136,7 +136,7 @@ export function requestStore<Table extends RequestTable, Row extends RequestRow>
         const ids = await idsOf(store, expiredRows, erasedAtOnceMax);
         const names = ids.map(nameOf);
         const entry = { operator: by, action: "contact.erased", at: now, detail: {} };
-        // A digest of a text with an address in it gives guesses of the address away.
+        // Erase the digest as well: with it, guesses of the address could be tested.
         const values = { ...contact.erased(now), request_digest: "" };
         const erasureWrite = builder.update(table).set(values).where(inValues(table.id, ids));
         return {
@@ -152,7 +152,7 @@ export function requestStore<Table extends RequestTable, Row extends RequestRow>
     add: (row: Omit<Table["$inferInsert"], "status">): Statement =>
       statement(builder.insert(table).values({ ...row, status: "pending_review" })),
     byId,
-    /** The one that the link of a status page shows. */
+    /** The request that a status page's link shows. */
     byToken: (store: Queryable, digest: string) => first(store, eq(table.status_digest, digest)),
     waitingTwin: (store: Queryable, digest: string) =>
       first(store, and(isWaiting, eq(table.request_digest, digest))),
@@ -164,11 +164,11 @@ export function requestStore<Table extends RequestTable, Row extends RequestRow>
         .execute(),
     waitingOfNetwork: (store: Queryable, network: string): Promise<number> =>
       store.db.$count(table, and(eq(table.network, network), isWaiting)),
-    /** Decides one that waits. From which network it came is of no use any more. */
+    /** Decides a waiting request. Its network is no longer needed. */
     close: ({ id, ...decision }: Closure): Statement =>
       changeWaiting(id, { ...decision, network: null }),
     /**
-     * The median number of days until the last 20 requests were decided. Expired ones count; withdrawn ones do not. Null
+     * The median number of days until the last 20 requests were decided, including expired but not withdrawn ones. Null
      * below five.
      */
     usualDays: async (store: Queryable): Promise<number | null> => {

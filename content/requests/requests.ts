@@ -29,11 +29,11 @@ import {
 type ReadWorld = Pick<OperatorWorld, "store" | "clock">;
 type PublishWorld = Pick<OperatorWorld, "waitForPublication">;
 
-/** Counting stops here: an operator with so much to do needs no exact number. */
+/** Counting stops here: with so much to do, an operator needs no exact number. */
 export const waitingMax = 100_000;
 
 export const waitingDaysMax = 180;
-/** A short transaction, so that requests go on being answered. */
+/** Keeps transactions short, so that requests are answered meanwhile. */
 const expiredPerTransaction = 200;
 
 type Decision = z.output<typeof ApproveBody> & {
@@ -42,10 +42,10 @@ type Decision = z.output<typeof ApproveBody> & {
   operator: string;
 };
 
-/** The requests of these kinds, in this order: what waits for an operator, and how it is decided or expires. */
+/** Opens requests of these kinds, in this order: what waits for an operator, and how it is decided or expires. */
 export function openRequests<World = unknown>(
   kinds: readonly RequestKind<World>[],
-  /** Of contacts that came otherwise than with a request. */
+  /** Erasures of contacts that did not come with a request. */
   ...otherPlans: readonly PlanErasure[]
 ) {
   const planErasures = [...kinds.flatMap(({ planErasure }) => planErasure ?? []), ...otherPlans];
@@ -57,8 +57,8 @@ export function openRequests<World = unknown>(
     only == null ? kinds : kinds.filter(({ kind }) => kind === only);
   return {
     /**
-     * What waits for an operator, of one kind or of all, the oldest of each kind first, after the place that `after`
-     * stands for. A place stays good when what stood there was decided.
+     * The waiting requests of one kind or of all, oldest of each kind first, after the cursor `after`. A cursor stays valid
+     * when its request is decided.
      */
     listReviews: async (
       { store, clock }: ReadWorld,
@@ -75,13 +75,13 @@ export function openRequests<World = unknown>(
       return { count: reviews.length, reviews, next };
     },
 
-    /** A request that waits, by its id; null when nothing waits under it. */
+    /** A waiting request by its id; null if there is none. */
     findReview: async ({ store, clock }: ReadWorld, id: string): Promise<ReviewItem | null> => {
       const { requests, key } = kindOf(id);
       return (await requests?.find(store, key, clock())) ?? null;
     },
 
-    /** How many of each kind, or of one, wait, and how many gave up their place; at most waitingMax. */
+    /** How many requests of each kind, or of one, wait, and how many made room for others; at most `waitingMax`. */
     reviewQueues: async (
       { store, clock }: ReadWorld,
       only: ReviewKind | null = null,
@@ -95,8 +95,8 @@ export function openRequests<World = unknown>(
     },
 
     /**
-     * Decides one request in one transaction, with a line in the audit log. The first operator to decide wins. The reason
-     * of a rejection is public: it stands in prior_rejections.
+     * Decides one request in one transaction, with an entry in the audit log. The first operator to decide wins. The reason
+     * of a rejection is public: prior_rejections contains it.
      */
     decideReview: async (
       world: ReadWorld & PublishWorld & World,
@@ -117,8 +117,7 @@ export function openRequests<World = unknown>(
     },
 
     /**
-     * Rejects what has waited for 180 days, with the reason "expired". Answers how many requests these were. Safe to
-     * repeat; called every hour.
+     * Rejects what has waited for 180 days, with the reason "expired". Returns how many. Safe to repeat; called every hour.
      */
     expireWaiting: async ({ store, clock }: ReadWorld): Promise<number> => {
       let expiredCount = 0;
@@ -134,20 +133,20 @@ export function openRequests<World = unknown>(
       return expiredCount;
     },
 
-    /** Erases contacts that were kept as long as their kind keeps them. Answers how many, at most 500 of a kind. */
+    /** Erases contacts that are older than their kind allows. Returns how many, at most 500 of a kind. */
     eraseOldContacts: async ({ store, clock }: ReadWorld): Promise<number> => {
       const at = clock().getTime();
       let erasedCount = 0;
       for (const plan of planErasures) {
         const planOld = (tx: Queryable) => plan(tx, { old: true }, { by: clockName, at });
-        // Nearly always there is none: then no one waits for the write lock.
+        // Nearly always there are none, so avoid waiting for the write lock.
         if (((await planOld(store))?.names ?? []).length === 0) continue;
         erasedCount += (await erase(store, planOld))?.names.length ?? 0;
       }
       return erasedCount;
     },
 
-    /** Erases the contact of one request, or of all from an address, at once; those that wait keep theirs. */
+    /** Erases the contact of one request, or all with an e-mail address, at once; waiting requests keep theirs. */
     eraseContacts: async (
       { store, clock }: ReadWorld,
       { review, email, operator }: z.output<typeof ErasureBody> & { operator: string },
@@ -169,7 +168,7 @@ export function openRequests<World = unknown>(
   };
 }
 
-/** Erases what these plans say, in one transaction; null where none has anything to say. */
+/** Carries out these erasures in one transaction; null if none of them applies. */
 export const erase = (
   store: Store,
   ...plans: readonly ((store: Queryable) => Promise<Erasure | null>)[]
@@ -186,7 +185,7 @@ export const erase = (
         };
   });
 
-/** The kinds that are left at the place that a cursor stands for, and where each begins; all without a place. */
+/** The kinds from a cursor's place on, with the place at which each begins; all kinds for an empty cursor. */
 function startsFrom<World>(
   cursor: string,
   kinds: readonly RequestKind<World>[],

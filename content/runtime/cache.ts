@@ -14,12 +14,12 @@ export const countedCache = <Value extends {}, Key extends {} = string, Context 
   options: Options<Value, Key, Context> = {},
 ): LRUCache<Key, Value, Context> => new LRUCache({ ...options, max });
 
-/** What an entry takes beside its key and its value. */
+/** Estimated memory of an entry besides its key and value. */
 const entryBytes = 200;
 
 /**
- * A cache of at most `bytesMax` bytes of memory: clients choose keys, and long ones. `bytesOf` weighs a value; without it,
- * values count as small ones do. An entry that weighs more than `bytesMax` is not cached.
+ * A cache of at most `bytesMax` bytes, because clients choose keys and can make them long. `bytesOf` gives the size of a
+ * value (default: small). An entry larger than `bytesMax` is not cached.
  */
 export const weighedCache = <Value extends {}, Context = unknown>(
   bytesMax: number,
@@ -32,7 +32,7 @@ export const weighedCache = <Value extends {}, Context = unknown>(
     sizeCalculation: (value, key) => entryBytes + 2 * key.length + bytesOf(value),
   });
 
-/** What `look` answered at most `knownMs` ago; those who ask at once share one look. `allowStale`: an older answer while it looks. */
+/** The answer of `look`, at most `knownMs` old; callers share one look. `allowStale`: an older one while it looks. */
 export function sharedLook<Value extends {}>(
   knownMs: number,
   look: () => Promise<Value>,

@@ -1,8 +1,8 @@
 import pRetry from "p-retry";
 
 /**
- * Asks questions that come in one turn of the event loop together, where asking costs more than what is asked: a
- * transaction for instance. `askAll` answers in the order of the questions, at once or later.
+ * Collects the questions of one turn of the event loop and asks them together, for questions with a high fixed cost, such as
+ * a transaction. `askAll` answers in the order of the questions, at once or later.
  */
 export function batcher<Question, Answer>(
   askAll: (questions: readonly Question[]) => readonly Answer[] | Promise<readonly Answer[]>,
@@ -25,21 +25,21 @@ export function batcher<Question, Answer>(
     );
   };
   return {
-    /** Answers at the end of this turn of the event loop. Throws what asking threw, for all who asked together. */
+    /** Answers at the end of this turn of the event loop. If asking throws, it throws for all who asked together. */
     ask: (question: Question): Promise<Answer> => {
       const entry = { question, ...Promise.withResolvers<Answer>() };
       if (waiting.length === 0) setImmediate(flush);
       waiting.push(entry);
       return entry.promise;
     },
-    /** Asks now what is waiting. */
+    /** Asks all waiting questions now. */
     flush,
   };
 }
 
 const flights = new WeakMap<object, Map<string, Promise<unknown>>>();
 
-/** Does work once for all calls under one key of an object that come while it runs: a thousand calls are one. */
+/** Runs work once for all calls with the same key of an object that come while it runs. */
 export function singleFlight<Value>(
   of: object,
   key: string,
@@ -54,7 +54,7 @@ export function singleFlight<Value>(
   return call;
 }
 
-/** Does one piece of work after another, in the order in which they are asked for, also after one that failed. */
+/** Runs work one after another in the order of the calls, also after a failure. */
 export function oneByOne() {
   let last: Promise<unknown> = Promise.resolve();
   return <Value>(work: () => Promise<Value>): Promise<Value> => {
@@ -64,7 +64,7 @@ export function oneByOne() {
   };
 }
 
-/** Does work on each item, at most `limit` at a time. When work throws, no further item is begun. */
+/** Runs work on each item, at most `limit` at a time. When work throws, no further item is begun. */
 export async function eachAtMost<Item>(
   limit: number,
   items: Iterable<Item> | AsyncIterable<Item>,
@@ -77,7 +77,7 @@ export async function eachAtMost<Item>(
   await Promise.all(Array.from({ length: limit }, next));
 }
 
-/** Each item is given to one of those who iterate over it. */
+/** Several consumers share this iterator; each item goes to one of them. */
 async function* iteratedOnce<Item>(items: Iterable<Item> | AsyncIterable<Item>) {
   yield* items;
 }
@@ -85,20 +85,20 @@ async function* iteratedOnce<Item>(items: Iterable<Item> | AsyncIterable<Item>) 
 export type RetryOptions = {
   /** Including the first. */
   triesMax: number;
-  /** Wait before the second try; later ones are `factor` times as long, and each is drawn out by up to the double. */
+  /** The wait before the second try. Later waits are `factor` times as long, and each is randomly extended up to double. */
   firstMs: number;
   factor?: number;
   waitMaxMs?: number;
-  /** Ends the waiting: no further try is made. */
+  /** Aborting it ends the waiting; no further try is made. */
   signal?: AbortSignal;
 };
 
-/** Carries an outcome through p-retry, which tries again what is thrown. */
+/** Passes an outcome through p-retry, which retries what is thrown. */
 class Passing extends Error {}
 
 /**
- * Repeats work as long as its outcome says that another try may help, with growing waits. Answers the last outcome; what
- * work throws is not tried again.
+ * Repeats work while its outcome says that another try may help, with growing waits. Returns the last outcome; errors that
+ * work throws are not retried.
  */
 export async function retry<Outcome>(
   work: () => Promise<Outcome>,
@@ -130,14 +130,14 @@ export async function retry<Outcome>(
   }
 }
 
-/** What a worker, in a thread or a process of its own, answers to the task of this number. `code`: the one of the failure. */
+/** A worker's answer (from a thread or process) to the task with this number. `code`: that of the failure. */
 export type TaskAnswer<Output> =
   | { id: number; done: Output }
   | { id: number; failure: string; code: string | null };
 
 type PendingTask<Output> = PromiseWithResolvers<Output> & { timer: Timer | undefined };
 
-/** The tasks that one worker was given and has not answered; `what` names them in failures. */
+/** Tasks given to one worker and not yet answered; `what` names them in failures. */
 export function pendingTasks<Output>(what: string) {
   const pending = new Map<number, PendingTask<Output>>();
   let lastId = 0;
@@ -149,10 +149,10 @@ export function pendingTasks<Output>(what: string) {
   };
   return {
     count: (): number => pending.size,
-    /** Hands a task over by `send`, and answers what the worker does. `late` is called when it has not answered in time. */
+    /** Passes a task on by `send` and returns the worker's answer. `late` is called if it does not answer in time. */
     give: (send: (id: number) => void, limit?: { ms: number; late: () => void }) => {
       const id = ++lastId;
-      // First: what cannot be sent throws here, before anyone waits for its answer.
+      // Send first: it throws if the task cannot be sent, before anyone waits for an answer.
       send(id);
       const timer = limit && setTimeout(limit.late, limit.ms);
       const task = { ...Promise.withResolvers<Output>(), timer };
@@ -165,7 +165,7 @@ export function pendingTasks<Output>(what: string) {
       const { failure, code } = message;
       task?.reject(Object.assign(new Error(`${what} failed: ${failure}`), code && { code }));
     },
-    /** The worker is lost. */
+    /** Rejects all tasks, because the worker is lost. */
     refuseAll: (why: string): void => {
       for (const id of pending.keys()) take(id)?.reject(new Error(why));
     },

@@ -10,17 +10,17 @@ export const sha256Of = (body: Body, encoding: "hex" | "base64" | "base64url" = 
 /** SHA-256 as 32 bytes. */
 export const sha256Bytes = (body: Body): Buffer => Bun.CryptoHasher.hash("sha256", body);
 
-/** SHA-256 of what is read in pieces. */
+/** SHA-256 of data in pieces. */
 export const sha256Stream = () => new Bun.CryptoHasher("sha256");
 
-/** SHA-256 in hexadecimal of a file, which is never in memory as a whole. */
+/** SHA-256 of a file in hexadecimal, without holding the whole file in memory. */
 export async function sha256OfFile(path: string): Promise<string> {
   const hasher = sha256Stream();
   for await (const piece of createReadStream(path)) hasher.update(piece);
   return hasher.digest("hex");
 }
 
-/** SHA-256 in hexadecimal over the names and contents of files of a folder, in this order. */
+/** SHA-256 in hexadecimal of the names and contents of files in a folder, in this order. */
 export function sha256OfFiles(folder: string, paths: readonly string[]): string {
   const hasher = sha256Stream();
   for (const path of paths) {
@@ -30,5 +30,5 @@ export function sha256OfFiles(folder: string, paths: readonly string[]): string 
   return hasher.digest("hex");
 }
 
-/** What is stored in the place of a secret. */
+/** The digest that is stored instead of a secret. */
 export const secretDigest = (secret: string): string => sha256Of(secret, "base64url");

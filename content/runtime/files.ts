@@ -23,8 +23,8 @@ export function* everyPath(folder: string, below = ""): Generator<string> {
 let drafts = 0;
 
 /**
- * Puts a file in place at once: `write` makes a draft in the same folder, or in `folder` of the same disk, which is renamed.
- * A failure leaves no draft, and what was there as it was.
+ * Replaces a file atomically: `write` makes a draft in the same folder, or in `folder` on the same disk, which is then
+ * renamed. A failure leaves no draft and the old file unchanged.
  */
 export function replaceFile(
   target: string,
@@ -36,7 +36,7 @@ export function replaceFile(
     write(draft);
     renameSync(draft, target);
   } catch (error) {
-    // On a full disk each attempt would leave another half file behind.
+    // On a full disk each attempt would leave another partial file.
     rmSync(draft, { force: true });
     throw error;
   }
@@ -44,43 +44,43 @@ export function replaceFile(
 
 const ofOthers = 0o077;
 const sticky = 0o1000;
-/** The owner's, and the bits that say whose new files in a folder are. */
+/** The owner's rights, and the bits that set the ownership of new files in a folder. */
 const ownRights = 0o7700;
 
-/** What was done about the rights of others: there were none, they were taken, the path is not ours to change, or all share it. */
+/** The result for the rights of others: there were none, they were removed, the path is not ours, or all users share it. */
 export type Closing = "private" | "closed" | "not ours" | "shared";
 
-/** Makes a folder that no other user of the machine may enter, and closes one that others could. */
+/** Creates a folder that no other user may enter, or closes an existing one to others. */
 export function privateFolder(folder: string): Closing {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   return closeToOthers(folder);
 }
 
-/** Makes an empty file that no other user of the machine may read, and closes one that others could. */
+/** Creates an empty file that no other user may read, or closes an existing one to others. */
 export function privateFile(path: string): void {
-  // A file that is there is not opened: closing it would drop every lock that this process has on it (fcntl(2)).
+  // Do not open an existing file: closing it would release all locks of this process on it (fcntl(2)).
   if (!existsSync(path)) closeSync(openSync(path, "a", 0o600));
   closeToOthers(path);
 }
 
-/** Takes the rights of all but the owner. A path where nothing is has none. */
+/** Removes the rights of all but the owner. A missing path counts as private. */
 export function closeToOthers(path: string): Closing {
   const mode = statSync(path, { throwIfNoEntry: false })?.mode ?? 0;
   if ((mode & ofOthers) === 0) return "private";
-  // Like /tmp: others have their files there.
+  // Like /tmp, where others have files too.
   if ((mode & sticky) !== 0) return "shared";
   try {
     chmodSync(path, mode & ownRights);
     return "closed";
   } catch {
-    // A volume that another user owns, for example: its owner decides, and the service has to run there.
+    // For example a volume of another user: its owner decides, and the service must run there.
     return "not ours";
   }
 }
 
 /**
- * Whether Bun's SQLite says that the file itself is damaged, or is no database at all. The store speaks through another
- * library, whose errors have another name.
+ * Whether Bun's SQLite reports that the file is damaged or no database. The store uses another library, whose errors have
+ * other names.
  */
 export const isDamaged = (error: unknown): boolean =>
   error instanceof Error &&
@@ -89,15 +89,15 @@ export const isDamaged = (error: unknown): boolean =>
   /^SQLITE_(?:CORRUPT|NOTADB)/.test(String(error.code));
 
 /**
- * Moves a damaged database file away, in place of the one that was moved away before it: what opens the path next begins
- * again. Only for files whose content is made again from elsewhere.
+ * Moves a damaged database file away, replacing one moved away before, so that the next open starts with a new file. Only
+ * for files whose content can be made again.
  */
 export function setAside(path: string): void {
   for (const beside of ["-wal", "-shm"]) rmSync(`${path}${beside}`, { force: true });
   renameSync(path, `${path}.damaged`);
 }
 
-/** Opens such a file; a damaged one is set aside, which `onDamaged` tells, and opened once more. */
+/** Opens such a file; a damaged one is moved away, reported by `onDamaged`, and opened again. */
 export function openDisposable<Open>(
   path: string,
   open: () => Open,

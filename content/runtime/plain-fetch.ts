@@ -1,11 +1,11 @@
-/** An answer that cannot be taken as it came; its message completes "cannot be read: …". */
+/** A response that cannot be accepted; its message completes "cannot be read: …". */
 export class AnswerRefused extends Error {
   override name = "AnswerRefused";
 }
 
 /**
- * Fetches from a server that is not ours: nothing is unpacked before its bytes are counted, so a few kilobytes stay that.
- * Rejects as fetch does.
+ * Fetches from a server that is not ours, without compression: nothing is unpacked before its bytes are counted, so a small
+ * response cannot expand. Rejects as fetch does.
  */
 export function fetchPlain(address: string | Request, init: RequestInit = {}): Promise<Response> {
   const headers = new Headers(address instanceof Request ? address.headers : {});
@@ -14,19 +14,19 @@ export function fetchPlain(address: string | Request, init: RequestInit = {}): P
   return fetch(address, { ...init, headers, decompress: false });
 }
 
-/** Rejects with AnswerRefused for an answer that came compressed although nobody asked for that; its body is not read then. */
+/** Rejects with AnswerRefused if a response is compressed although it was not requested; its body is not read. */
 export async function refuseCompressed(answer: Response): Promise<void> {
   const encoding = answer.headers.get("content-encoding") ?? "";
   if (/^(?:identity)?$/i.test(encoding)) return;
-  // Not before: a body that was touched, and is read later, may not tell that its connection broke.
+  // Cancel only here: a body that was touched and is read later may not report a broken connection.
   await answer.body?.cancel();
   const named = encoding.replaceAll(/[^\w,-]/g, "").slice(0, 20);
   throw new AnswerRefused(`it is compressed (${named}) without being asked to`);
 }
 
 /**
- * The body of an answer of `fetchPlain`. Rejects with AnswerRefused when it has more than `bytesMax` bytes, or came
- * compressed although nobody asked for that; the rest is not read then.
+ * The body of a response of `fetchPlain`. Rejects with AnswerRefused if it has more than `bytesMax` bytes or is compressed;
+ * the rest is not read.
  */
 export async function boundedBytes(
   answer: Response,
@@ -50,6 +50,6 @@ export async function boundedBytes(
   return new Uint8Array(Buffer.concat(chunks));
 }
 
-/** The same as text in UTF-8. */
+/** `boundedBytes` as UTF-8 text. */
 export const boundedText = async (answer: Response, bytesMax: number): Promise<string> =>
   new TextDecoder().decode(await boundedBytes(answer, bytesMax));

@@ -1,6 +1,6 @@
 import failures from "#content/editorial/start-failures.json";
 
-/** Why a process cannot start, in two lines for an operator: what is wrong, with the file, and what to do about it. */
+/** Why a process cannot start, in two lines for an operator: the problem with its file, and the remedy. */
 export class CannotStart extends Error {
   override name = "CannotStart";
   constructor(what: string, remedy: string, options?: ErrorOptions) {
@@ -8,16 +8,13 @@ export class CannotStart extends Error {
   }
 }
 
-/** What an operator can mend, by the code of the system or of SQLite: what is said of the file, and what helps. */
+/** Failures that an operator can fix, by the code of the system or SQLite: the state of the file, and the remedy. */
 const mendable = failures.map((one) => ({ ...one, codes: new RegExp(one.codes) }));
 
-/**
- * Throws a failure on this file, folder or server again: in two lines when it is one that an operator can mend, else as it
- * is.
- */
+/** Rethrows a failure of this file, folder or server: as two lines if an operator can fix it, else unchanged. */
 export function explainStart(error: unknown, place: string): never {
   for (let at = error; at instanceof Error && !(error instanceof CannotStart); at = at.cause) {
-    // The driver names some failures in their message alone, and time limits are known by their name.
+    // Some failures of the driver can be recognised only by their message, and time limits by their name.
     const names = ["code" in at ? String(at.code) : "", at.name, at.message];
     const failure = mendable.find(({ codes }) => names.some((name) => codes.test(name)));
     if (failure === undefined) continue;

@@ -2,39 +2,39 @@ import { writeFileSync } from "node:fs";
 import { setPriority } from "node:os";
 
 export type ChildOptions<Message> = {
-  /** A file that Bun runs. */
+  /** A script that Bun runs. */
   script: string;
   args?: readonly string[];
   /** Options of Bun itself, for example --smol. */
   runtimeOptions?: readonly string[];
   env?: Record<string, string | undefined>;
-  /** How far it gives way to others: 0, as every process does, to 19, which runs when nothing else does. */
+  /** Its niceness: 0, the default of processes, to 19, which runs only when nothing else does. */
   nice?: number;
   onMessage?: (message: Message) => void;
-  /** Called once it has ended, with its exit code or the signal that ended it. */
+  /** Called once when it has ended, with its exit code or signal. */
   onExit?: (cause: string) => void;
 };
 
-/** A process of ours. What it writes to its output appears in ours; messages are JSON. */
+/** A child process. Its output appears in ours; messages are JSON. */
 export type Child = {
   readonly pid: number;
   send(message: unknown): void;
-  /** Asks it to end, and ends it after a grace period; fulfilled when it has ended. */
+  /** Asks it to end, and kills it after a grace period; resolves when it has ended. */
   stop(): Promise<void>;
-  /** Ends it at once. */
+  /** Kills it at once. */
   kill(): void;
 };
 
 const graceMs = 4_000;
 const channelClosed = "ERR_IPC_CHANNEL_CLOSED";
 
-/** Starts a script in a process of its own. It must end by itself when its channel to this process is gone. */
+/** Starts a script in a process of its own. The script must exit when its channel to this process closes. */
 export function startChild<Message>(options: ChildOptions<Message>): Child {
   const { script, args = [], runtimeOptions = [], env = process.env, nice = 0 } = options;
   const child = Bun.spawn([process.execPath, ...runtimeOptions, script, ...args], {
     stdio: ["ignore", "inherit", "inherit"],
     env,
-    // A group of its own: Ctrl-C is for the parent, which ends it in its turn.
+    // Give it a process group of its own: Ctrl-C then reaches only the parent, which stops it.
     detached: true,
     serialization: "json",
     ipc: (message: Message) => options.onMessage?.(message),
@@ -47,7 +47,7 @@ export function startChild<Message>(options: ChildOptions<Message>): Child {
       try {
         child.send(message);
       } catch (error) {
-        // One that has ended hears nothing, and anyone who waits for its answer is told of the end.
+        // The child has ended and cannot receive; anyone waiting for an answer learns of its end.
         if (!(error instanceof Error && "code" in error && error.code === channelClosed))
           throw error;
       }
@@ -66,28 +66,28 @@ export type SupervisedOptions<Message> = Omit<
   ChildOptions<Message>,
   "args" | "onExit" | "onMessage"
 > & {
-  /** Its arguments, given the newest message of an earlier start. */
+  /** Its arguments, given the last message of the previous run. */
   args: (last: Message | null) => string[];
-  /** Called when it ended unasked. */
+  /** Called when it ended unexpectedly. */
   onEnd: (ended: { cause: string; againInMs: number }) => void;
-  /** How long one that has sent a heartbeat may send none before it is taken for hung, and killed. Absent: for ever. */
+  /** A child that has sent a heartbeat and then none for this long is considered hung and killed. Absent: never. */
   silentMaxMs?: number;
 };
 
-/** What a child sends every so often to say that it works. */
+/** The message that a child sends regularly to show that it works. */
 export const heartbeat = "heartbeat";
-/** Silence is counted in looks, so that a machine that slept finds no child hung. */
+/** Silence is counted in looks, so that after a machine slept no child seems hung. */
 const looksMax = 8;
 
 const restartAfterMs = 100;
-/** It is never given up: a full disk gets room again, and another holder of its files ends some time. */
+/** Restarts never stop: a full disk gets room again, and another process that holds its files will end. */
 const restartAfterMsMax = 5_000;
 
-/** Soon after the first end, then less and less often. */
+/** Restart soon after the first end, then at growing intervals. */
 export const restartWaitMs = (restartsInARow: number): number =>
   Math.min(restartAfterMs * 2 ** restartsInARow, restartAfterMsMax);
 
-/** Keeps a script running in a process of its own: its work never stands in the way of an answer. */
+/** Keeps a script running in a process of its own, so that its work never delays an answer. */
 export function superviseChild<Message>({
   args,
   onEnd,
@@ -130,9 +130,9 @@ export function superviseChild<Message>({
   };
   const looking = silentMaxMs === Infinity ? null : setInterval(look, silentMaxMs / looksMax);
   return {
-    /** Fulfilled with its first message. */
+    /** Resolves with its first message. */
     ready,
-    /** Of the process that runs now. */
+    /** Pid of the current process. */
     pid: () => running.pid,
     send: (message: unknown): void => running.send(message),
     stop: (): Promise<void> => {
@@ -146,9 +146,9 @@ export function superviseChild<Message>({
 function giveWay(pid: number, nice: number): void {
   try {
     setPriority(pid, nice);
-    // Linux may weigh sessions, not processes, against each other, and this one has a session of its own.
+    // Linux may weigh sessions, not processes, against each other, and the child has a session of its own.
     writeFileSync(`/proc/${pid}/autogroup`, String(nice));
   } catch {
-    // A container may forbid it: then it competes like everything else.
+    // A container may forbid it; then the child competes normally.
   }
 }

@@ -1,15 +1,15 @@
 import { every } from "./timing.ts";
 
 /**
- * Tells systemd, where it started this process (NOTIFY_SOCKET), that the service is ready, and then at half of WatchdogSec
- * that it lives: one whose event loop hangs falls silent, and is ended and started again. Elsewhere it does nothing.
+ * Tells systemd, if it started this process (NOTIFY_SOCKET), that the service is ready, and then twice per WatchdogSec that
+ * it is alive: a process with a hung event loop falls silent and is restarted. Otherwise does nothing.
  */
 export function reportToSystemd(
   env: Readonly<Record<string, string | undefined>>,
   onFailure: (error: unknown) => void,
 ): { stop(): Promise<void> } | null {
   if (env["NOTIFY_SOCKET"] === undefined) return null;
-  // Its own program says it: Bun has no datagrams over Unix sockets.
+  // Use systemd's own program: Bun has no datagrams over Unix sockets.
   const say = async (words: string) => {
     const child = Bun.spawn(["systemd-notify", words], {
       env,

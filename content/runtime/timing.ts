@@ -2,17 +2,17 @@ import { existsSync, readFileSync } from "node:fs";
 import { uptime } from "node:os";
 
 export type EveryOptions = {
-  /** Pause between the end of one run and the begin of the next. */
+  /** Pause between the end of one run and the start of the next. */
   everyMs: number;
   /** Pause before the first run. Default: none. */
   firstAfterMs?: number;
-  /** Called once for a failure, until a run works again. */
+  /** Called for the first of successive failures. */
   onFailure: (error: unknown) => void;
-  /** How long `stop` waits for the run that is under way. */
+  /** How long `stop` waits for the current run. */
   stopWaitMs?: number;
 };
 
-/** Does work, and again every so often. A run that throws does not end the loop. */
+/** Repeats work at intervals. A run that throws does not end the loop. */
 export function every(
   work: () => Promise<unknown>,
   { everyMs, firstAfterMs = 0, onFailure, stopWaitMs = 5_000 }: EveryOptions,
@@ -43,14 +43,14 @@ export function every(
   };
 }
 
-/** What a promise gives within a time, null when it takes longer. What it gives later is no one's. */
+/** The value of a promise, or null if it takes longer than `ms`; a later value is dropped. */
 export function withTimeout<Value>(promise: Promise<Value>, ms: number): Promise<Value | null> {
   const late = Promise.withResolvers<null>();
   const timer = setTimeout(() => late.resolve(null), ms);
   return Promise.race([promise, late.promise]).finally(() => clearTimeout(timer));
 }
 
-/** How much longer something may take. */
+/** How much time is left. */
 export type Deadline = { leftMs: () => number };
 
 export function deadlineIn(ms: number): Deadline {
@@ -58,7 +58,7 @@ export function deadlineIn(ms: number): Deadline {
   return { leftMs: () => Math.max(0, endMs - performance.now()) };
 }
 
-/** Answers true at the first call, and again at the first one after each `everyMs`: for log lines that would repeat. */
+/** Returns true at the first call, and again at the first call after each `everyMs`: for log lines that would repeat. */
 export function atMostEvery(everyMs: number): () => boolean {
   let lastMs = -Infinity;
   return () => {
@@ -70,10 +70,10 @@ export function atMostEvery(everyMs: number): () => boolean {
 }
 
 const pausePerWork = 3;
-/** What took longer waited for something else, a bucket for example. */
+/** A longer run was waiting for something else, for example a bucket. */
 const pauseMaxMs = 100;
 
-/** A pause for long work, so that those beside it come first: at each call, three times as long as it has worked since the last one, at most 100 ms. */
+/** A pause for long work, so that others come first: three times as long as the work since the last call, at most 100 ms. */
 export function openThrottle(): () => Promise<void> {
   let sinceMs = performance.now();
   return async () => {
@@ -82,17 +82,17 @@ export function openThrottle(): () => Promise<void> {
   };
 }
 
-/** Upper bounds of the buckets in which durations are counted, in seconds. */
+/** Upper bounds of the buckets for durations, in seconds. */
 export const durationBuckets = [0.001, 0.005, 0.02, 0.1, 0.3, 1, 3, 10] as const;
 
-/** Durations that had the same labels: how many fell into each bucket and above the last, and their sum in seconds. */
+/** Durations with the same labels: how many are in each bucket and above the last, and their sum in seconds. */
 export type DurationCounts = {
   labels: Readonly<Record<string, string>>;
   counts: number[];
   sum: number;
 };
 
-/** Counts how long things took, in plain arrays: a tenth of what a histogram of prom-client takes. */
+/** Counts durations in plain arrays, at a tenth of the cost of a prom-client histogram. */
 export function countDurations() {
   const durations = new Map<string, DurationCounts>();
   return {
@@ -115,20 +115,20 @@ export function countDurations() {
 const uptimeFile = "/proc/uptime";
 const bootIdFile = "/proc/sys/kernel/random/boot_id";
 
-/** Milliseconds since the machine started, to 10 ms: the same for all its processes, and nothing that sets the clock changes it. */
+/** Milliseconds since the machine started, to 10 ms: the same for all processes, and unaffected by setting the clock. */
 export const machineUptimeMs = (): number =>
   existsSync(uptimeFile)
     ? Number(readFileSync(uptimeFile, "utf8").split(" ")[0]) * 1_000
     : uptime() * 1_000;
 
-/** Which start of the machine this is. */
+/** An id of the machine's current boot. */
 export const bootId = (): string =>
   existsSync(bootIdFile) ? readFileSync(bootIdFile, "utf8").trim() : "one boot";
 
-/** This moment, for other processes of the machine. */
+/** The current moment, in a form for other processes of the machine. */
 export const machineMoment = (): string => `${bootId()} ${machineUptimeMs()}`;
 
-/** How long ago a moment was, in ms; null for one of another boot, or for none. */
+/** Milliseconds since a moment; null if it is of another boot, or invalid. */
 export function msSinceMoment(moment: string): number | null {
   const [boot, atMs] = moment.split(" ");
   return boot === bootId() ? Math.max(0, machineUptimeMs() - Number(atMs)) : null;
@@ -137,8 +137,8 @@ export function msSinceMoment(moment: string): number | null {
 export type FollowingWork = ReturnType<typeof inBackground>;
 
 /**
- * Work that follows publishing without ever holding it up: one run at a time, another one if more came meanwhile,
- * whether the run before went well or not. A run begins `everyMs` after the one before at the earliest.
+ * Work that follows publishing without delaying it: one run at a time, and another one if something was noticed meanwhile,
+ * even if the run failed. A run begins at least `everyMs` after the start of the one before.
  */
 export function inBackground(
   work: () => Promise<void>,
@@ -151,7 +151,7 @@ export function inBackground(
   const run = async () => {
     while (noticed) {
       const waitMs = beginsAtMs - performance.now();
-      // A process that has nothing else to do does not wait.
+      // `unref`: a process with nothing else to do must not wait.
       if (waitMs > 0) await new Promise((resolve) => setTimeout(resolve, waitMs).unref());
       beginsAtMs = performance.now() + everyMs;
       noticed = false;
@@ -159,14 +159,14 @@ export function inBackground(
     }
   };
   return {
-    /** Says that there may be something to do. Returns at once. */
+    /** Reports that there may be something to do. Returns at once. */
     notice: (): void => {
       noticed = true;
       running ??= run().finally(() => {
         running = null;
       });
     },
-    /** Waits until all that was noticed is done. */
+    /** Waits until everything noticed is done. */
     idle: async (): Promise<void> => {
       await running;
     },

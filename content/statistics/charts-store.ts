@@ -21,27 +21,27 @@ import { changes } from "#content/store/tables/publishing.ts";
 /** The fact of the directory that holds the charts. */
 export const chartsFact = "charts";
 
-/** GET /api/stats: the directory's numbers with counters, live ones from the service, stored ones in the bundle. */
+/** GET /api/stats: the directory's statistics with counters: live ones in the service, stored ones in the bundle. */
 export const directoryStats = async (store: Queryable, counters: Counters): Promise<Stats> => ({
   ...(await directoryNumbers(store)),
   ...counters,
 });
 
-/** What the charts show, as it was last kept; as it is now before the first time. */
+/** The stored data of the charts, or current data if none is stored yet. */
 export async function storedCharts(store: Queryable): Promise<Charts> {
   const value = await directoryFact(store, chartsFact);
   const charts = value === null ? null : Charts.safeParse(JSON.parse(value));
   return charts?.success === true ? charts.data : countCharts(store, await today(store));
 }
 
-/** Counts anew what the charts show, and keeps it for all pages. Does nothing when it is as before. */
+/** Counts the data of the charts and stores it for all pages. Writes nothing if it has not changed. */
 export async function storeCharts(store: Store, now: Date): Promise<void> {
   const value = JSON.stringify(await countCharts(store, isoDay(now.getTime())));
   if ((await directoryFact(store, chartsFact)) === value) return;
   await store.write((tx) => saveDirectoryFact(tx, { name: chartsFact, value, now }));
 }
 
-/** Published files depend on the store alone: its day is the publication's, or that of its newest change. */
+/** Published files depend only on the store, so "today" is the publication day or the day of its newest change. */
 async function today(store: Queryable): Promise<string> {
   const [newest] = await store.db.select({ at: max(changes.changed_at) }).from(changes);
   return (await directoryFact(store, "publication_day")) ?? isoDay(newest?.at ?? 0);
@@ -94,7 +94,7 @@ export async function countCharts(store: Queryable, as_of: string): Promise<Char
 type NamedCounts = { name: string; number: number }[];
 const sliceSize = 2_000;
 
-/** The sums of what is counted, in slices of ids: what else needs the thread waits for one slice at most. */
+/** Sums counts over slices of ids, so that other work on this thread waits for one slice at most. */
 async function sumsIn(
   store: Queryable,
   table: typeof nonprofits | typeof submissions,
@@ -114,7 +114,7 @@ const isListed = (ids: SQL | undefined) => and(ids, ne(nonprofits.status, "withd
 const monthOf = (column: typeof nonprofits.created_at | typeof submissions.decided_at) =>
   sql<string>`strftime('%Y-%m', ${column} / 1000, 'unixepoch')`;
 
-/** How many profiles there are, and how many hold a value of each field. */
+/** The number of profiles, and of those with a value in each field. */
 async function heldValues(store: Queryable, ids: SQL | undefined): Promise<NamedCounts> {
   const { city, founded_year, annual_budget_usd, website, mission, description } = nonprofits;
   const { beneficiaries_per_year, team_size, donation_url, usdc_wallet } = nonprofits;
@@ -139,7 +139,7 @@ async function heldValues(store: Queryable, ids: SQL | undefined): Promise<Named
   return Object.entries(row).map(([name, number]) => ({ name, number: Number(number) }));
 }
 
-/** Of those listed today: what was withdrawn is left out of earlier months, too. */
+/** Only nonprofits listed today; withdrawn ones are left out of earlier months too. */
 const arrivals = (store: Queryable, ids: SQL | undefined): Promise<NamedCounts> =>
   store.db
     .select({ name: monthOf(nonprofits.created_at), number: count() })
@@ -170,7 +170,7 @@ const decisions = (store: Queryable, ids: SQL | undefined): Promise<NamedCounts>
     )
     .groupBy(sql`1`);
 
-/** What was given on the chain on which the directory settles, by the month in which it was. */
+/** Gifts by month, on the chain where the directory settles. */
 const gifts = (store: Queryable, firstMonth: string) =>
   store.db
     .select({
@@ -182,10 +182,10 @@ const gifts = (store: Queryable, firstMonth: string) =>
     .where(and(sql.raw(countsHere), gte(donations.settled_at, Date.parse(`${firstMonth}-01`))))
     .groupBy(sql`1`);
 
-/** Charts by month show at most so many. */
+/** The most months in a chart. */
 const monthsMax = 24;
 
-/** The months that end with that of a day, as YYYY-MM, the oldest first. */
+/** The months up to that of a day, as YYYY-MM, oldest first. */
 export const monthsTo = (day: string): string[] =>
   Array.from({ length: monthsMax }, (_, at) =>
     new Date(Date.UTC(Number(day.slice(0, 4)), Number(day.slice(5, 7)) - monthsMax + at, 1))
@@ -193,17 +193,17 @@ export const monthsTo = (day: string): string[] =>
       .slice(0, 7),
   );
 
-/** Rows by month from the first that holds anything; none when no one does. */
+/** Rows by month from the first that has any value; none if no row has. */
 export function fromFirst<Row>(rows: readonly Row[], holds: (row: Row) => boolean): Row[] {
   const first = rows.findIndex(holds);
   return first === -1 ? [] : rows.slice(first);
 }
 
-/** How many of a hundred, to a tenth; 0 of none. */
+/** A percentage with one decimal; 0 if the whole is 0. */
 export const percent = (part: number, total: number): number =>
   total === 0 ? 0 : Math.round((part / total) * 1_000) / 10;
 
-/** How many came in each of the months, and how many there were at its end: those of earlier months, too. */
+/** The number added in each month, and the total at its end, including earlier months. */
 export function growthOf(came: ReadonlyMap<string, number>, months: readonly string[]) {
   const [first = ""] = months;
   let sum = 0;

@@ -4,10 +4,10 @@ import { english, type Texts } from "#content/language/texts.ts";
 import type { Drawing } from "./draw.ts";
 
 type Cell = string | number;
-/** `field` is the name in JSON and CSV, `name` that for people. */
+/** `field` is the name in JSON and CSV, `name` the one for people. */
 type Column = { field: string; name: string; kind: "text" | "month" | "number" | "percent" };
 
-/** A chart: a sentence that says what the numbers say, the numbers, and what is drawn of them; null for nothing. */
+/** A chart: a sentence about the numbers, the numbers, and their drawing; null for none. */
 export type Chart = {
   id: ChartId;
   title: string;
@@ -27,7 +27,7 @@ const tables: Readonly<Record<ChartId, readonly string[]>> = {
   decisions: ["month", "applied", "rejected"],
   gifts: ["month", "gifts", "usdc"],
 };
-/** What a column holds; all others hold numbers. */
+/** The kind of a column; all others are numbers. */
 const kinds: Readonly<Record<string, Column["kind"]>> = {
   month: "month",
   percent: "percent",
@@ -37,7 +37,7 @@ const kinds: Readonly<Record<string, Column["kind"]>> = {
   source: "text",
 };
 
-/** What a cell of text is called for people. */
+/** The words for a text cell. */
 const wordsFor = (t: Texts, field: string, value: string): string => {
   if (field === "country") return t.country(value) ?? value;
   return field === "source" || field === "field"
@@ -46,7 +46,7 @@ const wordsFor = (t: Texts, field: string, value: string): string => {
 };
 
 const capital = (words: string): string => words.charAt(0).toUpperCase() + words.slice(1);
-/** To hundredths, and never 0 of something. */
+/** Two decimals, but never 0 for a positive value. */
 const hundredths = (t: Texts, value: number): string =>
   value > 0 && value < 0.01
     ? t.text("chart.less", { than: hundredths(t, 0.01) })
@@ -54,14 +54,14 @@ const hundredths = (t: Texts, value: number): string =>
 const percentOf = (t: Texts, value: number): string =>
   t.text("chart.percent", { share: hundredths(t, value) });
 
-/** A cell as people read it. */
+/** A cell in words for people. */
 export function shownCell({ field, kind }: Column, value: Cell, t: Texts = english): string {
   if (typeof value === "number")
     return kind === "percent" ? percentOf(t, value) : hundredths(t, value);
   return kind === "month" ? t.date(value) : wordsFor(t, field, value);
 }
 
-/** "93%" of a part of the whole: 100% means all, and 0% none. */
+/** A share as "93%": 100% only for all, 0% only for none. */
 export function shareOf(t: Texts, part: number, whole: number): string {
   const rounded = Math.round((part / whole) * 100);
   const isPart = part > 0 && part < whole;
@@ -74,7 +74,7 @@ const sumOf = <Row>(rows: readonly Row[], of: (row: Row) => number): number =>
 
 type TitledDrawing = { title: string; drawing: Drawing | null };
 
-/** The sentence and the drawing of each chart that has something to show. */
+/** The sentence and drawing of each chart that has data. */
 const drawingOf: Readonly<Record<ChartId, (charts: Charts, t: Texts) => TitledDrawing | null>> = {
   countries: ({ countries: rows }, t) => {
     const [first] = rows;
@@ -116,7 +116,7 @@ const drawingOf: Readonly<Record<ChartId, (charts: Charts, t: Texts) => TitledDr
   },
   growth: ({ growth: rows }, t) => {
     const [first, last] = [rows[0], rows.at(-1)];
-    // One month alone has not grown.
+    // A single month shows no growth.
     if (first === undefined || last === undefined || first === last) return null;
     return {
       title: t.text(first.nonprofits === last.nonprofits ? "chart.growth.same" : "chart.growth", {
@@ -213,14 +213,14 @@ function chartOf(id: ChartId, charts: Charts, t: Texts): Chart {
   return { id, title, about, columns, rows: titled === null ? [] : rows, drawing };
 }
 
-/** The charts of the page, from what GET /api/stats answers. */
+/** The charts of the page, from the answer of GET /api/stats. */
 export const chartsOf = (charts: Charts, t: Texts = english): Chart[] =>
   chartIds.map((id) => chartOf(id, charts, t));
 
-/** A chart in SVG for both widths, one of which the style sheet shows; "" for one that has nothing to show. */
+/** A chart as SVG for both widths, of which the style sheet shows one; "" without data. */
 export type DrawnChart = Chart & { narrow: string; wide: string };
 
-/** Loads the library when it is needed: it takes a process a sixth of a second. */
+/** Loads the library on demand, because that takes a sixth of a second. */
 export async function drawn<
   One extends Pick<Chart, "title" | "about" | "drawing"> & { id: string },
 >(
@@ -237,6 +237,6 @@ export async function drawn<
   });
 }
 
-/** The numbers of a chart as CSV, RFC 4180, with the names of the JSON. */
+/** A chart's numbers as CSV (RFC 4180), with the names of the JSON. */
 export const csvOf = ({ columns, rows }: Chart): string =>
   [columns.map(({ field }) => field), ...rows].map((row) => csvLine(row)).join("");

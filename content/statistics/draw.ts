@@ -1,7 +1,7 @@
 import * as Plot from "@observablehq/plot";
 import { parseHTML } from "linkedom";
 
-/** What a chart shows, of one unit each. `full`: what a bar of the whole width stands for, instead of the most. `open`: its last month or day is not over. */
+/** The content of a chart, in one unit. `full`: the value of a full bar. `open`: its last month or day is not over. */
 export type Drawing =
   | { kind: "bars"; rows: { name: string; value: number; label: string }[]; full?: number }
   | { kind: "columns"; at: string[]; up: Line; down?: Line; open: boolean }
@@ -10,23 +10,23 @@ export type Drawing =
 /** Values over the months (YYYY-MM) or days (YYYY-MM-DD) of a drawing. */
 export type Line = { name: string; values: number[] };
 
-/** In pixels: on a phone, and in a column of a wide page. Letters have 14 in both, and are never scaled down. */
+/** Widths in pixels: on a phone, and in a column of a wide page. Letters are 14 px in both and never scaled down. */
 export const widths = { narrow: 320, wide: 560 } as const;
 type Width = (typeof widths)[keyof typeof widths];
 
-/** Of the widest font that may stand in for the page's own. */
+/** Width of a letter in the widest fallback font. */
 const letterPx = 8.7;
 const colours = ["var(--one)", "var(--two)", "var(--three)"];
 const colourOf = (at: number): string => colours[at] ?? "currentColor";
 const gaps = "3 4";
 
-/** Numbers, months and days are written as in `language`. */
+/** `language` determines how numbers, months and days are written. */
 type Setting = { language: string; width: Width };
 type ChartSetting = Setting & { id: string; title: string; about: string };
 
 /**
- * A chart as an SVG element in the colours of the page: no script, no style of its own, so that the strictest policy shows
- * it. What it says stands in `title` and `about` for those who do not see it.
+ * A chart as an SVG element in the page's colours, without script or style of its own, so that the strictest policy shows
+ * it. `title` and `about` describe it for those who do not see it.
  */
 export function draw(
   drawing: Drawing,
@@ -41,7 +41,7 @@ export function draw(
   });
   svg.querySelector("style")?.remove();
   svg.removeAttribute("font-family");
-  // A group without a role has no name.
+  // A group without a role may not have a label.
   for (const group of svg.querySelectorAll("g[aria-label]")) group.removeAttribute("aria-label");
   svg.setAttribute("font-size", "14");
   svg.setAttribute("role", "img");
@@ -66,7 +66,7 @@ type Of<Kind> = Extract<Drawing, { kind: Kind }>;
 const longest = (texts: readonly string[]): number =>
   Math.max(0, ...texts.map((text) => text.length)) * letterPx;
 
-/** Bars with their names at the left. */
+/** Bars with names at the left. */
 const besideBars = ({ rows, full }: Of<"bars">): Plot.PlotOptions => ({
   height: rows.length * 28 + 8,
   marginLeft: longest(rows.map(({ name }) => name)) + 12,
@@ -82,7 +82,7 @@ const besideBars = ({ rows, full }: Of<"bars">): Plot.PlotOptions => ({
   ],
 });
 
-/** Bars under their names, where there is no room beside them. */
+/** Bars below their names, where there is no room beside them. */
 const aboveBars = ({ rows, full }: Of<"bars">): Plot.PlotOptions => ({
   height: rows.length * 44 + 8,
   marginLeft: 0,
@@ -98,7 +98,7 @@ const aboveBars = ({ rows, full }: Of<"bars">): Plot.PlotOptions => ({
   ],
 });
 
-/** "Nov", "2026" for its January, "23 Nov". */
+/** The name of a tick: "Nov", "2026" for January, "23 Nov" for a day. */
 export function tickName(at: string, language: string): string {
   const [year = "", month = "", day] = at.split("-");
   if (day === undefined && month === "01") return year;
@@ -108,7 +108,7 @@ export function tickName(at: string, language: string): string {
   return date.toLocaleString(locale, { ...parts, month: "short", timeZone: "UTC" });
 }
 
-/** Names under some of the months or days: as many as there is room for, the last one among them. */
+/** Names under some of the months or days: as many as fit, always including the last. */
 function axes(at: readonly string[], { width, language }: Setting, values: readonly number[]) {
   const tick = (value: string) => tickName(value, language);
   const whole = (value: number) =>
@@ -116,7 +116,7 @@ function axes(at: readonly string[], { width, language }: Setting, values: reado
   const room = width / (longest(at.map(tick)) + 28);
   const step = Math.max(1, Math.ceil(at.length / room));
   const ticks = at.filter((_, index) => (at.length - 1 - index) % step === 0);
-  // Between 0 and 1 there are no parts of a gift or a profile.
+  // Gifts and profiles have no fractions, so there are no ticks between 0 and 1.
   const steps = Math.min(4, Math.max(1, ...values));
   return {
     marginLeft: longest(values.map(whole)) + 14,
@@ -235,7 +235,7 @@ function lines({ at, lines: series, open }: Of<"lines">, setting: Setting): Plot
   };
 }
 
-/** Places from the top, in their order, moved apart until labels fit between them, the lowest no lower than `limit`. */
+/** Moves label positions (from the top) apart, in their order, until labels fit, with the lowest at most at `limit`. */
 export function spread(places: readonly number[], limit = Infinity): number[] {
   const order = places.map((place, at) => ({ place, at })).toSorted((a, b) => a.place - b.place);
   let least = -Infinity;

@@ -6,45 +6,45 @@ export class StoreBusy extends Error {
   override name = "StoreBusy";
 }
 
-/** The files of an embedded store were removed or replaced while they were in use. What was asked for last is not stored. */
+/** The files of an embedded store were removed or replaced while in use. The last write is not stored. */
 export class StoreLost extends Error {
   override name = "StoreLost";
-  /** In words that name no path, for anyone. */
+  /** A description without paths, so that it may be public. */
   readonly why: string = "the store was removed or replaced";
 }
 
-/** SQLite found pages of an embedded store damaged: nothing is written, for it would be lost with them. */
+/** SQLite found damaged pages in an embedded store. Nothing more is written, because it would be lost with them. */
 export class StoreDamaged extends StoreLost {
   override name = "StoreDamaged";
   override readonly why = "the store is damaged, and a backup has to be restored (bun run restore)";
 }
 
-/** The database server cannot be reached, or does not answer in time. What was sent may have been done or not. */
+/** The database server cannot be reached or does not answer in time. The statements may or may not have run. */
 export class StoreAway extends Error {
   override name = "StoreAway";
 }
 
-/** How a libSQL server is asked: what it does not answer within `waitMs` ends in StoreAway. */
+/** A `fetch` for a libSQL server that throws StoreAway when the server does not answer within `waitMs`. */
 export const fetchWithin =
   (waitMs: number) =>
   async (request: Request): Promise<Response> => {
     try {
       const response = await fetch(request, { signal: AbortSignal.timeout(waitMs) });
-      // Read here, because a server may also go away in the middle of its answer.
+      // Read the body here, because the server may also disappear in the middle of its answer.
       return new Response(await response.arrayBuffer(), response);
     } catch (cause) {
       throw new StoreAway("the database server does not answer", { cause });
     }
   };
 
-/** Whether a server is out of reach, or what stands before it says so: a failed HTTP request, a stream it has forgotten. */
+/** Whether an error means that the server, or a proxy before it, is unreachable: a failed HTTP request or a lost stream. */
 export const isStoreAway = (error: unknown): boolean =>
   error instanceof Error &&
   (error instanceof StoreAway ||
     ("code" in error && /^(?:SERVER_ERROR|HRANA_)/.test(String(error.code))) ||
     isStoreAway(error.cause));
 
-/** The code of an error or of its cause: those of SQLite and of a libSQL server carry one. */
+/** The code of an error or of its cause; errors of SQLite and of a libSQL server have one. */
 export const codeOf = (error: unknown): string | null =>
   error instanceof Error
     ? "code" in error && typeof error.code === "string"
@@ -52,7 +52,7 @@ export const codeOf = (error: unknown): string | null =>
       : codeOf(error.cause)
     : null;
 
-/** Whether the driver of the store met damaged pages, or a file that is no database. Other files have Bun's SQLite. */
+/** Whether the store's driver met damaged pages or a file that is no database. Bun's SQLite reads the other files. */
 export const isStoreDamage = (error: unknown): boolean =>
   error instanceof StoreDamaged ||
   (!isDamaged(error) && /^SQLITE_(?:CORRUPT|NOTADB)/.test(codeOf(error) ?? ""));
@@ -60,8 +60,8 @@ export const isStoreDamage = (error: unknown): boolean =>
 const isBusy = (error: unknown): boolean => /^SQLITE_(?:BUSY|LOCKED)/.test(codeOf(error) ?? "");
 
 /**
- * Whether the store, and not what was asked of it, is why a write failed: a full disk, a lock, a server out of reach.
- * Then the next one would fail as well.
+ * Whether a write failed because of the store and not of its own content: a full disk, a lock, an unreachable server. The
+ * next write would fail as well.
  */
 export function isStoreTrouble(error: unknown): boolean {
   const code = codeOf(error);
@@ -70,8 +70,8 @@ export function isStoreTrouble(error: unknown): boolean {
 }
 
 /**
- * Repeats `work` until it is not refused for a busy lock, at most for `waitMs`; then throws StoreBusy. `reconnect`: for
- * work that prepares statements, since one that met a lock makes its connection's next commit fail (libsql-client-ts #352).
+ * Repeats `work` while it fails on a busy lock, for at most `waitMs`; then throws StoreBusy. Pass `reconnect` for work that
+ * prepares statements: a statement that met a lock makes its connection's next commit fail (libsql-client-ts #352).
  */
 export async function retryWhileBusy<Value>(
   work: () => Promise<Value>,

@@ -6,20 +6,20 @@ import { isStoreDamage } from "./busy.ts";
 import { noteDamage } from "./store-files.ts";
 
 const statementsMax = 200;
-/** Pragmas and changes of tables may take effect while they are prepared, so each is prepared again. */
+/** Pragmas and schema changes may take effect while they are prepared, so they are prepared each time. */
 const isReusable = /^\s*(?:select|insert|update|delete|with)\b/i;
 const isBoundary = /^\s*(?:begin|commit|rollback)\b/i;
 
 /**
- * A client of one connection to a file that prepares each statement once. The library's own prepares it at every
- * execution, which takes longer than the execution: 180 of 220 µs to insert a submission, whose triggers are compiled too.
- * A statement must name its columns: those of `SELECT *` are not asked for again when a table gets another. See decision 06.
- * Damage that a statement meets is noted beside the file, which stops all writes.
+ * A client with one connection to a file that prepares each statement once. The library's own prepares at every execution,
+ * which takes longer than executing: 180 of 220 µs to insert a submission, because its triggers are compiled too. Statements
+ * must name their columns: `SELECT *` would not notice a new column. Damage that a statement meets is noted beside the file,
+ * which stops all writes.
  */
 export const openEmbeddedClient = (url: string, options: { timeout: number }): Client =>
   new Sqlite3Client(new PreparingPool(filePathOf(url), options, 1), "number");
 
-/** The path in a `file:` URL, read as the library reads it: with %20 for a space, and nothing behind it. */
+/** The path of a `file:` URL, read as the library reads it: %20 is a space, and nothing may follow the path. */
 export function filePathOf(url: string): string {
   const path = /^file:(?:\/\/(?:localhost)?(?=\/)|(?!\/\/))([^?#]+)$/i.exec(url)?.[1];
   if (path === undefined) throw new Error(`The URL of a store on disk is file:<path>, not ${url}`);
@@ -41,7 +41,7 @@ class PreparingPool extends ConnectionPool {
   }
 }
 
-/** Calls the driver, and notes the damage that it meets. */
+/** Calls the driver and notes any damage that it reports. */
 type Watch = <Answer>(call: () => Answer) => Answer;
 
 const watchFor =
@@ -56,8 +56,8 @@ const watchFor =
   };
 
 /**
- * An execution is synchronous and reads all rows, so no two use one statement at a time. A statement keeps the values
- * that it was given last: a caller that gives fewer than it has places for gets those of another execution.
+ * Caches prepared statements. That is safe because an execution is synchronous and reads all rows. A statement keeps the
+ * values it was last given, so a caller that passes too few gets values of another execution.
  */
 function prepareOnce(database: Database.Database, watched: Watch): void {
   const prepareNow = database.prepare.bind(database);
@@ -74,12 +74,12 @@ function prepareOnce(database: Database.Database, watched: Watch): void {
       ? boundaryOf(database, sql, watched)
       : watchedStatement(prepare(sql), watched);
   };
-  // Looked for with `get`: `memo` copies its options at each call.
+  // Try `get` first: `memo` copies its options at each call.
   const prepared = (sql: string) => statements.get(sql) ?? cachedOrNew(sql);
   database.prepare = prepared as typeof database.prepare;
 }
 
-/** A statement that is used once, a pragma or a change of tables. */
+/** A statement that is used once: a pragma or a schema change. */
 function watchedStatement(statement: Database.Statement, watched: Watch): Database.Statement {
   const [all, run] = [statement.all.bind(statement), statement.run.bind(statement)];
   statement.all = (...args) => watched(() => all(...args));
@@ -88,8 +88,8 @@ function watchedStatement(statement: Database.Statement, watched: Watch): Databa
 }
 
 /**
- * The beginning or end of a transaction. The driver frees a prepared statement when it is collected, and until then one
- * that met a lock holds its connection back; what it executes directly is free at once.
+ * The beginning or end of a transaction, executed directly. A prepared statement is freed only when it is garbage-collected;
+ * until then one that met a lock would block its connection.
  */
 function boundaryOf(database: Database.Database, sql: string, watched: Watch): Database.Statement {
   const boundary = {
@@ -105,13 +105,13 @@ function boundaryOf(database: Database.Database, sql: string, watched: Watch): D
   return boundary as unknown as Database.Statement;
 }
 
-/** The library asks each statement and catches this. Made once: its stack takes longer than a short statement. */
+/** The library catches this for each statement. Made once: its stack trace takes longer than a short statement. */
 const answersNoRows = new Error("this statement does not answer rows");
 
 /**
- * What the library asks of a statement before each execution is asked once, for each answer of the driver takes
- * microseconds. One that failed for a lock stays active until it is freed, and its connection reads what the file held
- * then, so it is forgotten.
+ * Answers from memory what the library asks of a statement before each execution, because each answer of the driver takes
+ * microseconds. A statement that met a lock stays active until it is freed, and its connection would keep reading old data,
+ * so it is dropped from the cache.
  */
 function describedOnce(
   statement: Database.Statement,

@@ -2,7 +2,7 @@ import { eq, like } from "drizzle-orm";
 import type { Queryable, WriteTransaction } from "./open.ts";
 import { directoryFacts } from "./tables/publishing.ts";
 
-/** A fact of the directory as a whole, for example publication_day; null when it is not set. */
+/** A fact about the whole directory, for example publication_day; null when it is not set. */
 export async function directoryFact(store: Queryable, name: string): Promise<string | null> {
   const [fact] = await store.db
     .select({ value: directoryFacts.value })
@@ -11,7 +11,7 @@ export async function directoryFact(store: Queryable, name: string): Promise<str
   return fact?.value ?? null;
 }
 
-/** Notes a fact that nothing published shows; one of a page is for `saveDirectoryFact`. */
+/** Stores a fact that nothing published shows; for facts on pages use `saveDirectoryFact`. */
 export async function noteFact(
   tx: WriteTransaction,
   { name, value, now }: { name: string; value: string; now: Date },
@@ -23,7 +23,7 @@ export async function noteFact(
     .onConflictDoUpdate({ target: directoryFacts.name, set: row });
 }
 
-/** The values of the facts whose names begin so. */
+/** The values of the facts whose names have this prefix. */
 export async function factsBeginning(store: Queryable, beginning: string): Promise<string[]> {
   const { name, value } = directoryFacts;
   const facts = await store.db

@@ -3,8 +3,8 @@ import { existsSync } from "node:fs";
 import { isDamaged } from "#content/runtime/files.ts";
 
 /**
- * Whether Bun's SQLite finds damage in a file. One that is missing has none, and one that is held is in order. Reads all of
- * it: seconds for the manifest of a directory of a million.
+ * Whether Bun's SQLite finds damage in a file. A missing or locked file counts as sound. Reads the whole file, which takes
+ * seconds for the manifest of a directory of a million.
  */
 export function isFileDamaged(path: string): boolean {
   if (!existsSync(path)) return false;

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { isStoreDamage } from "./busy.ts";
 import { notingDamage } from "./store-files.ts";
 
-/** What a copy of a store holds: rows by table, and how far its changes and its feed go. */
+/** The content of a store's copy: rows by table, and its newest change and feed file. */
 export const CopyFacts = z.object({
   rows: z.record(z.string(), z.int()),
   newest_change: z.int(),
@@ -12,9 +12,9 @@ export const CopyFacts = z.object({
 export type CopyFacts = z.infer<typeof CopyFacts>;
 
 /**
- * Writes an embedded store, as it is at one moment, into a new file: compacted, without a log, and readable by its owner
- * alone where the process makes its files so. Others read and write meanwhile; their log is not emptied until it is done.
- * The copy is not synced: it is for reading, and commits of others would wait for the disk to take it.
+ * Copies an embedded store, as it is at one moment, into a new compacted file without a log; the file's mode follows the
+ * process's umask. Others can read and write meanwhile, but their log is not emptied until the copy is done. The copy is for
+ * reading and not synced: syncing would make commits of others wait for the disk.
  */
 export async function copyStore(path: string, target: string): Promise<void> {
   const db = new Database(path, { timeout: 10_000 });
@@ -23,22 +23,23 @@ export async function copyStore(path: string, target: string): Promise<void> {
     const copy = `VACUUM INTO '${target.replaceAll("'", "''")}'`;
     await notingDamage(path, () => db.exec(copy));
   } finally {
-    // The last to close a store empties its log into it, and that must reach the disk.
+    // The last connection to close empties the log into the store, and that must reach the disk.
     await db.exec("PRAGMA synchronous = FULL");
     db.close();
   }
 }
 
-/** Whatever SQLite finds wrong first in the pages of a store; null for nothing. That its indexes agree with their tables, which takes three times as long, is not asked. */
+/**
+ * The first fault that SQLite finds in the pages of a store; null if there is none. Checking indexes against tables would
+ * take three times as long and is left out.
+ */
 async function faultIn(db: Database): Promise<string | null> {
   const [verdict] = await (await db.prepare("PRAGMA quick_check(1)")).all();
   const fault = String((verdict as Record<string, unknown>)["quick_check"]);
   return fault === "ok" ? null : fault;
 }
 
-/**
- * Reads a store through, beside its users and on a thread of its own: 1 s for 41,000 profiles. Answers what is wrong with it, null for nothing.
- */
+/** Checks a store on a thread of its own while others use it: 1 s for 41,000 profiles. Returns what is wrong, or null. */
 export async function checkStore(path: string): Promise<string | null> {
   const db = new Database(path, { timeout: 10_000 });
   try {
@@ -51,9 +52,7 @@ export async function checkStore(path: string): Promise<string | null> {
   }
 }
 
-/**
- * Reads a copy through. Throws with what SQLite finds wrong in it. Copying has just built its indexes.
- */
+/** Checks a copy; throws if SQLite finds a fault. Its indexes need no check, because copying has just built them. */
 export async function checkCopy(path: string): Promise<CopyFacts> {
   const db = new Database(path, { timeout: 10_000 });
   const all = async (sql: string): Promise<Record<string, unknown>[]> =>
@@ -79,18 +78,18 @@ export async function checkCopy(path: string): Promise<CopyFacts> {
   }
 }
 
-/** A larger store is compacted only when someone asks for it: writes wait for it, about a second for 100 MB. */
+/** A larger store is compacted only on request: writes wait for it, about a second per 100 MB. */
 const compactedBytesMax = 1_000_000_000;
 
 /**
- * Gives back the room of deleted rows when they held a quarter of the file, or `always`, and empties the log where no
- * one reads it. Answers whether the file was compacted.
+ * Compacts the file if deleted rows held a quarter of it, or if `always`, and empties the log if no one reads it. Returns
+ * whether the file was compacted.
  */
 export async function compactStore(
   path: string,
   { always }: { always: boolean },
 ): Promise<boolean> {
-  // An emptied log waits for readers and keeps writers waiting meanwhile: rather not at all than for long.
+  // Emptying the log waits for readers and blocks writers meanwhile, so give up after a short wait.
   const db = new Database(path, { timeout: 200 });
   const number = async (pragma: string): Promise<number> =>
     Number(Object.values((await (await db.prepare(`PRAGMA ${pragma}`)).get()) ?? {})[0]);
@@ -109,15 +108,14 @@ export async function compactStore(
 }
 
 const everyMs = 200;
-/** Fewer commits than these wait for company, at most `waitMaxMs`. */
+/** A checkpoint waits for this many commits, or at most `waitMaxMs`. */
 const commitsMin = 8;
 const waitMaxMs = 5_000;
 
 /**
- * Copies the log of an embedded store into its file as it grows, on a thread of its own: a checkpoint writes thousands
- * of pages and syncs twice, which would keep the commit that comes upon it, and this process's event loop, waiting for
- * tens of milliseconds. It holds up neither readers nor the writer. What fails here is done by the writer later, which
- * checkpoints when the log grows too long.
+ * Copies the log of an embedded store into its file as it grows, on a thread of its own. A checkpoint writes thousands of
+ * pages and syncs twice; in line, it would keep a commit and the event loop waiting for tens of milliseconds. It blocks
+ * neither readers nor the writer. If it fails, the writer checkpoints when the log grows too long.
  */
 export function checkpointApart(path: string) {
   const db = new Database(path, { timeout: 0 });
@@ -133,7 +131,7 @@ export function checkpointApart(path: string) {
     timer = null;
     if (commits >= commitsMin || performance.now() - firstAtMs >= waitMaxMs) {
       [commits, running] = [0, true];
-      // A full disk, or another checkpoint under way: there is another try after the next commits.
+      // A full disk, or another checkpoint is running: try again after the next commits.
       const checkpoint = () => db.exec("PRAGMA wal_checkpoint(PASSIVE)");
       await notingDamage(path, checkpoint).catch(() => undefined);
       running = false;
@@ -142,7 +140,7 @@ export function checkpointApart(path: string) {
     if (commits > 0) arm();
   };
   return {
-    /** Says that something was committed. */
+    /** Reports a commit. */
     committed: (): void => {
       if (commits === 0) firstAtMs = performance.now();
       commits += 1;

@@ -5,12 +5,12 @@ import { retryWhileBusy, StoreBusy } from "./busy.ts";
 const othersMayEndMs = 1_000;
 
 /**
- * Takes an embedded file for one connection alone, with a rollback journal in place of the log: pages that the file did not
- * have before are then written once, and a process that ends amid a transaction leaves the file as it was. Answers false,
- * and changes nothing, where another process has the file open.
+ * Takes an embedded file for one connection alone, with a rollback journal instead of the log: new pages are then written
+ * only once, and if the process ends in the middle of a transaction the file stays as it was. Returns false, and changes
+ * nothing, if another process has the file open.
  */
 export async function takeFile(writer: Client): Promise<boolean> {
-  // SQLite ends the log only for the one connection that uses the store. Sorting may take more than memory has.
+  // SQLite leaves the log mode only for a store's only connection. Sorting uses files, because it may not fit in memory.
   const take = () =>
     writer.executeMultiple(
       "PRAGMA journal_mode = DELETE; PRAGMA locking_mode = EXCLUSIVE; PRAGMA temp_store = FILE; BEGIN EXCLUSIVE; COMMIT",
@@ -27,8 +27,8 @@ export async function takeFile(writer: Client): Promise<boolean> {
 const bulkTables = ["nonprofits", "listings"];
 
 /**
- * Does work that fills these tables, which are empty, without what slows each row down: their indexes that are not unique are
- * made afterwards, each in one go, and so are the full-text indexes, which their triggers keep otherwise.
+ * Runs work that fills these empty tables. To make each row faster, non-unique indexes are built afterwards in one go, and
+ * so are the full-text indexes that triggers otherwise maintain.
  */
 export async function inBulk<Value>(
   { raw }: { readonly raw: Transaction },
@@ -50,7 +50,7 @@ export async function inBulk<Value>(
   return value;
 }
 
-/** Columns of the full-text indexes, and what the triggers put there. */
+/** Columns of the full-text indexes, and the expressions that the triggers store there. */
 const fullText = {
   search_index: [
     "name, tagline, mission, description, facets",
@@ -62,7 +62,7 @@ const fullText = {
   ],
 } as const;
 
-/** FTS5 takes rows in their order into few segments, which it merges once. Its own settings come first again: SQLite, fts5_config.c. */
+/** FTS5 takes ordered rows into few segments, merged once. Then its defaults are restored (fts5_config.c). */
 async function fill(raw: Transaction, index: string, [columns, values]: readonly [string, string]) {
   const set = (hashsize: number, automerge: number, crisismerge: number) =>
     raw.executeMultiple(
@@ -73,7 +73,7 @@ async function fill(raw: Transaction, index: string, [columns, values]: readonly
         .join("\n"),
     );
   await set(2 ** 23, 0, 1_000);
-  // LIMIT: the order of a subquery counts only with it.
+  // Without LIMIT, SQLite ignores the order of a subquery.
   await raw.execute(`
     INSERT INTO ${index} (rowid, ${columns})
     SELECT place, ${values}

@@ -12,7 +12,7 @@ import * as operations from "./tables/operations.ts";
 import * as publishing from "./tables/publishing.ts";
 import * as recommendations from "./tables/recommendations.ts";
 
-/** All tables; `listings` is last, because inserting into it fills the search index from the others. */
+/** All tables. `listings` is last, because inserting into it fills the search index from the others. */
 export const tables = [
   ...[enrichment, giving, nonprofits, onboarding, operations, publishing, recommendations]
     .flatMap((file): unknown[] => Object.values(file))
@@ -20,16 +20,16 @@ export const tables = [
   nonprofits.listings,
 ];
 
-/** The file is no export of everything, is cut short or of another version, or the store is not empty. */
+/** The file is not a full export, is cut short, or is of another version; or the store is not empty. */
 export class NotMovable extends Error {
   override name = "NotMovable";
 }
 
 const Header = z.object({
   almoner: z.literal("everything"),
-  /** The newest migration of the writer: must be this one, or that of 0.4.6. */
+  /** The newest migration of the writer: it must be this version's or that of 0.4.6. */
   schema: z.int(),
-  /** The greatest ids that were ever given. */
+  /** The greatest ids that were ever assigned. */
   sequences: z.record(z.string(), z.int()),
 });
 type Header = z.infer<typeof Header>;
@@ -38,8 +38,8 @@ const EndLine = z.object({ end: z.literal(true), rows: z.int() });
 const Row = z.array(z.union([z.string(), z.number(), z.null()]));
 
 /**
- * What `export --all` of 0.4.6 wrote, by its newest migration; the tables of 0.4 that are gone; and the columns that may
- * not be null any more, with what to do about it. Every other table has kept its name and its columns.
+ * The export format of 0.4.6: its newest migration, the tables of 0.4 that no longer exist, and the columns that may no
+ * longer be null, with a remedy. All other tables have the same names and columns.
  */
 const lastBeforeBaseline = {
   schema: 1_795_758_590_877,
@@ -52,8 +52,8 @@ const lastBeforeBaseline = {
 const rowsAtOnce = 1_000;
 
 /**
- * Every row of every table as lines of JSON: a header, then of each table its name, its columns and its rows, then their
- * number. Reads by primary key; hand in a transaction for the state of one moment. What the search index holds is left out.
+ * Every row of every table as lines of JSON: a header; for each table its name, columns and rows; then the number of rows.
+ * Reads by primary key; pass a transaction to get the state of one moment. The search index is left out.
  */
 export async function* exportTables(
   store: Queryable,
@@ -79,7 +79,7 @@ export async function* exportTables(
   yield `${JSON.stringify({ end: true, rows: count })}\n`;
 }
 
-/** All rows of a table, by primary key. SQL, because drizzle has no words for comparing rows of several columns. */
+/** All rows of a table, by primary key. SQL, because drizzle cannot compare rows of several columns. */
 async function* pagesOf(store: Queryable, table: SQLiteTable): AsyncGenerator<InValue[][]> {
   const columns = columnNames(table);
   const { primaryKeys, columns: described } = getTableConfig(table);
@@ -110,8 +110,8 @@ const schemaOf = async (store: Queryable): Promise<number> =>
   Number((await rowsOf(store, "SELECT max(created_at) FROM __drizzle_migrations"))[0]?.[0] ?? 0);
 
 /**
- * Fills an empty store with all that an export holds, row by row, in one transaction; the search index is made again.
- * Answers the number of rows. Throws NotMovable, and then nothing is written.
+ * Fills an empty store from an export, row by row, in one transaction, and rebuilds the search index. Returns the number of
+ * rows. Throws NotMovable, and then nothing is written.
  */
 export const importTables = (
   store: Store,
@@ -121,7 +121,7 @@ export const importTables = (
   store.write(async (tx) => {
     const triggers = await rowsOf(
       tx,
-      // What counts and refuses would count again, and refuse what is there already.
+      // Drop these triggers meanwhile: they would count rows again or refuse them.
       "SELECT name, sql FROM sqlite_schema WHERE type = 'trigger' AND name NOT LIKE 'search%'",
     );
     await refuseUsed(tx);
@@ -203,7 +203,7 @@ const isGone = ({ schema }: Header, table: string): boolean =>
 /** Ignores the rows of a table that no longer exists. */
 const leftOut: TableFilling = { add: async () => {}, end: async () => {} };
 
-/** The number of parameters that a statement may have in every SQLite. */
+/** The number of parameters that every SQLite allows in a statement. */
 const parametersMax = 999;
 
 type TableFilling = { add(row: InValue[]): Promise<void>; end(): Promise<void> };
@@ -245,13 +245,13 @@ function fillTable(
   };
 }
 
-/** Ids that were given once are not given again, though their rows are gone. */
+/** Ids of deleted rows must not be assigned again. */
 async function setSequences(tx: WriteTransaction, header: Header) {
   await tx.raw.execute("DELETE FROM sqlite_sequence");
   for (const [name, seq] of Object.entries(header.sequences)) {
     if (isGone(header, name)) continue;
     const args = [name, seq];
-    // The column has no type of its own, and the driver binds numbers as REAL.
+    // The column has no type, and the driver binds numbers as REAL.
     const sql = "INSERT INTO sqlite_sequence (name, seq) VALUES (?, CAST(? AS INTEGER))";
     await tx.raw.execute({ sql, args });
   }

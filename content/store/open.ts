@@ -21,50 +21,50 @@ import { migrateAmongOthers, migrationsAlone, refuseOtherTables } from "./upgrad
 
 type Db = LibSQLDatabase;
 
-/** A store or a transaction to read from: `db` takes queries in drizzle's words, `raw` those of hot paths in SQL. */
+/** A store or transaction to read from: `db` for queries in drizzle, `raw` for hot paths in SQL. */
 export type Queryable = {
   readonly db: Pick<Db, "select" | "selectDistinct" | "$count">;
   readonly raw: Pick<Client | Transaction, "execute">;
-  /** Answers `queryEach` for several who ask at the same time; absent where each is asked for alone. */
+  /** Runs `queryEach` for several callers at once; absent where each call runs alone. */
   readonly each?: (sql: string, args: InValue[]) => Promise<Row | undefined>;
 };
 
-/** A write transaction: `db` speaks drizzle, `raw` speaks SQL for bulk and conditional statements. */
+/** A write transaction: `db` for drizzle, `raw` for bulk and conditional statements in SQL. */
 export type WriteTransaction = { readonly raw: Transaction; readonly db: Db };
 
-/** An open store: `db` for reads in drizzle's words, `raw` for reads in SQL, `write` for all that changes something. */
+/** An open store: `db` for reads in drizzle, `raw` for reads in SQL, `write` for all changes. */
 export type Store = Awaited<ReturnType<typeof opened>>;
 
 export type OpenOptions = {
   /** `file:`, `http(s):` or `libsql:` URL. */
   url: string;
   authToken?: string | undefined;
-  /** How long a write waits for another process's lock before StoreBusy. Default 1,000 ms. */
+  /** How long a write waits for another process's lock before StoreBusy is thrown. Default: 1,000 ms. */
   busyWaitMs?: number;
-  /** How long a database server may take to answer before StoreAway. Default 60,000 ms: an import asks for much at once. */
+  /** How long a database server may take to answer before StoreAway. Default: 60,000 ms, enough for large imports. */
   serverWaitMs?: number;
   /** FULL survives power loss at each commit; NORMAL survives a crash of the process. Default FULL. */
   synchronous?: "FULL" | "NORMAL" | "OFF";
-  /** Memory that writing may use to keep pages of an embedded file, in MB. Default: SQLite's 2. */
+  /** Memory for pages of an embedded file while writing, in MB. Default: SQLite's 2. */
   writeCacheMb?: number;
-  /** Checkpoint an embedded file on another thread: for a process that must answer meanwhile. */
+  /** Checkpoint an embedded file on another thread: for a process that must answer requests meanwhile. */
   checkpointsApart?: boolean;
-  /** Read and write with one connection, for a command that does one thing after the other: `writeAlone` needs that. */
+  /** Read and write on one connection, for a command that does one thing after another; `writeAlone` needs it. */
   oneConnection?: boolean;
   /** Called after each write that was committed. */
   onCommit?: () => void;
-  /** Leave the tables as they are: for readers of a store that another process keeps up to date. Makes no store either. */
+  /** Do not migrate or create: for readers of a store that another process keeps up to date. */
   migrated?: boolean;
   /**
-   * Upgrade the store also while other processes use it: for a service, which is restarted beside others, for migrations
-   * only add (decision 10). Else CannotStart is thrown. On a server no one knows who uses it.
+   * Upgrade the store while others use it, for a service restarted beside others: migrations only add
+   * (docs/decisions/10-upgrades.md). Else CannotStart. A server's users are unknown.
    */
   upgradesBeside?: boolean;
-  /** Whether a file that is missing or empty becomes a new store; default yes. Else CannotStart is thrown. */
+  /** Whether a missing or empty file becomes a new store; default true. Otherwise CannotStart is thrown. */
   create?: boolean;
 };
 
-/** How a process opens the store that writes while it answers. The cache holds the upper pages of the indexes. */
+/** Options for a process that answers requests and writes. The cache holds the upper pages of the indexes. */
 export const servingStore = {
   writeCacheMb: 16,
   checkpointsApart: true,
@@ -72,15 +72,15 @@ export const servingStore = {
   upgradesBeside: true,
 } as const;
 
-/** 64 MB: a log this long is checkpointed by the writer itself, which then begins it again. */
+/** 64 MB: when the log is this long, the writer itself checkpoints and restarts it. */
 const longestLogPages = 16_384;
 const keptLogBytes = 16_000_000;
-/** A process that is stopped, or a command, leaves the store soon. */
+/** A command, or a process that is being stopped, soon releases the store. */
 const othersMayEndMs = 2_000;
 
 /**
- * Opens the store and brings its tables up to date. Throws CannotStart, which names the file and what helps, when the
- * store is missing, damaged, out of reach, or has the tables of another version.
+ * Opens the store and migrates its tables. Throws CannotStart, with the file and a remedy, when the store is missing,
+ * damaged, unreachable, or has the tables of another version.
  */
 export async function openStore(options: OpenOptions): Promise<Store> {
   const address = storeAddress(options.url);
@@ -91,7 +91,7 @@ export async function openStore(options: OpenOptions): Promise<Store> {
   }
 }
 
-/** The file of a store, or its server, without what stands in the URL for the server alone. */
+/** The file of a store, or the server's URL without its query and fragment. */
 export const storeAddress = (url: string): string =>
   url.startsWith("file:") ? filePathOf(url) : url.replace(/[?#].*$/, "");
 
@@ -100,7 +100,7 @@ async function opened(options: OpenOptions, address: string) {
   const embedded = options.url.startsWith("file:");
   if (embedded) await prepareFile(address, { migrated, create });
   const connect = () => connectTo(options, embedded);
-  // Pragmas are per connection and an embedded transaction keeps its connection to itself: one client each.
+  // Pragmas are per connection, and a transaction in an embedded store occupies its connection: one client each.
   const writer = connect();
   const reader = embedded && options.oneConnection !== true ? connect() : writer;
   const prepareWriter = async () => {
@@ -125,11 +125,11 @@ async function opened(options: OpenOptions, address: string) {
     const seeToBeAlone = async () => {
       waiting = embedded ? await migrationsAlone(writer, options.upgradesBeside === true) : [];
       if (waiting.length === 0) return;
-      // SQLite ends the log only for the one connection that uses the store. Nothing is prepared, for it may meet a lock.
+      // SQLite leaves the log mode only for a store's only connection. Prepare nothing, because it may meet a lock.
       await writer.executeMultiple("PRAGMA journal_mode = DELETE");
       await prepareWriter();
     };
-    // What this process has closed itself is let go when its statements are collected.
+    // Connections that this process closed are released when their statements are garbage-collected.
     const collect = async () => Bun.gc(true);
     await retryWhileBusy(seeToBeAlone, othersMayEndMs, collect).catch((error: unknown) => {
       if (!(error instanceof StoreBusy)) throw error;
@@ -143,7 +143,7 @@ async function opened(options: OpenOptions, address: string) {
   }
   const checkpoints =
     embedded && options.checkpointsApart === true ? checkpointApart(address) : null;
-  // A connection that has read keeps the log open, and in its place, until it is closed.
+  // A connection that has read keeps the log open and in place until it is closed.
   const openLog = () => reader.execute("SELECT 1 FROM sqlite_schema LIMIT 1");
   if (embedded) await openLog();
   let files = storeFiles(embedded ? address : ":memory:");
@@ -158,7 +158,7 @@ async function opened(options: OpenOptions, address: string) {
       files.checkPlace();
       return value;
     } catch (error) {
-      // This connection still has the log, and no one else ever will.
+      // This connection still has the log open, and no other ever will.
       if (files.lacksLog()) await writer.execute("PRAGMA wal_checkpoint(FULL)");
       throw error;
     }
@@ -167,7 +167,7 @@ async function opened(options: OpenOptions, address: string) {
   let last: Promise<unknown> = Promise.resolve();
   let committed = 0;
   const inTurn = <Value>(work: () => Promise<Value>): Promise<Value> => {
-    // Only the beginning of a transaction meets a lock, and leaves nothing behind that a new connection would cure.
+    // Only the beginning of a transaction meets a lock, and it leaves nothing behind that needs a new connection.
     const turn = last.then(() => retryWhileBusy(() => inPlace(work), busyWaitMs));
     last = turn.then(
       () => {
@@ -202,31 +202,31 @@ async function opened(options: OpenOptions, address: string) {
     /** True for an embedded file, false for a libSQL server. */
     embedded,
     /**
-     * Runs `work` in one write transaction and commits it; when `work` throws, nothing is written. Writers of this
-     * process queue; another process's lock is awaited without blocking the event loop, at most `busyWaitMs`, then
-     * StoreBusy is thrown. StoreLost: its files are others now, and what was written is not stored; StoreDamaged: SQLite
-     * met damage in them. `work` may run more than once, so it must have no effects but on the transaction.
+     * Runs `work` in one write transaction and commits it; nothing is written if `work` throws. Writers of this process
+     * queue. Another process's lock is awaited, without blocking the event loop, for at most `busyWaitMs`; then StoreBusy is
+     * thrown. StoreLost: the files were replaced, and the write is not stored. StoreDamaged: SQLite met damage. `work` may
+     * run more than once, so its only effects must be on the transaction.
      */
     write: <Value>(work: (tx: WriteTransaction) => Promise<Value>): Promise<Value> =>
       inTurn(() => runWrite(writer, work)),
     /**
-     * Does statements in one transaction, all or none, in one round trip to a server, and answers what each answered. Queues as
-     * `write` does and throws what it throws; of a statement that fails, LibsqlBatchError says which.
+     * Runs statements in one transaction, all or none, in one round trip to a server, and returns their results. Queues and
+     * throws like `write`; if a statement fails, LibsqlBatchError says which.
      */
     batch: (statements: readonly InStatement[]): Promise<ResultSet[]> =>
       inTurn(() => writer.batch([...statements], "write")),
     /**
-     * Like `write`, for so much that others would wait for minutes: with an embedded file that nothing else has open, which is
-     * closed to all then until the work is done. Answers null, and does nothing, where that cannot be.
+     * Like `write`, for work that would block others for minutes. It needs an embedded file that no one else has open, and
+     * keeps others out until it is done. Returns null, and does nothing, if it cannot have the file alone.
      */
     writeAlone: async <Value>(
       work: (tx: WriteTransaction) => Promise<Value>,
     ): Promise<Value | null> => (embedded && reader === writer ? alone(work) : null),
     /** How many writes this handle has committed: a cheap sign that there may be something new to read. */
     committed: (): number => committed,
-    /** Throws StoreLost once the files of an embedded store were removed, replaced or found damaged: `write` does so too. */
+    /** Throws StoreLost if the files of an embedded store were removed, replaced or found damaged, as `write` does. */
     assertInPlace,
-    /** Has SQLite read an embedded store through, on a thread of its own; throws StoreDamaged where it finds damage. */
+    /** Checks an embedded store on a thread of its own; throws StoreDamaged if SQLite finds damage. */
     checkPages: async (): Promise<void> => {
       if (!embedded || address === ":memory:") return;
       files.checkPlace();
@@ -234,16 +234,16 @@ async function opened(options: OpenOptions, address: string) {
       if (fault !== null) noteDamage(address, fault);
       files.checkDamage();
     },
-    /** Brings the log of an embedded store into its file, where no one reads it. */
+    /** Empties the log of an embedded store into its file if no one reads the log. */
     emptyLog: async (): Promise<void> => {
       if (embedded) await reader.execute("PRAGMA wal_checkpoint(TRUNCATE)");
     },
-    /** Changes when another connection commits; asking an embedded store costs microseconds. Null for a server. */
+    /** A value that changes when another connection commits; it costs microseconds. Null for a server. */
     version: async (): Promise<string | null> => {
       if (!embedded) return null;
       return String((await reader.execute("PRAGMA data_version")).rows[0]?.[0]);
     },
-    /** Closes the store. Its log is brought into the file when no one else uses it: a copy of the file alone is whole then. */
+    /** Closes the store. If no one else uses it, the log is emptied into the file: a copy of it is complete. */
     close,
     [Symbol.dispose]: close,
   };
@@ -277,11 +277,11 @@ async function prepareFile(
 ): Promise<void> {
   if (!create) refuseMissing(path);
   makePrivate(path);
-  // Damage was noted, and another file may be in its place since. Readers leave that to those who write.
+  // Damage was noted, but the file may have been replaced since. Only processes that write decide that.
   if (!migrated && isDamageNoted(path) && (await checkStore(path)) === null) forgetDamage(path);
 }
 
-/** No other user of the machine reads the store. SQLite gives the log and its index the mode of the file. */
+/** Only the owner may read the store. SQLite gives the log and its index the file's mode. */
 function makePrivate(path: string): void {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   if (path === ":memory:") return;
@@ -292,18 +292,18 @@ function makePrivate(path: string): void {
 function writerPragmas({ synchronous, writeCacheMb, checkpointsApart }: OpenOptions): string[] {
   const pragmas = ["locking_mode = NORMAL", "journal_mode = WAL"];
   pragmas.push(`synchronous = ${synchronous ?? "FULL"}`);
-  // A log that grew in a busy minute is cut when it begins again: its room is free for other files.
+  // A log that grew in a busy minute is truncated when it restarts, which frees its space.
   pragmas.push(`journal_size_limit = ${keptLogBytes}`);
   if (writeCacheMb !== undefined) pragmas.push(`cache_size = -${writeCacheMb * 1_000}`);
-  // Fewer checkpoints: each waits for the disk. The log is at most about as long as the cache is big, or much longer
-  // where they are made apart.
+  // Checkpoint rarely, because each checkpoint waits for the disk. The log grows to about the size of the cache, or much
+  // longer when another thread makes the checkpoints.
   const logPages = checkpointsApart === true ? longestLogPages : (writeCacheMb ?? 0) * 128;
   return logPages === 0 ? pragmas : [...pragmas, `wal_autocheckpoint = ${logPages}`];
 }
 
-/** What drizzle asks of a transaction is what it asks of a client: `execute` and `batch`. */
+/** Drizzle needs only `execute` and `batch`, which a transaction has like a client. */
 export const queryable = <Raw extends Queryable["raw"]>(raw: Raw) => {
-  let db: Db | null = null; // Made when it is first used: hot paths speak SQL.
+  let db: Db | null = null; // Created on first use: hot paths use SQL.
   return {
     raw,
     get db() {
@@ -312,7 +312,7 @@ export const queryable = <Raw extends Queryable["raw"]>(raw: Raw) => {
   };
 };
 
-/** An embedded store, for a thread that only reads. Its tables are up to date: the service opened it. */
+/** An embedded store for a thread that only reads. The service has already migrated it. */
 export async function openReader(
   url: string,
   { lockWaitMs, pageCacheKb }: { lockWaitMs: number; pageCacheKb: number },

@@ -6,8 +6,8 @@ import type { Queryable, WriteTransaction } from "./open.ts";
 import { drizzle } from "drizzle-orm/libsql";
 
 /**
- * The rows of a query in SQL, each parsed by its shape: for hot paths that say why drizzle is too slow there, or for
- * what drizzle cannot say. A column that is renamed fails here, with its name. Parsing costs 0.2 to 0.5 µs a row.
+ * The rows of an SQL query, each parsed by its shape: for hot paths where drizzle is too slow, and for what drizzle cannot
+ * express. A renamed column fails here with its name. Parsing costs 0.2 to 0.5 µs a row.
  */
 export async function query<Row>(
   store: Queryable,
@@ -20,8 +20,8 @@ export async function query<Row>(
 }
 
 /**
- * The row that a query answers to these arguments; undefined for none. The query answers many such askings at once:
- * its parameter is a JSON array of their arguments, and each row tells in its column `asked` to which it belongs, from 0.
+ * The row that a query returns for these arguments; undefined if there is none. Calls at the same time share one execution:
+ * its parameter is a JSON array of their arguments, and the column `asked` of each row is the index of its call.
  */
 export async function queryEach<Row>(
   store: Queryable,
@@ -35,7 +35,7 @@ export async function queryEach<Row>(
   return row === undefined ? undefined : shape.parse(row);
 }
 
-/** The shape of these columns of a table, for `query`: the table says what their values are. */
+/** The shape of some columns of a table, for `query`; the table determines the types. */
 export const rowShape = <
   Table extends SQLiteTable,
   Name extends keyof Table["$inferSelect"] & string,
@@ -44,7 +44,7 @@ export const rowShape = <
   names: readonly Name[],
 ): z.ZodType<Pick<Table["$inferSelect"], Name>> => rowShapeWith(table, names, {});
 
-/** The same with what a statement computes beside the columns. */
+/** `rowShape` with values that the statement computes. */
 export function rowShapeWith<
   Table extends SQLiteTable,
   Name extends keyof Table["$inferSelect"] & string,
@@ -63,8 +63,8 @@ export function rowShapeWith<
 }
 
 /**
- * `column IN (...)` with one JSON parameter: one text of a statement for any number of values, and no limit on their
- * number. For drizzle's `where`.
+ * `column IN (...)` with one JSON parameter, for drizzle's `where`: the SQL is the same for any number of values, and their
+ * number is unlimited.
  */
 export const inValues = (column: Column | SQL, values: readonly (string | number)[]): SQL =>
   sql`${column} IN (SELECT value FROM json_each(${JSON.stringify(values)}))`;
@@ -75,16 +75,16 @@ const rowsPerStatement = 1_000;
 export const columnNames = <Table extends SQLiteTable>(table: Table) =>
   Object.keys(getTableColumns(table)) as (keyof Table["$inferSelect"] & string)[];
 
-/** Tells of each of these columns whether it holds JSON. */
+/** Whether each of these columns holds JSON. */
 function kindsOf<Name extends string>(table: SQLiteTable, columns: readonly Name[]) {
   const kinds = getTableColumns(table);
   return columns.map((name) => ({ name, isJson: kinds[name]?.dataType === "json" }));
 }
 
 /**
- * The statements that insert many rows, 1,000 each, as one JSON parameter: with an embedded file this took half the time of
- * VALUES lists, and it knows no limit on the number of parameters. The columns are those that any row names: null where
- * a row lacks one; what is no column is left out. `orElse` is a conflict clause.
+ * Statements that insert many rows, 1,000 each, as one JSON parameter. With an embedded file this takes half the time of
+ * VALUES lists, and the number of parameters is unlimited. The columns are those that any row has; missing values are null,
+ * other members are ignored. `orElse` is a conflict clause.
  */
 export function insertsOf<Table extends SQLiteTable>(
   table: Table,
@@ -95,7 +95,7 @@ export function insertsOf<Table extends SQLiteTable>(
   for (const row of rows) for (const name in row) named.add(name);
   const names = columnNames(table).filter((name) => named.has(name));
   const columns = kindsOf(table, names);
-  // Of an object or an array within, `->>` gives its JSON.
+  // `->>` returns nested objects and arrays as JSON.
   const picked = columns.map((_, at) => `value ->> ${at}`).join(", ");
   const sqlText = `INSERT INTO ${getTableName(table)} (${names.join(", ")}) SELECT ${picked} FROM json_each(?) WHERE true ${orElse}`;
   const cells = (row: Record<string, unknown>) =>
@@ -111,7 +111,7 @@ export function insertsOf<Table extends SQLiteTable>(
   return statements;
 }
 
-/** Does `insertsOf`. Answers how many rows were inserted or updated. */
+/** Runs `insertsOf`. Returns how many rows were inserted or updated. */
 export async function insertMany<Table extends SQLiteTable>(
   tx: WriteTransaction,
   table: Table,
@@ -125,7 +125,7 @@ export async function insertMany<Table extends SQLiteTable>(
   return written;
 }
 
-/** The number that the next row of a table with AUTOINCREMENT gets, for a write that names it. Source: SQLite, "Autoincrement". */
+/** The next id of a table with AUTOINCREMENT, for a write that needs it in advance. Source: SQLite, "Autoincrement". */
 export async function nextId(store: Queryable, table: SQLiteTable): Promise<number> {
   const name = getTableName(table);
   const { rows } = await store.raw.execute(`SELECT 1 + max(
@@ -135,7 +135,7 @@ export async function nextId(store: Queryable, table: SQLiteTable): Promise<numb
   return Number(rows[0]?.["next"]);
 }
 
-/** Counts what a query finds, at most `max`: a count that an operator sees need not walk through a million rows. */
+/** Counts the rows of a query up to `max`, so that a count for operators does not walk through a million rows. */
 export async function countUpTo(store: Queryable, max: number, rowsSql: string): Promise<number> {
   const { rows } = await store.raw.execute({
     sql: `SELECT count(*) AS found FROM (${rowsSql} LIMIT ?)`,
@@ -144,7 +144,7 @@ export async function countUpTo(store: Queryable, max: number, rowsSql: string):
   return Number(rows[0]?.["found"] ?? 0);
 }
 
-/** Columns as one JSON object, in SQL. */
+/** SQL for columns as one JSON object. */
 export const jsonOf = (columns: readonly string[]): string =>
   `json_object(${columns.map((column) => `'${column}', ${column}`).join(", ")})`;
 
@@ -156,15 +156,15 @@ export const jsonText = <Shape extends z.ZodType>(shape: Shape) =>
     .pipe(shape);
 
 /**
- * Many rows as one JSON text of arrays, in SQL, for `rowsFromJson`: over each row and each cell the driver takes longer
- * than over all the rest.
+ * SQL for many rows as one JSON text of arrays, read by `rowsFromJson`: handling each row and cell in the driver takes
+ * longer than everything else.
  */
 export const rowsAsJson = (columns: readonly string[]): string =>
   `json_group_array(json_array(${columns.join(", ")}))`;
 
 /**
- * The rows of such a text as objects with these columns of a table, which says what their values are: to check each
- * value of a bulk read would take longer than to read it.
+ * Parses such a text into objects with these columns. The table determines the types; values are not checked, which would
+ * take longer than reading them.
  */
 export function rowsFromJson<
   Table extends SQLiteTable,
@@ -180,21 +180,20 @@ export function rowsFromJson<
   });
 }
 
-/** A statement that changes something, with its values, as libSQL takes it: to be done in a transaction or sent in a batch. */
+/** A statement that changes something, with its values: to run in a transaction or send in a batch. */
 export type Statement = { readonly sql: string; readonly args: InValue[] };
 
-/** What builds statements in drizzle's words. It has no store, so it does none of them. */
+/** Builds statements with drizzle. It has no store, so it cannot run them. */
 export const builder: Pick<WriteTransaction["db"], "insert" | "update" | "delete" | "select"> =
   drizzle.mock();
 
-/** What was built, as a statement. */
+/** Converts a drizzle statement. */
 export function statement(built: { toSQL(): Query }): Statement {
   const { sql: text, params } = built.toSQL();
-  // They were encoded for the columns they are for.
+  // Drizzle has already encoded them for their columns.
   return { sql: text, args: params as InValue[] };
 }
 
-/** Does statements one after another. */
 export async function doAll(tx: WriteTransaction, statements: readonly Statement[]): Promise<void> {
   for (const step of statements) await tx.raw.execute(step);
 }

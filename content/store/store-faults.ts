@@ -4,7 +4,7 @@ import { openEmbeddedClient } from "./embedded-client.ts";
 import type { Store } from "./open.ts";
 import { migrateAmongOthers, pendingMigrations } from "./upgrade.ts";
 
-/** A table, index, trigger or view, and the SQL that makes it. */
+/** A table, index, trigger or view, and the SQL that creates it. */
 const SchemaObject = z.object({
   type: z.enum(["table", "index", "trigger", "view"]),
   name: z.string(),
@@ -17,7 +17,7 @@ const objectsOf = async (client: Pick<Client, "execute">): Promise<SchemaObject[
   return z.array(SchemaObject).parse((await client.execute(sql)).rows);
 };
 
-/** What the migrations make, and the store lacks; SQLite's own checks do not miss it. Nothing while migrations wait. */
+/** What the migrations create but the store lacks, which SQLite's own checks do not notice. Empty while migrations wait. */
 export async function missingInSchema(client: Client): Promise<SchemaObject[]> {
   if ((await pendingMigrations(client)).length > 0) return [];
   const there = new Set((await objectsOf(client)).map(({ name }) => name));
@@ -30,7 +30,7 @@ export async function missingInSchema(client: Client): Promise<SchemaObject[]> {
   }
 }
 
-/** Makes the missing indexes again; throws for what held rows. */
+/** Creates missing indexes again; throws if anything else is missing, because it may have held rows. */
 export async function remakeIndexes(store: Store): Promise<void> {
   const missing = await missingInSchema(store.raw);
   const indexes = missing.filter(({ type }) => type === "index");
@@ -39,7 +39,7 @@ export async function remakeIndexes(store: Store): Promise<void> {
   if (others.length > 0) throw new Error(`${others.join(", ")} held more than can be made again`);
 }
 
-/** By SQLite's own check of its pages and indexes; a changed letter within a text is nothing that it can see. */
+/** Runs SQLite's check of pages and indexes, which cannot see a changed letter within a text. */
 export async function storeFaults({ raw, embedded }: Store, path: string): Promise<string[]> {
   if (!embedded) return [];
   const { rows } = await raw.execute("PRAGMA integrity_check(5)");

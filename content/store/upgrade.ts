@@ -10,35 +10,35 @@ const migrationsFolder = join(import.meta.dirname, "migrations");
 const [baseline] = journal.entries;
 const newestKnown = journal.entries.at(-1)?.when ?? 0;
 
-/** Version and commit of the Almoner that upgraded the store last; null where it did not say so, as those before 0.4 did not. */
+/** Version and commit of the Almoner that last upgraded the store; null if not recorded, as before 0.4. */
 export async function storeVersion(client: Client): Promise<string | null> {
   const newest = "SELECT applied_by FROM __drizzle_migrations ORDER BY created_at DESC LIMIT 1";
-  // An older version gives the table no such column.
+  // The table of an older version lacks this column.
   const { rows } = await client.execute(newest).catch(() => ({ rows: [] }));
   return rows[0]?.["applied_by"]?.toString() ?? null;
 }
 
-/** When the newest migration that the store has was made, in milliseconds; 0 for a store without tables. */
+/** The time of the store's newest migration, in milliseconds; 0 for a store without tables. */
 async function newestOf(client: Client): Promise<number> {
-  // Drizzle keeps its own table, and has no words for asking whether there is one.
+  // Drizzle maintains this table, but cannot tell whether it exists.
   const tableSql = "SELECT 1 FROM sqlite_master WHERE name = '__drizzle_migrations'";
   if ((await client.execute(tableSql)).rows.length === 0) return 0;
   const newest = "SELECT max(created_at) AS newest FROM __drizzle_migrations";
   return Number((await client.execute(newest)).rows[0]?.["newest"] ?? 0);
 }
 
-/** The migrations that the store lacks, oldest first, by their names. */
+/** The names of the migrations that the store lacks, oldest first. */
 export async function pendingMigrations(client: Client): Promise<string[]> {
   const newest = await newestOf(client);
   return journal.entries.filter(({ when }) => when > newest).map(({ tag }) => tag);
 }
 
-/** The store has the tables of a version that this one does not work with. */
+/** The store has the tables of an incompatible version. */
 export class OtherTables extends CannotStart {}
 
 /**
- * Throws OtherTables when the tables are those of a version before the baseline, whose rows come here by an export, or of
- * a newer version: this one would write what that one cannot read.
+ * Throws OtherTables if the tables are older than the baseline (use an export to move them) or newer than this version,
+ * which would write what the newer one cannot read.
  */
 export async function refuseOtherTables(client: Client, place: string): Promise<void> {
   const newest = await newestOf(client);
@@ -59,13 +59,13 @@ export async function refuseOtherTables(client: Client, place: string): Promise<
   );
 }
 
-/** What has to be done alone, by name: the migrations that a store with tables lacks; nothing where `beside`. */
+/** The migrations for which the store must be used by no one else: those it lacks if it has tables; none if `beside`. */
 export const migrationsAlone = async (client: Client, beside: boolean): Promise<string[]> =>
   beside || (await newestOf(client)) === 0 ? [] : pendingMigrations(client);
 
 /**
- * Brings the tables up to date. Two processes may open a new store at once: the second finds it done when it looks again.
- * Throws CannotStart, and nothing is changed, when the tables are not what the migrations expect.
+ * Migrates the tables. Two processes may open a new store at once: the second one retries and finds it done. Throws
+ * CannotStart, and changes nothing, if the tables are not what the migrations expect.
  */
 export async function migrateAmongOthers(client: Client): Promise<void> {
   const before = await newestOf(client);
@@ -79,9 +79,9 @@ export async function migrateAmongOthers(client: Client): Promise<void> {
   await noteUpgrade(client, before).catch(() => undefined);
 }
 
-/** For refusals, which name the version that upgraded the store. */
+/** Records the upgrading version, which refusals name. */
 async function noteUpgrade(client: Client, before: number): Promise<void> {
-  // Nothing is prepared: a statement that meets a lock would hold this connection back. The column may be there.
+  // Prepare nothing: a statement that meets a lock would block this connection. The column may already exist.
   const column = "ALTER TABLE __drizzle_migrations ADD applied_by text";
   await client.executeMultiple(column).catch(() => undefined);
   await client.executeMultiple(

@@ -5,42 +5,42 @@ import { StoreBusy, isStoreTrouble } from "./busy.ts";
 import { type Queryable, type Store, type WriteTransaction, queryable } from "./open.ts";
 import type { Statement } from "./query.ts";
 
-/** What is to be written, and what is answered once it is, given what each statement answered, in order. */
+/** What to write, and a function that makes the answer from the statements' results, in order. */
 export type Decision<Value> = {
   readonly statements: readonly Statement[];
   readonly answer: (results: readonly ResultSet[]) => Value;
 };
 
-/** Reads by what it is given, and decides. It may be asked again, so it must have no effects of its own. */
+/** Reads from the store it is given and decides. It may be called again, so it must have no side effects. */
 export type Decide<Value> = (store: Queryable) => Promise<Decision<Value>>;
 
 type Waiting = {
-  /** Writes with a common subject may depend on each other and never share a batch on a server. */
+  /** Writes with a common subject may depend on each other, so on a server they never share a batch. */
   subjects: readonly string[];
   decide: Decide<unknown>;
   settle: (outcome: Outcome) => void;
 };
 type Outcome = { answer: () => unknown } | { error: unknown } | typeof overtaken;
-/** Others wrote, since it was read, what a decision had read. */
+/** What a decision had read was changed by others before it was written. */
 const overtaken = { overtaken: true } as const;
 
-/** More would keep other writers, and this process's event loop, waiting. */
+/** A larger batch would keep other writers and the event loop waiting. */
 const batchSizeMax = 32;
 const turnsBeforeBatch = 2;
-/** How often a decision is repeated after others were faster. */
+/** How often, and after what waits, an overtaken decision is repeated. */
 const tries = { triesMax: 20, firstMs: 2, waitMaxMs: 100 } as const;
 
 type CarryOut = (store: Store, batch: readonly Waiting[]) => Promise<Outcome[]>;
 const batchers = new WeakMap<Store, ReturnType<typeof openBatcher>>();
 
 /**
- * Has something decided of what the store holds and carries it out, all or nothing, and answers once that is on disk. What is
- * read is still so when it is written. Decisions that arrive together share a commit, which is most of what a small write takes; an
- * idle store commits a single one at once. An embedded store decides within a transaction, one after another. A server is asked
- * twice for a whole group: it reads for all of them, then does all of their statements in a batch that fails when
- * something read is no longer so, and what was overtaken is decided again, at most 20 times; then StoreBusy is thrown. In
- * a group of a server no two have one of their `subjects` in common. Throws what `decide` or the store throws, and then nothing is stored;
- * but after StoreAway, it may be.
+ * Calls `decide` with the store's state, carries out its statements (all or none), and returns its answer once they are on
+ * disk. What was read is guaranteed to be unchanged when they are written. Decisions that arrive together share a commit,
+ * which is most of the cost of a small write; on an idle store a single one commits at once. An embedded store decides one
+ * after another within a transaction. A server is called twice per group: all reads, then one batch of all statements, which
+ * fails if anything read has changed. Overtaken decisions are repeated at most 20 times; then StoreBusy is thrown. In a
+ * server's group no two share a subject. Throws what `decide` or the store throws; nothing is then stored, except perhaps
+ * after StoreAway.
  */
 export async function batchedWrite<Value>(
   store: Store,
@@ -57,11 +57,11 @@ export async function batchedWrite<Value>(
   return outcome.answer() as Value;
 }
 
-/** The same for statements that need nothing read. */
+/** `batchedWrite` for statements that need no reads. */
 export const batchedStatements = (store: Store, ...statements: Statement[]): Promise<void> =>
   batchedWrite(store, [], async () => ({ statements, answer: () => undefined }));
 
-/** Decides within a transaction, and carries it out there. */
+/** Decides and carries out the statements within a transaction. */
 export async function carriedOut<Value>(
   tx: WriteTransaction,
   decide: Decide<Value>,
@@ -86,7 +86,7 @@ function openBatcher(store: Store) {
         for (const { settle } of batch) settle({ error });
         return;
       }
-      // One write's bug must not refuse its neighbours: each gets a transaction of its own.
+      // A failing write must not take its neighbours with it: run each in a transaction of its own.
       for (const one of batch) await commit([one]);
     }
   };
@@ -107,8 +107,8 @@ function openBatcher(store: Store) {
   const drain = async () => {
     draining = true;
     while (waiting.length > 0) {
-      // An embedded store works synchronously: without turns of the event loop requests that wait at the socket would
-      // not be read before the commit, and every batch would hold one write.
+      // An embedded store works synchronously: without turns of the event loop, requests waiting at the socket would not be
+      // read before the commit, and every batch would hold one write.
       for (let turn = 0; turn < turnsBeforeBatch; turn++) await eventLoopTurn();
       await commit(nextBatch());
     }
@@ -122,7 +122,7 @@ function openBatcher(store: Store) {
     });
 }
 
-/** In a transaction, one after another. */
+/** Runs the decisions one after another in a transaction. */
 const carryOutInside: CarryOut = (store, batch) =>
   store.write(async (tx) => {
     const outcomes: Outcome[] = [];
@@ -133,7 +133,7 @@ const carryOutInside: CarryOut = (store, batch) =>
     return outcomes;
   });
 
-/** All read at once, then all written at once; all are overtaken when something that any of them read was changed between. */
+/** Reads for all, then writes for all. All are overtaken if anything that one of them read changed in between. */
 const carryOutAcross: CarryOut = async (store, batch) => {
   const { store: reader, guards } = gatherReads(store);
   const decisions = await Promise.all(batch.map(({ decide }) => decide(reader)));
@@ -154,17 +154,16 @@ const carryOutAcross: CarryOut = async (store, batch) => {
 
 /** `isEach`: a read of `queryEach`; equal SQL texts are sent as one statement. */
 type Read = Statement & { isEach: boolean };
-/** Of what the statement answered, the place of this read among those that it was sent for. */
+/** The result of a statement, and the index of this read among those that share it. */
 type ReadAnswer = { result: ResultSet; place: number };
 
 /**
- * Reads a server for decisions that are made side by side: all that is asked in one turn of the event loop is sent at
- * once, and is of one moment. `guards` are statements that fail, and with them the batch in which they stand, unless all
- * that was read is still so.
+ * Reads for decisions that are made side by side: reads in one turn of the event loop are sent together and see one moment.
+ * `guards` are statements that fail, and with them their batch, unless everything read is unchanged.
  */
 export function gatherReads(server: Store): { store: Queryable; guards: Statement[] } {
   const guards: Statement[] = [];
-  // One turn later, so that reads which follow from earlier answers are sent together.
+  // Wait one more turn, so that reads that follow from earlier answers are sent together.
   const { ask } = batcher<Read, ReadAnswer>(async (reads) => {
     const groups = [...Map.groupBy(reads, (read) => (read.isEach ? read.sql : read)).entries()];
     const statements = groups.map(([key, all]): Statement =>
@@ -194,8 +193,7 @@ export function gatherReads(server: Store): { store: Queryable; guards: Statemen
 }
 
 /**
- * A statement that fails on purpose (json('changed') is invalid JSON) when the rows are no longer those read, and so cancels
- * the batch.
+ * A statement that cancels its batch if the rows have changed: it then fails on purpose, because json('changed') is invalid.
  */
 function guardOf({ sql, args }: Statement, result?: ResultSet): Statement {
   const { rows = [], columns = [] } = result ?? {};

@@ -1,12 +1,12 @@
-/** Numbers, and what holds no beginning of a formula. */
+/** Numbers, and texts without a character that can begin a formula. */
 const isPlain = /^(?:[+-]?\d[\d.,]*|[^=+\-@＝＋－＠]*)$/;
-/** What makes a formula of a cell, or of a part of it, that begins with it. */
+/** Characters that begin a formula at the start of a cell or of a part of it. */
 const marks = /(?<=^|[\s",;])[=+\-@＝＋－＠]/gu;
 const isSeparator = /[\s",;]/;
 
 /**
- * A cell in which an apostrophe stands before what a spreadsheet would take for the beginning of a formula, be it the cell's
- * own or, where another delimiter is read, that of a part of it. Numbers stay as they are.
+ * A cell with an apostrophe before anything that a spreadsheet would run as a formula, at the start of the cell or, for
+ * programs that use another delimiter, of a part of it. Numbers stay unchanged.
  */
 function csvCell(text: string, delimiter: string): string {
   const begins = (at: number) => {
@@ -22,7 +22,7 @@ function csvCell(text: string, delimiter: string): string {
 
 type Cell = string | number | boolean | null | undefined;
 
-/** A line of CSV that a spreadsheet opens without running anything in it; items of a list stand between "; ". Source: RFC 4180. */
+/** A line of CSV (RFC 4180) in which a spreadsheet runs nothing; items of a list are separated by "; ". */
 export const csvLine = (cells: readonly (Cell | readonly Cell[])[], delimiter = ","): string =>
   `${cells
     .map((cell) => (Array.isArray(cell) ? cell.join("; ") : (cell ?? "")))

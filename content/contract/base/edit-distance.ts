@@ -1,6 +1,6 @@
 /**
- * How many letters are wrong, missing, too many or swapped with their neighbour; more than `most` is only said to be more.
- * Optimal string alignment.
+ * The number of wrong, missing, extra or swapped neighbouring letters (optimal string alignment). Above `most`, the exact
+ * number is not computed.
  */
 export function editDistance(text: string, other: string, most: number): number {
   if (Math.abs(text.length - other.length) > most) return most + 1;
@@ -25,19 +25,19 @@ export function editDistance(text: string, other: string, most: number): number 
   return above.at(-1) ?? 0;
 }
 
-/** A cell; where there is none, a number larger than any distance. */
+/** The value of a cell; outside of the row, larger than any distance. */
 const from = (cells: readonly number[], at: number): number => cells[at] ?? Infinity;
 
-/** Words that are compared have at least this many letters: shorter ones are near to everything. */
+/** The least letters of a word to compare: shorter words are near to everything. */
 const comparedLengthMin = 4;
 const twoMistakesFrom = 8;
 const nearestMax = 10;
 
-/** How many slips of the hand a word of this length may hold; 0: it is taken as it is. */
+/** How many typing errors a word of this length may have; 0: it is taken literally. */
 export const mistakesMax = (word: string): number =>
   word.length < comparedLengthMin || /\d/.test(word) ? 0 : word.length < twoMistakesFrom ? 1 : 2;
 
-/** Of words of the directory those that may be meant by `typed`, the nearest first, at most ten. */
+/** The known words that may be meant by `typed`, nearest first, at most ten. */
 export function nearestWords(typed: string, words: readonly string[]): string[] {
   const most = mistakesMax(typed);
   return words
@@ -49,18 +49,18 @@ export function nearestWords(typed: string, words: readonly string[]): string[] 
     .map(({ word }) => word);
 }
 
-/** People get the first letter right more often than any other. */
+/** People rarely get the first letter wrong. */
 const endsApart = (word: string, typed: string): number =>
   Math.abs(word.length - typed.length) + (word[0] === typed[0] ? 0 : 2);
 
-/** Where to look for what is meant: beginnings of words, the likeliest first. A later one is needed only when an earlier gives nothing. */
+/** Prefixes of the words that may be meant, likeliest first. A later one is needed only if the earlier give nothing. */
 export const beginnings = (typed: string): string[] => [
   typed.slice(0, 2),
   typed.slice(0, 1),
   ...(typed[0] === typed[1] ? [] : [`${typed[1] ?? ""}${typed[0] ?? ""}`, typed.slice(1, 3)]),
 ];
 
-/** The words that differ from `typed` in a first letter that is missing or wrong. */
+/** The words that differ from `typed` in a missing or wrong first letter. */
 export const otherFirstLetters = (typed: string): string[] =>
   "abcdefghijklmnopqrstuvwxyz"
     .split("")
@@ -69,7 +69,7 @@ export const otherFirstLetters = (typed: string): string[] =>
 const partLengthMin = 3;
 const splitLengthMax = 30;
 
-/** Two words that may have been written as one. */
+/** The ways to split a text into two words that may have been joined. */
 export function splits(typed: string): string[] {
   if (typed.length > splitLengthMax) return [];
   return Array.from({ length: Math.max(0, typed.length - 2 * partLengthMin + 1) }, (_, at) => {

@@ -4,8 +4,8 @@ import { proseFields, structuredFields } from "#content/contract/enrichment.ts";
 import type { Json } from "#content/contract/operations/operation.ts";
 
 /**
- * Values by the name of their field, or by the id of the shape that holds it and its name: a made-up directory of one
- * nonprofit, what each operation would be asked and answer about it. The tests hold every example against its shape.
+ * Example values by field name, or by shape id and field name: an invented directory of one nonprofit. Tests check every
+ * example against its shape.
  */
 const values: Readonly<Record<string, Json>> = {
   ...madeUp,
@@ -14,8 +14,8 @@ const values: Readonly<Record<string, Json>> = {
 };
 
 /**
- * An example of a shape: its own, when it has one; else made of the values above, of what descriptions name ("for example
- * EIN", "ISO 8601"), of the first value of a closed list, 1 and true.
+ * An example of a shape: its own if it has one, else built from the values above, from what descriptions name ("for example
+ * EIN", "ISO 8601"), and from the first value of a list, 1 and true.
  */
 export function exampleOf(shape: z.core.$ZodType): Json {
   return exampleAt(shape, { owner: "", name: "", said: "" });

@@ -1,8 +1,8 @@
-/** A text with these values where their names stand in braces; a name without a value stays as it is. */
+/** Replaces names in braces by values; a name without a value stays. */
 export const fill = (text: string, values: Readonly<Record<string, unknown>>): string =>
   text.replaceAll(/\{(\w+)\}/g, (whole, name: string) => String(values[name] ?? whole));
 
-/** What is answered, its words with these values. */
+/** `fill` for the `detail` of a problem. */
 export const fillDetail = <One extends { detail: string }>(
   problem: One,
   values: Readonly<Record<string, unknown>>,

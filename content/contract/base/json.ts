@@ -1,8 +1,8 @@
 import { z } from "zod";
 
-/** The JSON object that a text is; null for any other text. Members may be anything. */
+/** Parses a text as a JSON object; null for any other text. Members are not checked. */
 export function objectIn(text: string): Record<string, unknown> | null {
-  // What begins so and can be parsed is an object.
+  // A text that begins with "{" and parses is an object.
   if (!text.trimStart().startsWith("{")) return null;
   try {
     return JSON.parse(text) as Record<string, unknown>;
@@ -11,14 +11,14 @@ export function objectIn(text: string): Record<string, unknown> | null {
   }
 }
 
-/** Whether a text was meant as a JSON object and is none: a quote too few, a comma too many. */
+/** Whether a text was meant as a JSON object but does not parse: a missing quote, an extra comma. */
 export const isBrokenObject = (text: string): boolean =>
   text.trimStart().startsWith("{") && objectIn(text) === null;
 
-/** The one way in which an answer becomes text, so that service and bundle agree to the byte. */
+/** Serialises an answer. Service and bundle both use it, so that their bytes are equal. */
 export const answerBytes = (answer: unknown): string => `${JSON.stringify(answer)}\n`;
 
-/** An object that has a name of its own in the description of the API. */
+/** An object with a name of its own in the API's description. */
 export const named = <Members extends z.core.$ZodLooseShape>(
   id: string,
   members: Members,

@@ -4,11 +4,10 @@ import type { MicroUsdc } from "#content/contract/transfer.ts";
 const perUsdc = 1_000_000n;
 const decimals = 6;
 
-/** Source: spec, "Limits"; its decisions, "Donation". */
 export const donationMax = micro(10_000n * perUsdc);
 export const donationDefault = micro(perUsdc);
 
-/** What is wrong with the amount of a donation. */
+/** Errors in the amount of a donation. */
 export const amountErrors = {
   form: "amount is a plain decimal number of USDC with at most 6 decimals, like 2.5.",
   none: "amount is more than 0.",
@@ -16,8 +15,8 @@ export const amountErrors = {
 } as const;
 
 /**
- * Plain decimal text as money: digits, and at most six more after a point. Null for every other form (signs, spaces,
- * exponents, separators, digits of other scripts), because a form that two programs read differently is not an amount.
+ * Parses plain decimal text: digits, and at most six more after a point. Null for every other form (signs, spaces,
+ * exponents, separators, digits of other scripts): a form that two programs may read differently is not an amount.
  */
 export function microUsdcFrom(text: string): MicroUsdc | null {
   const match = /^(0|[1-9][0-9]{0,11})(?:\.([0-9]{1,6}))?$/.exec(text);
@@ -26,7 +25,7 @@ export function microUsdcFrom(text: string): MicroUsdc | null {
   return micro(BigInt(whole) * perUsdc + BigInt(fraction.padEnd(decimals, "0")));
 }
 
-/** The amount that a donor asks to give: more than 0, at most 10,000; 1 when nothing is said. The failure says why. */
+/** Parses a donation's amount: more than 0, at most 10,000; default 1. The failure says what is wrong. */
 export function donationAmount(text: string | null): Result<MicroUsdc, string> {
   if (text === null) return ok(donationDefault);
   const amount = microUsdcFrom(text);
@@ -35,10 +34,10 @@ export function donationAmount(text: string | null): Result<MicroUsdc, string> {
   return amount > donationMax ? fail(amountErrors.high) : ok(amount);
 }
 
-/** Money as it stands on the wire: a number of USDC. Exact below eight thousand million USDC. */
+/** Money as a JSON number of USDC. Exact below eight thousand million USDC. */
 export const usdcNumber = (amount: MicroUsdc): number => Number(amount) / Number(perUsdc);
 
-/** The other way round: exact for a number that stands for a whole count of millionths. */
+/** The inverse of `usdcNumber`, exact for whole numbers of millionths. */
 export const microUsdcOf = (usdc: number): MicroUsdc =>
   micro(BigInt(Math.round(usdc * Number(perUsdc))));
 
@@ -49,7 +48,7 @@ export function usdcText(amount: MicroUsdc): string {
   return fraction === "" ? whole : `${whole}.${fraction}`;
 }
 
-/** A count of millionths as money. */
+/** Money from a count of millionths. Throws a RangeError below zero. */
 export function micro(amount: bigint): MicroUsdc {
   if (amount < 0n) throw new RangeError("money is never negative");
   return amount as MicroUsdc;

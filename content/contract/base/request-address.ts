@@ -1,18 +1,18 @@
-/** What a request asks for, still encoded: of which host, the path, and what stands behind a question mark, "" for nothing. */
+/** The parts of a request's URL, still encoded: host, path, and the query after the question mark ("" for none). */
 export type RequestAddress = {
   readonly host: string;
   readonly path: string;
   readonly hasQuery: boolean;
   readonly query: string;
-  /** What the query says, once it was read. */
+  /** The parsed query, once it was read. */
   parameters?: Readonly<Record<string, string>>;
 };
 
 const read = new WeakMap<Request, RequestAddress>();
 
 /**
- * The one reading of a request's address. Its URL is that of api/http/listen.ts: absolute, without a fragment, and its
- * path is all between the first "/" behind the host and the first "?".
+ * Splits a request's URL, once per request. The URL is absolute and has no fragment (api/http/listen.ts); the path is
+ * everything from the first "/" after the host to the first "?".
  */
 export function addressOf(request: Request): RequestAddress {
   const before = read.get(request);

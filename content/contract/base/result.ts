@@ -1,4 +1,4 @@
-/** An expected outcome as a value: exceptions are for bugs and broken machines. */
+/** An expected outcome as a value; exceptions are for bugs and broken machines. */
 export type Result<Value, Failure> =
   | { readonly ok: true; readonly value: Value }
   | { readonly ok: false; readonly failure: Failure };

@@ -54,7 +54,7 @@ const countryOfNumber = filter(
   "United Kingdom",
 );
 
-/** What a number is answered with that cannot be looked up. */
+/** Refusals of a number that cannot be looked up. */
 export const organisationProblems = {
   number_not_valid: {
     status: 400,
@@ -69,7 +69,7 @@ export const organisationProblems = {
   },
 } as const satisfies Problems;
 
-/** By what lists are narrowed and sorted. */
+/** The filters and sort orders of lists. */
 const listing = {
   ...filters,
   sort: choice(
@@ -80,7 +80,7 @@ const listing = {
   ),
 };
 
-/** What a search is made of. */
+/** The parameters of a search. */
 const searchQuery = {
   q: text(
     'Words looked for in name, tagline, mission and description, with a place if you like ("food bank honolulu"), or a register number; "in quotes" words are a phrase',
@@ -95,7 +95,7 @@ const searchQuery = {
   ),
 };
 
-/** What is asked of the directory. None needs a key. */
+/** Queries of the directory. None needs a key. */
 // walk: table
 export const directoryOperations = operations("Directory", {
   searchNonprofits: {
@@ -208,7 +208,7 @@ export const directoryOperations = operations("Directory", {
   },
 });
 
-/** Files that follow the directory: they change with it and can be kept. */
+/** Files that change with the directory and may be cached. */
 export const fileOperations = operations("Changes", {
   getProfileFeed: {
     path: addresses.profileFeed.path,
@@ -231,10 +231,10 @@ export const fileOperations = operations("Changes", {
   },
 });
 
-/** An object of which the description says no more: what it holds is said where it is explained. */
+/** An object whose content is described elsewhere. */
 const PlainObject = z.looseObject({}).meta({ id: "PlainObject" });
 
-/** Files for programs whose shape nothing here reads. */
+/** Files for programs that this directory itself does not read. */
 export const plainFiles: readonly Operation[] = files.map(
   ({ type = "application/json", ...file }) => ({
     ...file,
@@ -260,7 +260,7 @@ const mcp = {
   ok: { description: "The answer, as JSON or as one event", shape: PlainObject },
 } as const;
 
-/** What is asked of the service itself. */
+/** Operations of the service itself. */
 export const serviceOperations = operations("Service", {
   getHealth: {
     path: addresses.healthz.path,

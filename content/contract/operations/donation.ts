@@ -30,7 +30,7 @@ const roomRetry = { "retry-after": "30" };
 const notADonation = (detail: string) =>
   ({ status: 422, detail, members: ["tx_signature"] }) as const;
 
-/** Every failure of donating. None of them is a 402, because here money may have moved, or cannot move. */
+/** Failures of donating. None is a 402, because here money may have moved, or cannot move. */
 export const donateProblems = {
   ...targetProblems,
   nonprofit_without_wallet: {
@@ -75,7 +75,7 @@ export const donateProblems = {
   },
 } as const satisfies Problems;
 
-/** Every failure of asking whether the transfer with a memo has arrived. */
+/** Failures of asking whether the transfer with a memo has arrived. */
 export const donationStatusProblems = {
   ...targetProblems,
   memo_unknown: { status: 400, detail: details.donation_status.memo_unknown },
@@ -87,17 +87,17 @@ export const donationStatusProblems = {
   not_watched: { status: 503, detail: details.donation_status.not_watched, headers: roomRetry },
 } as const satisfies Problems;
 
-/** Every failure of asking for the donations of a nonprofit. */
+/** Failures of asking for a nonprofit's donations. */
 export const donationHistoryProblems = {
   nonprofit_not_found: nonprofitNotFound,
 } as const satisfies Problems;
 
-/** Every failure of asking whose wallet it is. */
+/** Failures of asking whose wallet an address is. */
 export const walletProblems = {
   wallet_malformed: { status: 400, detail: wallets.malformed },
 } as const satisfies Problems;
 
-/** Every failure of asking for a receipt. */
+/** Failures of asking for a receipt. */
 export const receiptProblems = {
   ...donationHistoryProblems,
   donation_not_found: { status: 404, detail: "This nonprofit has no donation with this id." },
@@ -128,7 +128,7 @@ const pending = {
 const flow =
   "Without a proof: 402 with what to pay. Stock x402 clients of version 1 read the body and send X-PAYMENT, those of version 2 read PAYMENT-REQUIRED and send PAYMENT-SIGNATURE; the network fee is paid by our sponsor, or by the wallet in ?payer=. To pay without such a client, transfer USDC with `memo` in the transaction and POST its `tx_signature`. Funds go straight to the nonprofit's wallet.";
 
-/** Asking what to pay and proving that it was paid are the same request, with more or less in it. */
+/** Asking what to pay and proving a payment are the same request, with and without a proof. */
 const donating = {
   path: addresses.donate.path,
   description: flow,
@@ -140,7 +140,7 @@ const donating = {
   fresh: true,
 } as const;
 
-/** Giving: what to pay, the proof that it was paid, and what was given. */
+/** Giving: what to pay, proofs of payment, and past donations. */
 // walk: table
 export const donationOperations = operations("Donation", {
   initiateDonation: {

@@ -29,7 +29,7 @@ import {
   CorrectionStatus,
 } from "#content/contract/correction.ts";
 
-/** What agents can add, and what becomes of it. */
+/** What agents can add, and the status of it. */
 // walk: table
 export const enrichmentOperations = operations("Enrichment", {
   findThinProfiles: {
@@ -111,7 +111,7 @@ export const enrichmentOperations = operations("Enrichment", {
   },
 });
 
-/** How anyone says that a profile is wrong. */
+/** Reports that a profile is wrong, from anyone. */
 export const correctionOperations = operations("Enrichment", {
   correctNonprofit: {
     method: "post",

@@ -2,12 +2,12 @@ import { csvLine } from "#content/contract/base/csv.ts";
 import { qualitiesIn } from "#content/contract/base/accept.ts";
 import { choice, limit } from "./query.ts";
 
-/** What a whole list is to be had as at once, beside JSON page by page, and the media type of each. */
+/** The formats in which a whole list can be fetched at once, besides paged JSON, and their media types. */
 export const fileTypes = { csv: "text/csv", ndjson: "application/ndjson" } as const;
 export type FileFormat = keyof typeof fileTypes;
 const formats = ["csv", "ndjson"] as const satisfies readonly FileFormat[];
 
-/** Rows of such a file at most, and how many count as one read. Source: decisions, "lists as files". */
+/** The most rows of such a file, and how many rows count as one read. */
 export const [fileRowsMax, rowsPerRead] = [50_000, 1_000] as const;
 
 /** The parameter that asks for a list as a file. */
@@ -20,13 +20,13 @@ export const asFile = {
   ),
 };
 
-/** Register numbers in org-id form: a field of lists that items have when it is named. */
+/** Register numbers in org-id form: a field of list items that is included only on request. */
 export const identifiers = "identifiers";
 
 /** The limit of a file: absent means all. */
 export const fileLimit = limit(fileRowsMax, fileRowsMax);
 
-/** What such an operation answers beside JSON. */
+/** The answers of such an operation besides JSON. */
 export const filesAnswered = {
   headers: ["Content-Disposition", "X-Total-Count", "X-Truncated"],
   files: {
@@ -35,12 +35,12 @@ export const filesAnswered = {
   },
 };
 
-/** The file that a header Accept asks for; null for JSON. JSON that is named stands before a file that is wanted as much. */
+/** The file format that an Accept header asks for; null for JSON. At equal quality, explicitly named JSON wins. */
 export function fileAccepted(accept: string | null): FileFormat | null {
   const types = qualitiesIn(accept ?? "");
   const json = types.get("application/json");
   const others = json ?? types.get("application/*") ?? types.get("*/*") ?? 0;
-  // Many still write x-ndjson; generated clients take an answer that may be of that name for a stream.
+  // Many still write x-ndjson; it is undocumented, because generated clients would expect a stream.
   const qualityOf = (format: FileFormat) =>
     types.get(fileTypes[format]) ?? types.get(fileTypes[format].replace("/", "/x-")) ?? 0;
   const best = qualityOf("ndjson") > qualityOf("csv") ? "ndjson" : "csv";
@@ -52,13 +52,13 @@ export function fileAccepted(accept: string | null): FileFormat | null {
 /** One item of a list. */
 type Row = Readonly<Record<string, string | number | null | undefined | readonly string[]>>;
 
-/** How a file begins and writes a row, with these fields in this order. */
+/** Returns the head of a file and a function that writes a row, with these fields in this order. */
 type Writer = (fields: readonly string[]) => { head: string; line: (row: Row) => string };
 export const writers: Readonly<Record<FileFormat, Writer>> = {
   csv: (fields) => ({
     head: csvLine(fields),
     line: (row) => csvLine(fields.map((field) => row[field])),
   }),
-  // With a list of names JSON.stringify writes these members alone, in their order.
+  // Given a list of names, JSON.stringify writes only these members, in this order.
   ndjson: (fields) => ({ head: "", line: (row) => `${JSON.stringify(row, [...fields])}\n` }),
 };

@@ -16,7 +16,7 @@ import {
 } from "#content/contract/onboarding.ts";
 import { change, operations } from "./operation.ts";
 
-/** How an organisation gets hold of its profile. */
+/** How an organisation takes over its profile. */
 export const onboardingOperations = operations("Onboarding", {
   claimOrRegisterNonprofit: {
     method: "post",
@@ -61,7 +61,7 @@ export const onboardingOperations = operations("Onboarding", {
   },
 });
 
-/** What only operators do about it, beside reviews. */
+/** Actions of operators about it, besides reviews. */
 export const verificationOperations = operations("Operator", {
   checkHostControl: {
     method: "post",

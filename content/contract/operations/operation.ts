@@ -8,7 +8,7 @@ import { choice, cleanText, parameter } from "./query.ts";
 /** A JSON value of a description. */
 export type Json = null | boolean | number | string | Json[] | { [name: string]: Json };
 
-/** One operation of the service. Its route, its description, its tool and its tests are made of this. */
+/** One operation of the service. Its route, description, tool and tests are derived from this. */
 export type Operation<
   Path extends string = string,
   Query extends z.ZodObject = z.ZodObject,
@@ -17,7 +17,7 @@ export type Operation<
 > = {
   operationId: string;
   method: "get" | "post";
-  /** As the table of addresses has it, with {slug} and its like in the place of values. */
+  /** As in the table of addresses, with placeholders such as {slug}. */
   path: Path;
   tag:
     | "Directory"
@@ -36,61 +36,61 @@ export type Operation<
   query?: Query;
   /** Names of components.parameters that are headers. */
   headers?: readonly string[];
-  /** `refusal`: the code of the refusal of one that does not fit, where the route itself need not see it; `optional`: the request may come without one. */
+  /** `refusal`: the code for a body that does not fit, if the route need not see it; `optional`: it may be absent. */
   body?: {
     shape: Body;
     refusal?: string;
     optional?: true;
-    /** The member that an array in the place of the body is. */
+    /** The member that a body stands for when it is an array. */
     list?: string;
-    /** The request only asks: its refusal does not say that nothing was stored. */
+    /** The request only reads, so its refusal does not say that nothing was stored. */
     storesNothing?: true;
     /** Absent: JSON. */
     mediaType?: string;
-    /** By name, when one example does not show all. */
+    /** Named examples, when one does not show everything. */
     examples?: { [name: string]: Json };
   };
   ok: {
     description: string;
     /** Its id is its name in the description; "text" is not JSON. */
     shape: Answer;
-    /** Of one that is not JSON; others are made of the shape. */
+    /** An example of an answer that is not JSON; others are derived from the shape. */
     example?: string;
     /** Absent: JSON. */
     mediaType?: string;
-    /** Names of components.headers beside those of every answer. */
+    /** Names of components.headers in addition to those of every answer. */
     headers?: readonly string[];
-    /** The same as a text, by media type, with an example. */
+    /** The same answer as text, by media type, with an example. */
     files?: Readonly<Record<string, string>>;
   };
-  /** Answers that are no refusals, beside 200. */
+  /** Answers other than 200 that are not refusals. */
   also?: readonly (Pick<Operation["ok"], "description" | "headers"> & {
     status: 202 | 402;
     shape: z.ZodObject;
   })[];
-  /** True: the answer is of this moment; no cache keeps it, so it has no ETag. */
+  /** True: the answer is valid only at this moment; it is not cached and has no ETag. */
   fresh?: boolean;
-  /** What each failure of it is answered with. */
+  /** The answer for each of its failures. */
   problems?: Problems;
-  /** Statuses of refusals beside those of `problems`, of its query, body and path, and those that every operation has. */
+  /** Statuses of refusals in addition to those of `problems`, of its query, body and path, and of every operation. */
   refusals?: readonly Refusal[];
-  /** True: for anyone who holds the secret of a status page, sent as a bearer token. */
+  /** True: requires the secret of a status page as a bearer token. */
   secret?: true;
-  /** True: an agent whose id is bound sends its secret as a bearer token. */
+  /** True: an agent with a bound id sends its secret as a bearer token. */
   agent?: true;
 };
 
-/** The values that stand in a path. */
+/** The parameters in a path. */
 export type ParamsOf<Path extends string> = string extends Path
   ? Record<string, string>
   : Path extends `${string}{${infer Name}}${infer Rest}`
     ? Record<Name, string> & ParamsOf<Rest>
     : unknown;
 
-/** What the query of an operation is read as. */
+/** The parsed query of an operation. */
 export type QueryOf<Asked extends { query: z.ZodObject }> = z.output<Asked["query"]>;
 
-/** A page for people, in place of JSON. */
+/** A page for people instead of JSON. */
 export const htmlPage = {
   description: "The page",
   mediaType: "text/html",
@@ -98,10 +98,10 @@ export const htmlPage = {
   example: "<!doctype html>\n",
 } as const;
 
-/** What editors say of an operation; a description that is made of limits stands beside the operation instead. */
+/** Texts about operations by editors. A description that contains limits is written at the operation instead. */
 const words: { readonly [operationId: string]: { summary: string; description?: string } } = heads;
 
-/** Operations by their ids, GET unless said. The type checker knows the path, query, body and answer of each. */
+/** Operations by id, GET by default. The type checker knows each one's path, query, body and answer. */
 export const operations = <const Table extends Record<string, OperationBody>>(
   tag: Operation["tag"],
   table: Table & Record<Exclude<keyof Table, keyof typeof heads>, Pick<OperationHead, "summary">>,
@@ -123,13 +123,13 @@ export const refusalStatuses = [
 ] as const;
 export type Refusal = (typeof refusalStatuses)[number];
 
-/** What each says, and the code that shows it in an example. */
+/** The words for each status, and a code for its example. */
 export const refusals: Readonly<Record<Refusal, RefusalWords>> = statuses.refusals;
 export type RefusalWords = { code: string; description: string };
 
 /**
- * What a client reads for each kind of failure of an operation. `detail` may be made of the failure; `members` are those
- * of its fields that stand in the answer. OpenAPI lists the statuses.
+ * The answer for each kind of failure. `detail` may be derived from the failure; `members` are its fields that go into the
+ * answer. OpenAPI lists the statuses.
  */
 export type Problems = Readonly<
   Record<
@@ -143,7 +143,7 @@ export type Problems = Readonly<
   >
 >;
 
-/** An operation that changes what its body says, as most do that change anything. */
+/** An operation that makes the change in its body; most operations that change something are of this kind. */
 export const change = <
   const Path extends string,
   Body extends z.ZodObject,
@@ -162,7 +162,7 @@ export const change = <
     refusals: also,
   }) as const;
 
-/** The names in a parameter, with commas between, each once; all for none. A failure says what to send. */
+/** Parses names separated by commas, each once; no names mean all. A failure says what to send. */
 export function namesAsked(
   what: string,
   text: string,
@@ -191,7 +191,7 @@ const listOf = (what: string, all: string[], description: string, example: strin
     example,
   );
 
-/** Which members the items of an answer have; `others` are known beside those of the shape, and left out unless named. */
+/** The members of an answer's items; `others` are known besides those of the shape, but left out by default. */
 export const fields = (item: z.ZodObject, others: readonly string[] = []) =>
   listOf(
     "field",
@@ -200,7 +200,7 @@ export const fields = (item: z.ZodObject, others: readonly string[] = []) =>
     "slug,name",
   );
 
-/** Items with these members alone. */
+/** Items reduced to these members. */
 export const withFields = <Item extends object>(
   items: Item[],
   names: readonly string[] | undefined,
@@ -210,7 +210,7 @@ export const withFields = <Item extends object>(
   return items.map((item) => Object.fromEntries(Object.entries(item).filter(isNamed)) as Item);
 };
 
-/** What is long, and answered only to those who ask. */
+/** Long parts of an answer, included only on request. */
 export const include = listOf(
   "value of include",
   ["facets", "charts"],
@@ -218,7 +218,7 @@ export const include = listOf(
   "facets,charts",
 );
 
-/** Which of two arrays that hold the same an answer leaves out. */
+/** Which of two equal arrays an answer leaves out. */
 export const shape = choice(
   "shape",
   ["a", "b"],

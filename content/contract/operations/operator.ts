@@ -44,7 +44,7 @@ const agentId = parameter(
   "research-bot-7",
 );
 
-/** What only operators do. */
+/** Operations for operators only. */
 export const operatorOperations = operations("Operator", {
   listReviews: {
     path: addresses.reviews.path,
@@ -114,7 +114,7 @@ export const operatorOperations = operations("Operator", {
 
 const doneAnswer = ["Done", ProfileChange] as const;
 
-/** How operators put the directory itself right. */
+/** Corrections of the directory by operators. */
 export const profileOperations = operations("Operator", {
   withdrawProfile: change(addresses.withdrawNonprofit, ProfileReason, doneAnswer, [409]),
   restoreProfile: change(addresses.restoreNonprofit, ProfileReason, doneAnswer, [409]),

@@ -26,7 +26,7 @@ const cappedNumber = (min: number, max: number, error: string) =>
     .min(min, { error })
     .overwrite((raw) => Math.min(raw, max));
 
-/** Items in a page: `fallback` unless given; above `max` it is capped. */
+/** Items per page, by default `fallback`; above `max` it is capped. */
 export const limit = (fallback: number, max: number) =>
   parameter(
     wholeNumber,
@@ -39,7 +39,7 @@ export const limit = (fallback: number, max: number) =>
     fallback,
   );
 
-/** Items to leave out from the start, by the name of the parameter. */
+/** The number of items to skip from the start; `name` is the parameter's name. */
 export const skipped = (name: string) =>
   parameter(
     wholeNumber,
@@ -74,7 +74,7 @@ export const text = (description: string, example: string, lengthMax = textLengt
 
 export const filterLengthMax = 200;
 
-/** A text by which answers are narrowed, without control characters and trimmed: no place or cause has a longer name. */
+/** A text that narrows answers, trimmed, without control characters. No place or cause has a longer name. */
 export const filter = (name: string, description: string, example: string) =>
   parameter(
     (raw) => cleanText(raw, filterLengthMax + 1),
@@ -86,7 +86,7 @@ export const filter = (name: string, description: string, example: string) =>
     example,
   );
 
-/** A text as it came, absent as empty: the operation itself says what is wrong with it. `bounds` are shown, not held. */
+/** A text unchanged, "" if absent; the operation itself reports errors in it. `bounds` are documented, not enforced. */
 export const textAsItCame = (
   description: string,
   example: string,
@@ -97,7 +97,7 @@ export const textAsItCame = (
     z.string().meta({ description, examples: [example], ...bounds }),
   );
 
-/** One of a closed list; a refusal names the list. */
+/** A value of a closed list; a refusal names the list. */
 export const choice = <const Values extends readonly string[]>(
   name: string,
   values: Values,
@@ -113,7 +113,7 @@ export const choice = <const Values extends readonly string[]>(
 
 const yesOrNoDigits: Readonly<Record<string, string>> = { "1": "true", "0": "false" };
 
-/** "true" or "false", which may come in digits. */
+/** "true" or "false"; 1 and 0 are accepted too. */
 export const yesOrNo = (name: string, description: string) =>
   parameter(
     (raw) => yesOrNoDigits[raw.trim()] ?? cleanText(raw),
@@ -122,7 +122,7 @@ export const yesOrNo = (name: string, description: string) =>
     "true",
   );
 
-/** "1" or "true"; "0" and "false" are as good as absent. */
+/** "1" or "true"; "0" and "false" count as absent. */
 export const flag = (name: string, description: string, example: "1" | "true") =>
   parameter(
     (raw) => {
@@ -134,15 +134,15 @@ export const flag = (name: string, description: string, example: "1" | "true") =
     example,
   );
 
-/** NaN for what is no whole number. */
+/** Parses a whole number; NaN for any other text. */
 function wholeNumber(raw: string): number {
   const digits = raw.trim();
   return /^\+?\d+$/.test(digits) ? Math.min(Number(digits), Number.MAX_SAFE_INTEGER) : Number.NaN;
 }
 
-/** Nothing for a text without any visible character. */
+/** A text trimmed and cut, without control characters; undefined if nothing visible is left. */
 export function cleanText(raw: string, lengthMax = textLengthMax): string | undefined {
-  // Control characters (and NUL above all) mean nothing in a query; SQLite would cut a text at a NUL.
+  // Control characters mean nothing in a query, and SQLite would cut a text at a NUL.
   const visible = raw.replaceAll(/\p{Cc}+/gu, " ").trim();
   return detachedCopy(visible.slice(0, lengthMax)) || undefined;
 }
@@ -150,10 +150,10 @@ export function cleanText(raw: string, lengthMax = textLengthMax): string | unde
 const encoder = new TextEncoder();
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
-/** A copy of a text that was cut, well-formed: a slice keeps the whole text in memory for as long as anyone has it. */
+/** A well-formed copy of a cut text: a slice would keep the whole text in memory. */
 export const detachedCopy = (slice: string): string => decoder.decode(encoder.encode(slice));
 
-/** The parameters by which lists, searches and recommendations are narrowed, on their pages and for programs. They combine. */
+/** The filters of lists, searches and recommendations, for pages and programs. They combine. */
 export const filters = {
   cause: filter(
     "cause",
@@ -179,7 +179,7 @@ export const filters = {
   ghd_aligned: flag("ghd_aligned", "Only profiles aligned with global health and development", "1"),
 } satisfies Record<FilterName, z.ZodType>;
 
-/** What is near a place; in searches alone. */
+/** Parameters for searching near a place. */
 export const nearby = {
   near: filter(
     "near",

@@ -18,7 +18,7 @@ import {
   recommendLimitMax,
 } from "#content/contract/recommendation.ts";
 
-/** What donors' agents ask for, and what agents propose to recommend. */
+/** Recommendations for donors' agents, and drafts that agents propose. */
 export const recommendationOperations = operations("Recommendation", {
   recommendNonprofits: {
     path: addresses.recommend.path,

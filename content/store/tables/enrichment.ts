@@ -10,7 +10,7 @@ import {
 import type { CorrectionField } from "#content/contract/correction.ts";
 import type { EnrichableField, FieldType, SubmissionStatus } from "#content/contract/enrichment.ts";
 
-/** What agents sent to complete a profile. Source: spec, "States and transitions". */
+/** Values that agents sent to complete profiles (docs/consensus.md). */
 export const submissions = sqliteTable(
   "submissions",
   {
@@ -23,12 +23,12 @@ export const submissions = sqliteTable(
     source_url: text(),
     agent_id: text().notNull(), // Folded: NFKC, trimmed, lower case.
     agent_name: text().notNull(),
-    network: text(), // Keyed hash of the client's network behind its family ("4:…"), until it is decided.
+    network: text(), // Address family and keyed hash of the client's network ("4:…"); null once decided.
     status: text().notNull().$type<SubmissionStatus>(),
-    audit_only: integer().notNull().default(0), // The field held a value: takes no part in consensus.
+    audit_only: integer().notNull().default(0), // The field had a value: does not count for consensus.
     test_data: integer().notNull().default(0), // Kept out of leaderboard, agents.md and second opinions.
     confidence: integer().notNull().default(1), // Distinct agents for the same normalised value.
-    reason: text(), // Why it was rejected.
+    reason: text(), // Why it was rejected, or that it corroborates the live value.
     winning_value: text(),
     created_at: integer().notNull(),
     applied_at: integer(), // When it went live; stays after a revert, for the history.
@@ -38,7 +38,7 @@ export const submissions = sqliteTable(
     uniqueIndex("one_pending_per_agent_and_field")
       .on(s.nonprofit_id, s.field, s.agent_id)
       .where(sql`status = 'pending' and audit_only = 0 and field_type = 'structured'`),
-    // Of programmes and metrics an agent may propose several.
+    // An agent may propose several programmes and metrics.
     uniqueIndex("one_pending_text_per_agent")
       .on(
         s.nonprofit_id,
@@ -58,14 +58,14 @@ export const submissions = sqliteTable(
     index("submissions_applied")
       .on(s.field, s.decided_at)
       .where(sql`status = 'applied'`),
-    // Rejected ones that were live are among them: the history of a profile tells of both.
+    // Including rejected ones that were live: a profile's history shows both.
     index("submissions_gone_live")
       .on(s.nonprofit_id, s.applied_at)
       .where(sql`applied_at is not null`),
     index("submissions_for_review")
       .on(s.id)
       .where(sql`field_type = 'prose' and status = 'pending' and audit_only = 0`),
-    // What agents agree on against a live value: the operator may empty the field again.
+    // Values on which agents agree against a live value: an operator may empty the field.
     index("submissions_disputing")
       .on(s.id)
       .where(
@@ -75,15 +75,15 @@ export const submissions = sqliteTable(
 );
 
 /**
- * Which fields wait for a second agent: a derived table, kept by triggers as submissions change,
- * and by content/nonprofit/save.ts as nonprofits do. Only structured fields without a live value, of nonprofits that are not withdrawn.
+ * Fields that wait for a second agent: derived, kept up to date by triggers on submissions and by content/nonprofit/save.ts.
+ * Only open structured fields (empty, or with a value that yields to agents) of nonprofits that are not withdrawn.
  */
 export const pendingFields = sqliteTable(
   "pending_fields",
   {
     nonprofit_id: integer().notNull(),
     field: text().notNull().$type<EnrichableField>(),
-    pending: integer().notNull(), // Pending submissions that are no test data.
+    pending: integer().notNull(), // Pending submissions without test data.
     list_order: integer().notNull(), // As in listings.
   },
   (p) => [
@@ -95,10 +95,7 @@ export const pendingFields = sqliteTable(
   ],
 );
 
-/**
- * What each agent did, test data left out of the counts: to count it when someone asks takes more than a second with a
- * million submissions. Kept by triggers.
- */
+/** Totals by agent, without test data, kept by triggers: counting a million submissions on request takes over a second. */
 export const agents = sqliteTable(
   "agents",
   {
@@ -112,19 +109,17 @@ export const agents = sqliteTable(
   (a) => [index("agents_by_credit").on(a.applied, a.submissions, a.last_seen)],
 );
 
-/**
- * Ids that are owned, or were: who binds one to a secret is alone to submit under it. No row: the id is free.
- */
+/** Ids that have or had an owner: only the holder of the secret can submit under a bound id. No row: the id is free. */
 export const agentKeys = sqliteTable("agent_keys", {
   agent_id: text().primaryKey(), // Folded, as in submissions.
   secret_digest: text(), // SHA-256; null: not bound.
   bound_at: integer(),
   bound_by: text(), // "agent", or "operator:<name>".
-  revoked_at: integer(), // Takes nothing until an operator binds it again.
+  revoked_at: integer(), // Accepts nothing until an operator binds it again.
   approved_name: text(), // By an operator, for this owner.
 });
 
-/** What anyone said is wrong in a profile. Private: an operator decides, and only the value that one sets is public. */
+/** Reports that a profile is wrong. Private: an operator decides, and only the value that is then set becomes public. */
 export const corrections = sqliteTable(
   "corrections",
   {
@@ -162,7 +157,7 @@ export const corrections = sqliteTable(
   ],
 );
 
-/** What agents looked for and did not find, for 90 days. The sentence is private; the rest is counted for everyone. */
+/** What agents looked for and did not find, for 90 days. The sentence is private; the rest appears in public counts. */
 export const gaps = sqliteTable(
   "gaps",
   {
@@ -174,7 +169,7 @@ export const gaps = sqliteTable(
     cause: text(),
     country_code: text(),
     nonprofit_id: integer(),
-    digest: text().notNull().unique(), // Of all this but the id: the same of a network and day counts once.
+    digest: text().notNull().unique(), // Of all columns but the id, so that equal reports of a network and day count once.
   },
   (g) => [
     index("gaps_by_day").on(g.day, g.network),
@@ -185,15 +180,15 @@ export const gaps = sqliteTable(
 );
 
 /**
- * Counters of submissions: status:<status>, field:<field>, high_confidence, nonprofits_improved. To count them takes
- * 0.1 to 0.7 s with a million submissions. Kept by triggers.
+ * Counters of submissions: status:<status>, field:<field>, high_confidence, nonprofits_improved. Kept by triggers: counting
+ * a million submissions takes 0.1 to 0.7 s.
  */
 export const enrichmentCounts = sqliteTable("enrichment_counts", {
   name: text().primaryKey(),
   count: integer().notNull().default(0),
 });
 
-/** Answers kept for Idempotency-Key, 24 h. */
+/** Answers stored under an Idempotency-Key for 24 h. */
 export const idempotencyKeys = sqliteTable(
   "idempotency_keys",
   {

@@ -2,18 +2,18 @@ import { sql } from "drizzle-orm";
 import { check, index, integer, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
 
 /**
- * One transfer is one gift: the database refuses a second credit for it. A row is never deleted: one whose transaction
- * vanished from the chain is voided, counts nowhere from then on, and stands no longer in the way of a new credit.
+ * One transfer is one gift: the database refuses a second credit for it. Rows are never deleted. A donation whose
+ * transaction vanished from the chain is voided: it no longer counts and allows a new credit.
  */
 export const donations = sqliteTable(
   "donations",
   {
-    id: text().primaryKey(), // Made of signature and destination, so that processes that race make the same.
+    id: text().primaryKey(), // Derived from signature and destination, so that concurrent processes make the same.
     nonprofit_id: integer().notNull(),
-    amount_micro_usdc: integer().notNull(), // What arrived.
+    amount_micro_usdc: integer().notNull(), // The amount that arrived.
     network: text().notNull(), // CAIP-2.
     tx_signature: text().notNull(),
-    slot: integer().notNull().default(0), // 0 of a sample's: no chain holds it.
+    slot: integer().notNull().default(0), // 0 for a sample donation, which is on no chain.
     commitment: text({ enum: ["confirmed", "finalized"] })
       .notNull()
       .default("confirmed"),
@@ -22,11 +22,11 @@ export const donations = sqliteTable(
     destination: text().notNull(), // The token account that was paid.
     mint: text().notNull().default(""),
     donor: text(),
-    memo: text(), // That of the requirement it answers; null for a transfer that no one here had asked for.
+    memo: text(), // The memo of our request; null for a transfer that no request of ours asked for.
     settled_at: integer().notNull(),
     recorded_at: integer().notNull(),
-    check_at: integer(), // The sweep looks then whether it is final; null once it is, or is voided.
-    unknown: integer().notNull().default(0), // Clear answers that the chain does not hold it, or another.
+    check_at: integer(), // When to check whether it is final; null once it is final or voided.
+    unknown: integer().notNull().default(0), // Clear answers that the chain lacks it, or holds something else.
     voided_at: integer(),
     void_reason: text({ enum: ["vanished", "differs"] }),
   },
@@ -53,8 +53,8 @@ export const donations = sqliteTable(
 );
 
 /**
- * Payments and proofs that came and are not settled yet. What was merely asked for stands in memos, not here. A row is
- * written before its payment is broadcast, so that no crash can lose it. See docs/decisions/24.
+ * Payments and proofs that came in and are not settled. What was only asked for is in memos, not here. A row is written
+ * before its payment is broadcast, so that no crash loses it (docs/decisions/24-memos.md).
  */
 export const donationIntents = sqliteTable(
   "donation_intents",
@@ -62,20 +62,20 @@ export const donationIntents = sqliteTable(
     id: integer().primaryKey({ autoIncrement: true }),
     kind: text({ enum: ["payment", "proof", "watch"] }).notNull(), // A watch waits for a memo to appear on chain.
     nonprofit_id: integer().notNull(),
-    proof: text().notNull(), // Signature of the transaction; of a watch the memo.
-    network: text(), // Keyed daily hash of the client's network that asked to wait for it: places are shared by it.
-    recipient: text(), // The wallet in effect when it came: one that changes meanwhile is still paid.
-    amount_micro_usdc: integer().notNull(), // What was asked for.
+    proof: text().notNull(), // Signature of the transaction; for a watch, the memo.
+    network: text(), // Daily keyed hash of the network of the client that waits: it limits the places of one network.
+    recipient: text(), // The wallet in effect when it came: a former wallet is still paid.
+    amount_micro_usdc: integer().notNull(), // The amount asked for.
     payment: text(), // The signed transaction in base64, while it may still be broadcast.
-    blockhash: text(), // After its end the payment can land no more.
-    sponsored_lamports: integer(), // Fee that the sponsor pays, or paid; null where it pays none.
-    sponsored_donor: text(), // Who gives what the sponsor pays the fee of.
-    sponsored_source: text(), // Token account that pays while the sponsor's fee is at stake: only one payment at a time.
+    blockhash: text(), // Once this expires the payment can no longer land.
+    sponsored_lamports: integer(), // The fee that the sponsor pays or paid; null when it pays none.
+    sponsored_donor: text(), // The donor whose fee the sponsor pays.
+    sponsored_source: text(), // The paying token account while the sponsor's fee is at stake: only one payment at a time.
     status: text({ enum: ["waiting", "settled", "refused", "lapsed"] }).notNull(),
-    outcome: text(), // What was seen at its end; null while it waits and once it is settled.
+    outcome: text(), // The observation that ended it; null while it waits and once it is settled.
     checks: integer().notNull().default(0),
-    unknown: integer().notNull().default(0), // Clear answers that it is not there, since it could have been.
-    check_at: integer().notNull(), // The sweep looks again then.
+    unknown: integer().notNull().default(0), // Clear answers that it is absent, counted from when it could have landed.
+    check_at: integer().notNull(), // When the sweep looks next.
     created_at: integer().notNull(),
   },
   (d) => [

@@ -17,10 +17,10 @@ import type {
   StoredPeriod,
 } from "#content/contract/nonprofit.ts";
 
-// In all tables, column names are the contract's field names, so that one search finds shape, table, JSON and
-// page. Instants are integer milliseconds since 1970, UTC. Flags are 0 or 1.
+// Columns of all tables are named like the fields of the contract, so that one search finds shape, table, JSON and page.
+// Instants are integer milliseconds since 1970, UTC. Flags are 0 or 1.
 
-/** What the directory knows of one nonprofit. A row is never deleted: a withdrawn one keeps its slug for ever. */
+/** What the directory knows about a nonprofit. Rows are never deleted: a withdrawn one keeps its slug forever. */
 export const nonprofits = sqliteTable(
   "nonprofits",
   {
@@ -47,8 +47,8 @@ export const nonprofits = sqliteTable(
     ghd_aligned: integer().notNull().default(0).$type<0 | 1>(),
     verified: integer().notNull().default(0).$type<0 | 1>(),
     status: text().notNull().default("listed").$type<NonprofitStatus>(),
-    merged_into: text(), // The slug of the profile in whose favour an operator withdrew it.
-    register: text(), // The import format that lists it, null for one that registered itself.
+    merged_into: text(), // Slug of the profile into which an operator merged this one.
+    register: text(), // The import format that lists it; null if it registered itself.
     register_scope: text(), // The part of the register (a state) in which it was last seen.
     created_at: integer().notNull(),
     updated_at: integer().notNull(),
@@ -57,7 +57,7 @@ export const nonprofits = sqliteTable(
   (n) => [
     uniqueIndex("nonprofits_slug").on(n.slug),
     index("nonprofits_by_register").on(n.register, n.register_scope),
-    // What may be the same organisation: content/onboarding/duplicate-store.ts asks in these very words.
+    // Possible duplicates: content/onboarding/duplicate-store.ts queries with these exact expressions.
     index("nonprofits_by_place")
       .on(n.country_code, sql`lower(city)`)
       .where(sql`city is not null`),
@@ -110,7 +110,7 @@ export const impactMetrics = sqliteTable(
   (m) => [primaryKey({ columns: [m.nonprofit_id, m.position] })],
 );
 
-/** Legal registrations. `org_id` (US-EIN-…, GB-CHC-…) is what an import recognises an organisation by. */
+/** Legal registrations. Imports recognise an organisation by `org_id` (US-EIN-…, GB-CHC-…). */
 export const registrations = sqliteTable(
   "registrations",
   {
@@ -120,7 +120,7 @@ export const registrations = sqliteTable(
     type: text().notNull(),
     registration_number: text().notNull(),
     org_id: text(),
-    linked_by: text().$type<LinkSource>(), // What says that it is the same organisation; null: the profile began with it.
+    linked_by: text().$type<LinkSource>(), // Why it is the same organisation; null: the profile began with it.
   },
   (r) => [
     primaryKey({ columns: [r.nonprofit_id, r.position] }),
@@ -137,8 +137,8 @@ export const registrations = sqliteTable(
 );
 
 /**
- * What a register says of one organisation, in its own codes; content/nonprofit/register-facts.ts has the words. An
- * organisation without a profile (not eligible, or revoked before) has one too, with a null `nonprofit_id`.
+ * What a register says about one organisation, in its own codes; content/nonprofit/register-facts.ts has the words. An
+ * organisation without a profile (not eligible, or revoked before) has a row too, with a null `nonprofit_id`.
  */
 export const registerRecords = sqliteTable(
   "register_records",
@@ -152,20 +152,20 @@ export const registerRecords = sqliteTable(
     state: text().notNull().$type<RegisterState>(),
     facts: text({ mode: "json" }).notNull().$type<Record<string, string | number>>(),
     finances: text({ mode: "json" }).notNull().default([]).$type<StoredPeriod[]>(), // Newest first.
-    row_digest: integer(), // Of the row that was taken in last, until its profile changes; content/register/row-digests.ts.
+    row_digest: integer(), // Of the row that was last imported, until its profile changes; content/register/row-digest-store.ts.
   },
   (r) => [
     primaryKey({ columns: [r.org_id, r.register] }),
-    // With the org-id, for what a register says of organisations without a profile: a million rows are null.
+    // Includes the org-id for organisations without a profile: a million rows have a null `nonprofit_id`.
     index("register_records_of").on(r.nonprofit_id, r.org_id, r.register),
-    // What may be the same organisation: content/register/found-links-store.ts asks in these very words.
+    // Possible duplicates: content/register/found-links-store.ts queries with these exact expressions.
     index("register_records_by_company")
       .on(sql`facts ->> 'company_number'`)
       .where(sql`facts ->> 'company_number' is not null`),
   ],
 );
 
-/** When each part of a register was last read: what its records say was confirmed then. */
+/** When each part of a register was last read, which confirmed its records. */
 export const registerScopes = sqliteTable(
   "register_scopes",
   {
@@ -177,8 +177,8 @@ export const registerScopes = sqliteTable(
 );
 
 /**
- * That two registrations are of one organisation, or are not. `linked`: one profile was withdrawn in favour of the other.
- * `waiting`: an operator decides, because a profile belongs to its organisation. `undone`: never linked again by itself.
+ * Whether two registrations belong to one organisation. `linked`: one profile was withdrawn in favour of the other.
+ * `waiting`: an operator decides, because one profile is claimed. `undone`: never linked automatically again.
  */
 export const registrationLinks = sqliteTable(
   "registration_links",
@@ -192,7 +192,7 @@ export const registrationLinks = sqliteTable(
     set_at: integer().notNull(),
     gone: text(), // The slug of the profile that was withdrawn,
     kept: text(), // and of the one that stays.
-    given: text({ mode: "json" }).$type<Record<string, unknown>>(), // What undoing gives back.
+    given: text({ mode: "json" }).$type<Record<string, unknown>>(), // What undoing the merge returns.
     undone_by: text(),
     undone_at: integer(),
     reason: text(), // Why it was undone, or set by an operator.
@@ -214,19 +214,19 @@ export const provenance = sqliteTable(
     set_by: text().notNull().$type<SetBy>(),
     source: text().notNull(),
     source_url: text(),
-    rule: text(), // What chose a value that is derived from the register's; null for one that is not.
+    rule: text(), // The rule that derived the value from a register's; null if none did.
     agents: text({ mode: "json" }).notNull().default([]).$type<string[]>(),
-    corroborations: integer(), // Agents that found the same and are not named; null for none.
+    corroborations: integer(), // Unnamed agents that sent the same value; null for none.
     applied_at: integer().notNull(),
-    replaced: text({ mode: "json" }).$type<object>(), // What the organisation's value took the place of; null for nothing.
+    replaced: text({ mode: "json" }).$type<object>(), // The value that the organisation's own value replaced; null for none.
   },
   (p) => [primaryKey({ columns: [p.nonprofit_id, p.field] })],
 );
 
 /**
- * Which public lists a nonprofit stands in, and where. Lists are `all`, `cause:<id>`, `country:<code>` and `thin`
- * (what help is wanted for). Derived from nonprofits by content/nonprofit/listing.ts in the same transaction; a withdrawn
- * nonprofit stands in none. Smaller sorts first; ties fall to tie_key, then to the id.
+ * The public lists of each nonprofit and its place in them: `all`, `cause:<id>`, `country:<code>` and `thin` (needs help).
+ * content/nonprofit/listing.ts derives them in the same transaction; a withdrawn nonprofit is in none. Smaller values come
+ * first, ties by tie_key, then by id.
  */
 export const listings = sqliteTable(
   "listings",
@@ -235,7 +235,7 @@ export const listings = sqliteTable(
     nonprofit_id: integer().notNull(),
     list_order: integer().notNull(), // Verified first, then beneficiaries.
     impact_order: integer().notNull(), // Beneficiaries first, then verified.
-    tie_key: text().notNull(), // Six digits for completeness and size, smaller for more, then the folded name.
+    tie_key: text().notNull(), // Six digits for completeness and size (smaller for more), then the folded name.
   },
   (l) => [
     primaryKey({ columns: [l.nonprofit_id, l.list] }),
@@ -247,7 +247,7 @@ export const listings = sqliteTable(
   ],
 );
 
-/** What each list sums up to: triggers keep it as places in lists come and go, so that no one counts a million rows. */
+/** Totals of each list, kept by triggers, so that no one counts a million rows. */
 export const listTotals = sqliteTable("list_totals", {
   list: text().primaryKey(),
   members: integer().notNull(),
@@ -255,7 +255,7 @@ export const listTotals = sqliteTable("list_totals", {
   people: real().notNull(), // Beneficiaries in a year.
 });
 
-/** The newest change within each 1,000 ids, for the index of sitemaps; triggers keep it. Chunks count from 1. */
+/** The newest change in each 1,000 ids, for the sitemap index; kept by triggers. Chunks count from 1. */
 export const sitemapChunks = sqliteTable("sitemap_chunks", {
   chunk: integer().primaryKey(),
   updated_at: integer().notNull(),

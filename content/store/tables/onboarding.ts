@@ -2,35 +2,35 @@ import { sql } from "drizzle-orm";
 import { index, integer, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
 import type { Duplicate } from "#content/contract/onboarding.ts";
 
-/** Claims, registrations and changes asked for by organisations. Nothing here is public before approval. */
+/** Claims, registrations and changes that organisations request. Nothing here is public before approval. */
 export const onboardingSubmissions = sqliteTable(
   "onboarding_submissions",
   {
     id: text().primaryKey(),
     type: text({ enum: ["claim", "registration", "change"] }).notNull(),
-    nonprofit_id: integer(), // Of a registration: null until it is approved.
+    nonprofit_id: integer(), // For a registration: null until it is approved.
     request: text({ mode: "json" }).notNull(), // The request, checked and cleaned. Private.
     request_digest: text().notNull(), // Equal for equal requests.
     status_digest: text().notNull(), // SHA-256 of the token in the link of the status page.
-    duplicates: text({ mode: "json" }).notNull().default([]).$type<Duplicate[]>(), // What may be the same organisation, as last looked for.
+    duplicates: text({ mode: "json" }).notNull().default([]).$type<Duplicate[]>(), // Possible duplicates at the last search.
     wallet_challenge: text(),
     wallet_signature: text(),
-    network: text(), // The /24 or /48 of its sender, hashed; null once it is decided.
+    network: text(), // Hash of the sender's /24 or /48; null once decided.
     status: text({ enum: ["pending_review", "approved", "rejected"] }).notNull(),
     reason: text(),
     reviewed_by: text(),
     created_at: integer().notNull(),
     reviewed_at: integer(),
-    revoked_at: integer(), // When the verification that came of it was taken back.
-    proven_host: text(), // The host whose control the sender proved last, without "www.".
+    revoked_at: integer(), // When the resulting verification was revoked.
+    proven_host: text(), // The last host whose control the sender proved, without "www.".
     proven_by: text({ enum: ["file", "dns", "email"] }),
     proven_at: integer(),
-    mailed_at: integer(), // When a link that proves control of the mailbox was sent last,
+    mailed_at: integer(), // When the last link to prove control of a mailbox was sent,
     mailed_host: text(), // to a mailbox at this host,
     mails: integer().notNull().default(0), // and how many were sent in all.
-    first_approved_by: text(), // Of two operators who have to approve a wallet.
-    first_approved_value: text(), // The edits that this one approved, as they were sent; null for none.
-    first_approved_held: integer({ mode: "boolean" }), // Whether the wallet would have been held then.
+    first_approved_by: text(), // The first of two operators who must approve a wallet.
+    first_approved_value: text(), // That operator's edits as sent; null for none.
+    first_approved_held: integer({ mode: "boolean" }), // Whether the wallet would have been held at that time.
     erased_at: integer(), // When the contact in `request` was erased.
   },
   (o) => [
@@ -59,8 +59,8 @@ export const onboardingSubmissions = sqliteTable(
 );
 
 /**
- * Approved wallets that wait before they take effect. The wallet in effect is nonprofits.usdc_wallet, unless
- * a held one is due: see content/onboarding/wallet-hold-store.ts.
+ * Approved wallets that wait before they take effect. The wallet in effect is nonprofits.usdc_wallet, unless a held one is
+ * due (content/onboarding/wallet-hold-store.ts).
  */
 export const walletHolds = sqliteTable(
   "wallet_holds",

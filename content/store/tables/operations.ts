@@ -1,7 +1,7 @@
 import { sql } from "drizzle-orm";
 import { index, integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
 
-/** What operators did. Append-only: triggers refuse everything else, and a chain of hashes shows what got around them. */
+/** Actions of operators. Append-only: triggers refuse other changes, and a chain of hashes reveals evasions. */
 export const auditLog = sqliteTable(
   "audit_log",
   {
@@ -21,26 +21,26 @@ export const auditLog = sqliteTable(
   ],
 );
 
-/** Sessions of the desk that were ended before their time, until they would have ended. */
+/** Desk sessions that were ended early, kept until they would have expired. */
 export const endedSessions = sqliteTable("ended_sessions", {
   id: text().primaryKey(),
   until: integer().notNull(),
 });
 
-/** Work that one process at a time does, for example fetching a register. */
+/** Work that only one process may do at a time, for example fetching a register. */
 export const leases = sqliteTable("leases", {
   name: text().primaryKey(),
   holder: text().notNull(), // A random name of the process.
   until: integer().notNull(),
 });
 
-/** What services on a libSQL server counted toward their limits together; beside an embedded file each folder has a file of its own. */
+/** Hits that services on one libSQL server count together; with an embedded file each data folder has a file of its own. */
 export const limitHits = sqliteTable(
   "limit_hits",
   {
     policy: text().notNull(),
     client: text().notNull(), // A keyed hash, or the name of an agent or operator.
-    until: integer().notNull(), // When it counts no more.
+    until: integer().notNull(), // When the hit stops counting.
     count: integer().notNull(),
   },
   (h) => [
@@ -49,18 +49,18 @@ export const limitHits = sqliteTable(
   ],
 );
 
-/** Mails to the senders of onboarding requests, one row for a request, without what was sent. */
+/** Mails to senders of onboarding requests, one row per request, without their text. */
 export const mailOutbox = sqliteTable(
   "mail_outbox",
   {
     id: integer().primaryKey({ autoIncrement: true }),
     submission_id: text().notNull().unique(),
-    address_seal: text().notNull(), // Keyed hash of the address, by which one day's mails are counted.
+    address_seal: text().notNull(), // Keyed hash of the address, for counting its mails per day.
     told: text({ enum: ["nothing", "received", "decision"] }).notNull(), // What the last mail said.
     network: text().notNull(), // As in onboarding_submissions; "" for an unknown one.
-    status: text({ enum: ["pending", "delivered", "failed"] }).notNull(), // Delivered: the decision was told.
-    attempts: integer().notNull().default(0), // That failed since the last mail.
-    due_at: integer().notNull(), // Not looked at before.
+    status: text({ enum: ["pending", "delivered", "failed"] }).notNull(), // delivered: the decision was sent.
+    attempts: integer().notNull().default(0), // Failed attempts since the last mail.
+    due_at: integer().notNull(), // Earliest time of the next attempt.
     created_at: integer().notNull(),
     sent_at: integer(), // When the last mail was sent.
   },

@@ -2,9 +2,9 @@ import type { Filing } from "#content/contract/enrichment-answers.ts";
 import { index, integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
 
 /**
- * Every change of public data, appended in the transaction that makes it; the publisher drains it in order.
- * `fields` names the changed fields. `moved_lists` names the lists in which the nonprofit appeared,
- * vanished or changed place: those are what shifts other pages.
+ * Every change of public data, appended in its own transaction; the publisher reads them in order. `fields` names the
+ * changed fields. `moved_lists` names the lists in which the nonprofit appeared, disappeared or moved: these changes affect
+ * other pages.
  */
 export const changes = sqliteTable(
   "changes",
@@ -17,7 +17,7 @@ export const changes = sqliteTable(
     moved_lists: text({ mode: "json" }).notNull().default([]).$type<string[]>(),
     origin: text().notNull(), // For example import:irs-bmf, consensus, review, seed.
     changed_at: integer().notNull(),
-    // What changed fields of one value held before, as public, and where that was filed; null: nothing before, or not known.
+    // Former public values of changed single-valued fields, and where they were filed; null: none, or unknown.
     was: text({ mode: "json" }).$type<
       Record<string, string | null | (Filing & { value: string })>
     >(),
@@ -25,7 +25,7 @@ export const changes = sqliteTable(
   (c) => [index("changes_by_nonprofit").on(c.nonprofit_id, c.sequence)],
 );
 
-/** The numbered files of the change feed: file n holds the changes first_sequence..last_sequence, for ever. */
+/** The numbered files of the change feed: file n always holds the changes first_sequence..last_sequence. */
 export const feedFiles = sqliteTable("feed_files", {
   number: integer().primaryKey(),
   first_sequence: integer().notNull(),
@@ -33,21 +33,21 @@ export const feedFiles = sqliteTable("feed_files", {
   closed_at: integer().notNull(),
 });
 
-/** Facts of the directory as a whole that pages show: publication_day, feed_epoch, counters of the last checkpoint. */
+/** Facts about the whole directory that pages show: publication_day, feed_epoch, counters of the last checkpoint. */
 export const directoryFacts = sqliteTable("directory_facts", {
   name: text().primaryKey(),
   value: text().notNull(),
   updated_at: integer().notNull(),
 });
 
-/** A file that a register publishes, and which version of it was imported; both headers as the server sent them. */
+/** A file published by a register, and the version that was imported: both headers as the server sent them. */
 export type FetchedVersion = { url: string; etag: string | null; last_modified: string | null };
 
-/** Imports that wrote something, and fetches of registers, also those that failed or found nothing new. */
+/** Imports that wrote something, and all fetches of registers, including failed and unchanged ones. */
 export const imports = sqliteTable("imports", {
   id: integer().primaryKey({ autoIncrement: true }),
   format: text().notNull(),
-  files: text({ mode: "json" }).notNull().$type<string[]>(), // Names without folders, and marks of what need not be read again.
+  files: text({ mode: "json" }).notNull().$type<string[]>(), // Names without folders, and marks of files that need not be read again.
   status: text({ enum: ["running", "finished", "failed"] }).notNull(),
   fetched: text({ mode: "json" }).$type<FetchedVersion[]>(), // Null for files that an operator gave.
   problem: text(), // Why it failed.

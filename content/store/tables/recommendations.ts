@@ -3,8 +3,8 @@ import { index, integer, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqli
 import type { DraftStatus, RecommendQuery } from "#content/contract/recommendation.ts";
 
 /**
- * Every recommendation call, for the follow-through; of a busy minute counts, whose client is "". `client` is a daily keyed
- * hash of the user agent.
+ * Recommendation calls, for the follow-through; in a busy minute only counts, with client "". `client` is a daily keyed hash
+ * of the user agent.
  */
 export const recommendationLog = sqliteTable(
   "recommendation_log",
@@ -15,17 +15,17 @@ export const recommendationLog = sqliteTable(
       .$type<Pick<RecommendQuery, "cause" | "country" | "q" | "intent">>(),
     result_count: integer().notNull(),
     top_slug: text(),
-    slugs: text({ mode: "json" }).notNull().default([]).$type<string[]>(), // What was recommended, in its order.
+    slugs: text({ mode: "json" }).notNull().default([]).$type<string[]>(), // The recommended slugs, in order.
     ranking_signals: text({ mode: "json" }).notNull().$type<string[]>(),
-    phase: integer().notNull().default(1), // Of the governance of recommendations: 1, 2 or 3.
+    phase: integer().notNull().default(1), // Phase of governance: 1, 2 or 3.
     client: text().notNull(),
-    weight: integer().notNull().default(1), // How many calls it stands for: a count of a busy minute.
+    weight: integer().notNull().default(1), // How many calls the row stands for, in a busy minute.
     called_at: integer().notNull(),
   },
   (r) => [index("recommendation_log_by_client").on(r.client, r.called_at)],
 );
 
-/** What clients did within 60 s of a recommendation. Source: spec, "Events". */
+/** What clients did within 60 s of a recommendation. */
 export const recommendationFollowThroughs = sqliteTable(
   "recommendation_follow_throughs",
   {
@@ -33,20 +33,20 @@ export const recommendationFollowThroughs = sqliteTable(
     recommendation_id: integer().notNull(),
     slug: text().notNull(),
     action: text({ enum: ["profile", "donate"] }).notNull(),
-    form: text({ enum: ["page", "markdown", "json"] }), // Of the profile; null for a donation.
+    form: text({ enum: ["page", "markdown", "json"] }), // Format of the profile; null for a donation.
     rank: integer(), // From 1; null when the profile was not among those recommended.
     intent_id: text().notNull().default(""), // Memo of the payment requirements; "" for none.
     followed_at: integer().notNull(),
   },
   (f) => [
-    // However often a page is opened, or an access log imported.
+    // Counts once, however often a page is opened or an access log imported.
     uniqueIndex("one_follow_through").on(f.recommendation_id, f.action, f.slug, f.intent_id),
   ],
 );
 
 /**
- * Profiles that are recommended, beside those of content/editorial/starter-set.json. One row per nonprofit: agents'
- * agreement never replaces what is there.
+ * Recommended profiles besides those in content/editorial/starter-set.json. One row per nonprofit: agents' agreement never
+ * replaces an existing one.
  */
 export const curatedPicks = sqliteTable("curated_picks", {
   nonprofit_id: integer().primaryKey(),
@@ -55,13 +55,13 @@ export const curatedPicks = sqliteTable("curated_picks", {
   causes: text({ mode: "json" }).$type<string[]>(), // Null: all causes of the profile.
   origin: text({ enum: ["operator", "draft", "consensus"] })
     .notNull()
-    .default("operator"), // A draft was approved by the operator; a consensus by no one.
-  draft_id: integer(), // Of the draft in whose words it stands; null for the operator's own.
+    .default("operator"), // "draft": approved by the operator; "consensus": agreed by agents alone.
+  draft_id: integer(), // The draft that has these words; null for the operator's own.
   added_by: text().notNull().default(""), // The operator, or "consensus".
   updated_at: integer().notNull().default(0),
 });
 
-/** What agents propose to recommend. Nothing of a pending draft is public. Source: spec, "Versioning" 3. */
+/** Recommendations that agents propose. A pending draft is private. */
 export const recommendationDrafts = sqliteTable(
   "recommendation_drafts",
   {
@@ -74,12 +74,12 @@ export const recommendationDrafts = sqliteTable(
     agent_id: text().notNull(), // Folded: NFKC, trimmed, lower case.
     agent_name: text().notNull(),
     network: text(), // As in submissions.
-    sensitive_claims: text({ mode: "json" }).notNull().default([]).$type<string[]>(), // Words on impact or effectiveness.
+    sensitive_claims: text({ mode: "json" }).notNull().default([]).$type<string[]>(), // Words about impact or effectiveness.
     test_data: integer().notNull().default(0),
-    phase: integer().notNull(), // In which it was sent.
+    phase: integer().notNull(), // The phase in which it was sent.
     status: text().notNull().$type<DraftStatus>(),
     reason: text(), // Why it was rejected.
-    decided_by: text(), // "operator:<name>", "consensus", "expiry", or "agent" for one that the agent itself replaced.
+    decided_by: text(), // "operator:<name>", "consensus", "expiry", or "agent" if the agent replaced it.
     created_at: integer().notNull(),
     decided_at: integer(),
   },
