@@ -6,7 +6,7 @@ import { openDrawing } from "#scripts/start/drawing.ts";
 import { createBundleServer } from "#site/delivery/bundle-server.ts";
 import { aRenderer } from "./compiled-site.ts";
 import { aChain, type TestChain } from "./local-chain.ts";
-import { aDirectory, type Directory, publisherFolders } from "./publisher.ts";
+import { aBuiltDirectory, type Directory, publisherFolders } from "./publisher.ts";
 import { aService, type TestService } from "./service.ts";
 
 /** The whole directory on a port: its published pages, the service behind them, and a local chain. */
@@ -29,9 +29,7 @@ export async function aGivingSite(
   env: Record<string, string> = {},
 ): Promise<GivingSite> {
   const chain = await aChain({ now: () => new Date() });
-  const directory = await aDirectory(nonprofits(chain.wallet()));
-  await directory.publisher.buildAll();
-  await directory.drain();
+  const directory = await aBuiltDirectory(nonprofits(chain.wallet()));
   const place = { dataDir: directory.dataDir, baseUrl: "https://almoner.example" } as const;
   const draw = openDrawing({ ...place, network: "local" }, aRenderer);
   const service = await aService({
