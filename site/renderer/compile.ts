@@ -9,9 +9,12 @@ const compileWaitMs = 120_000;
  * Compiles the site into a folder under `outFolder`, named by the digest of its sources, and returns it; a site that is
  * already compiled is not compiled again. Takes about 2 s, in a child process, so that this one never loads Vite. Writes
  * nothing outside `outFolder`; processes may compile at once. Throws with the compiler's own words when the site does not
- * compile.
+ * compile. `compile` puts the site into the folder `out` of a work folder.
  */
-export async function compileSite(outFolder: string) {
+export async function compileSite(
+  outFolder: string,
+  compile: (workFolder: string) => Promise<void> = runCompiler,
+) {
   const digest = siteDigest();
   // Astro would resolve a relative folder from its own root, and the result would end up elsewhere.
   const compiledFolder = resolve(outFolder);
@@ -26,7 +29,7 @@ export async function compileSite(outFolder: string) {
       join(import.meta.dirname, "../../node_modules"),
       join(workFolder, "node_modules"),
     );
-    await runCompiler(workFolder);
+    await compile(workFolder);
     const compiled = join(workFolder, "out");
     await mkdir(join(compiled, "client"), { recursive: true });
     if (!(await Bun.file(join(compiled, compiledEntry)).exists())) {

@@ -1,13 +1,23 @@
 import { sha256Of } from "#content/runtime/digest.ts";
 import { afterAll, afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { createPrivateKey } from "node:crypto";
-import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  cpSync,
+  linkSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { CompactSign } from "jose";
 import { BundleManifest, feedPaths, ManifestShard } from "#content/contract/feed.ts";
 import { keyIdOf, keySetOf, openSigner } from "#content/feed/signing-keys.ts";
 import { issueList } from "#content/feed/store.ts";
+import { everyPath } from "#content/runtime/files.ts";
 import { addressesOf, compareCopy } from "#scripts/verify/directory.ts";
 import { readBytes, Unproven } from "#scripts/verify/source.ts";
 import { publishRelease } from "#site/bundle/export-release.ts";
@@ -38,10 +48,20 @@ afterEach(() => {
   rmSync(base, { recursive: true, force: true });
 });
 
+/** Copies a folder in place of another, by links: what is in a copy is replaced, never written into. */
+const copy = (from: string, to: string) => {
+  rmSync(to, { recursive: true, force: true });
+  for (const path of everyPath(from)) {
+    mkdirSync(dirname(join(to, path)), { recursive: true });
+    linkSync(join(from, path), join(to, path));
+  }
+  return to;
+};
 /** The origin shows what is published now. */
-const show = (from = exported) => {
-  rmSync(origin, { recursive: true, force: true });
-  cpSync(from, origin, { recursive: true });
+const show = (from = exported) => copy(from, origin);
+const replace = (path: string, body: string | Uint8Array) => {
+  rmSync(path, { force: true });
+  writeFileSync(path, body);
 };
 const manifest = (folder = origin) =>
   BundleManifest.parse(JSON.parse(readFileSync(join(folder, feedPaths.manifest), "utf8")));
@@ -49,9 +69,9 @@ const manifest = (folder = origin) =>
 /** The origin shows this list, signed. */
 async function showList(list: object, by = signer): Promise<void> {
   const text = JSON.stringify(list);
-  writeFileSync(join(origin, feedPaths.manifest), text);
-  writeFileSync(join(origin, feedPaths.signature), await by.sign(new TextEncoder().encode(text)));
-  writeFileSync(join(origin, feedPaths.keys), keySetOf(by));
+  replace(join(origin, feedPaths.manifest), text);
+  replace(join(origin, feedPaths.signature), await by.sign(new TextEncoder().encode(text)));
+  replace(join(origin, feedPaths.keys), keySetOf(by));
 }
 
 /** The origin shows a list with one more file, signed. */
@@ -63,7 +83,7 @@ async function showFile(path: string, part = "00"): Promise<void> {
   const { files = [], ...shard } = ManifestShard.parse(JSON.parse(held));
   const entry = { path, sha256: sha256Of(new TextEncoder().encode("x")), size: 1 };
   const text = JSON.stringify({ ...shard, files: [...files, entry] });
-  writeFileSync(join(origin, first.path), text);
+  replace(join(origin, first.path), text);
   const bytes = new TextEncoder().encode(text);
   const own = { ...first, sha256: sha256Of(bytes), size: bytes.length };
   const more = { ...own, files: first.files + 1, bytes: first.bytes + 1 };
@@ -76,12 +96,7 @@ const verify = ({ key, after, now = new Date() }: Pins = {}) =>
   compareCopy(origin, { key, after, now });
 const whole = { missing: [], altered: [], extra: [] };
 /** Keeps what the origin shows as the copy that was taken last. */
-const taken = () => {
-  const copy = join(base, "copy");
-  rmSync(copy, { recursive: true, force: true });
-  cpSync(origin, copy, { recursive: true });
-  return copy;
-};
+const taken = () => copy(origin, join(base, "copy"));
 /** Why it was refused. */
 const refusalOf = (work: Promise<unknown>): Promise<unknown> =>
   work.then(
@@ -97,8 +112,7 @@ const publish = (words: string) => directory.publish("well", { tagline: words })
 
 test("an older list is refused, and one of the version without numbers", async () => {
   await publish("Older words");
-  const older = join(base, "older");
-  cpSync(exported, older, { recursive: true });
+  const older = copy(exported, join(base, "older"));
   await publish("Newer words");
   show();
   const after = taken();
@@ -108,9 +122,7 @@ test("an older list is refused, and one of the version without numbers", async (
   expect(await kindOf(verify({ after, key: signer.publicKey.x }))).toBe("rolled_back");
   // The list that is compared with is proven, too.
   const list = join(after, feedPaths.manifest);
-  const text = readFileSync(list, "utf8");
-  rmSync(list);
-  writeFileSync(list, text.replace(/"sequence":\d+/, '"sequence":1'));
+  replace(list, readFileSync(list, "utf8").replace(/"sequence":\d+/, '"sequence":1'));
   expect(await kindOf(verify({ after }))).toBe("damaged");
   const { issue: _, ...unnumbered } = manifest();
   await showList(unnumbered);
@@ -120,12 +132,18 @@ test("an older list is refused, and one of the version without numbers", async (
 test("a list of many files names lists that are looked at, too, and changes as one made anew", async () => {
   const { context } = directory.publisher;
   const draft = (full: boolean) => draftManifest(context, { full, ownFiles: [], perShard: 0.1 });
-  const fileIn = (path: string) => join(origin, path);
   const { files, root } = draft(true);
+  const list = { version: 1, issue: manifest().issue, ...root };
+  publishRelease(context, {
+    ...{ reason: "lists", asOf: Number.MAX_SAFE_INTEGER, withoutHistory: "" },
+    files: [
+      ...files,
+      ...storeFiles(context, [{ path: feedPaths.manifest, body: JSON.stringify(list) }]).files,
+    ],
+    state: (release) => ({ listed_release: release }),
+  });
   show();
-  const { issue } = manifest();
-  for (const { path, digest } of files) writeFileSync(fileIn(path), context.blobs.read(digest));
-  await showList({ version: 1, issue, ...root });
+  await showList(list);
   expect(await verify()).toMatchObject(whole);
   const server = serveFolder(origin);
   const pins = { key: undefined, after: undefined, now: new Date() };
@@ -134,17 +152,10 @@ test("a list of many files names lists that are looked at, too, and changes as o
   const lists = addresses.slice(-(files.length + 2));
   expect(lists).toContain(`${server.url}/${feedPaths.shard("0f0")}`);
   expect(addresses).toHaveLength(root.files + lists.length);
-  const leaf = fileIn(feedPaths.shard("0f0"));
-  writeFileSync(leaf, readFileSync(leaf, "utf8").replace("0f0", "0f1"));
+  const leaf = join(origin, feedPaths.shard("0f0"));
+  replace(leaf, readFileSync(leaf, "utf8").replace("0f0", "0f1"));
   expect(await kindOf(verify())).toBe("altered");
 
-  const list = [{ path: feedPaths.manifest, body: JSON.stringify({ version: 1, issue, ...root }) }];
-  const own = { reason: "lists", asOf: Number.MAX_SAFE_INTEGER, withoutHistory: "" };
-  publishRelease(context, {
-    ...own,
-    files: [...files, ...storeFiles(context, list).files],
-    state: (release) => ({ listed_release: release }),
-  });
   await directory.edit("well", { tagline: "In two levels" });
   await publishChanges(context);
   const patched = draft(false);
@@ -225,7 +236,7 @@ test("another key is taken only where it is named", async () => {
   await showList(manifest(), other);
   expect(await kindOf(verify({ after }))).toBe("not_signed_by");
   // Also where the older key is published still.
-  writeFileSync(join(origin, feedPaths.keys), keySetOf(other, [signer.publicKey]));
+  replace(join(origin, feedPaths.keys), keySetOf(other, [signer.publicKey]));
   expect(await kindOf(verify({ after }))).toBe("not_signed_by");
   const named = await verify({ after, key: other.publicKey.x });
   expect(named.list).toMatchObject({ key: { kid: other.publicKey.kid }, pinned: true });
@@ -242,10 +253,10 @@ test("a key that is published under another's id is not taken for it", async () 
   const list = new TextEncoder().encode(JSON.stringify(manifest()));
   const signing = new CompactSign(list).setProtectedHeader({ alg: "EdDSA", kid: announced });
   const [header, , signature] = (await signing.sign(createPrivateKey(pem))).split(".");
-  writeFileSync(join(origin, feedPaths.manifest), list);
-  writeFileSync(join(origin, feedPaths.signature), `${header}..${signature}`);
+  replace(join(origin, feedPaths.manifest), list);
+  replace(join(origin, feedPaths.signature), `${header}..${signature}`);
   const keys = JSON.stringify({ keys: [{ ...own, kid: announced }] });
-  writeFileSync(join(origin, feedPaths.keys), keys);
+  replace(join(origin, feedPaths.keys), keys);
   expect(await kindOf(verify())).toBe("not_signed_by");
 });
 

@@ -1,12 +1,12 @@
 import { afterAll, expect, test } from "bun:test";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { readConfig } from "#api/config.ts";
 import { signingKeyOf } from "#api/secrets.ts";
 import { correctionOf, signedAnswer, signReceipt } from "#content/giving/receipt.ts";
 import { keySetOf, openSigner, type Signer } from "#content/feed/signing-keys.ts";
-import { runApart } from "#test/support/processes.ts";
+import { runScript } from "#test/support/processes.ts";
 import { aSigningKey } from "#test/support/publisher.ts";
 import { aReceipt } from "#test/support/receipts.ts";
 
@@ -35,7 +35,9 @@ const signedBy = async (signer: Signer, issuer: string) => {
 
 async function verify(text: string, words: string[], env: Record<string, string> = {}) {
   const own = { ALMONER_DATA_DIR: dataDir, ...env };
-  const { code, out } = await runApart("verify", ["-", "--json", ...words], own, text);
+  const file = join(dataDir, "receipt.json");
+  writeFileSync(file, text);
+  const { code, out } = await runScript("verify", [file, "--json", ...words], own);
   return { code, ...(JSON.parse(out) as { message?: string }) };
 }
 

@@ -18,6 +18,7 @@ import { directoryFact } from "#content/store/facts.ts";
 import { openStore, type Store } from "#content/store/open.ts";
 import { auditLog } from "#content/store/tables/operations.ts";
 import { turnDay } from "#scripts/publish/watch.ts";
+import { runScript } from "#test/support/processes.ts";
 import { aSigningKey } from "#test/support/publisher.ts";
 
 // Somebody with the store's file wants a decision to look like another's, or never made.
@@ -124,30 +125,28 @@ describe("where the triggers were taken away, the chain shows", () => {
 });
 
 /** `review audit --verify` in this data folder. */
-function verifying(dataDir: string, ...more: string[]) {
-  const words = ["scripts/review.ts", "audit", "--verify", ...more];
-  const done = Bun.spawnSync([process.execPath, ...words], {
-    env: { ...process.env, ALMONER_DATA_DIR: dataDir },
-  });
-  return { exitCode: done.exitCode, said: done.stdout.toString() + done.stderr.toString() };
+async function verifying(dataDir: string, ...more: string[]) {
+  const words = ["audit", "--verify", ...more];
+  const { code, out, err } = await runScript("review", words, { ALMONER_DATA_DIR: dataDir });
+  return { code, said: out + err };
 }
 
 test("heads by a key of the attacker, and no heads at all, are no proof", async () => {
   loadSecrets(readConfig({ ALMONER_DATA_DIR: folder }));
   await log("one", "two");
-  const without = verifying(folder);
-  expect(without.exitCode).toBe(1);
+  const without = await verifying(folder);
+  expect(without.code).toBe(1);
   expect(without.said).toContain("Entry 1 is older than two days, and no published head");
   const eve = await openSigner(aSigningKey());
   await turnDay(store, eve, new Date("2026-06-01T00:00:05Z"));
-  const alone = verifying(folder);
-  expect(alone.exitCode).toBe(1);
+  const alone = await verifying(folder);
+  expect(alone.code).toBe(1);
   expect(alone.said).toContain("signed by a key that was not named");
   // A key of the directory from before, for example.
-  expect(verifying(folder, "--key", eve.publicKey.x)).toMatchObject({ exitCode: 0 });
+  expect(await verifying(folder, "--key", eve.publicKey.x)).toMatchObject({ code: 0 });
   await sql("DROP TRIGGER audit_log_is_not_changed");
-  const open = verifying(folder, "--key", eve.publicKey.x);
-  expect(open.exitCode).toBe(1);
+  const open = await verifying(folder, "--key", eve.publicKey.x);
+  expect(open.code).toBe(1);
   expect(open.said).toContain("audit_log_is_not_changed is missing");
 });
 
@@ -161,11 +160,11 @@ test("the head of a day stays what it was", async () => {
   expect(await headOf(first)).toBe(first);
 });
 
-test("verifying makes nothing", () => {
+test("verifying makes nothing", async () => {
   const missing = join(folder, "typo");
-  expect(verifying(missing)).toMatchObject({ exitCode: 1 });
+  expect(await verifying(missing)).toMatchObject({ code: 1 });
   expect(existsSync(missing)).toBe(false);
-  expect(verifying(folder).exitCode).toBe(0);
+  expect(await verifying(folder)).toMatchObject({ code: 0 });
   expect(existsSync(join(folder, "secrets"))).toBe(false);
 });
 
@@ -187,11 +186,11 @@ test("a log whose whole chain was made again differs from the heads that were pu
 
   const copy = join(folder, "copy.json");
   writeFileSync(copy, text);
-  const verify = () => {
-    const { exitCode, said } = verifying(folder, "--json", "--heads", copy);
-    return { exitCode, ...JSON.parse(said) };
+  const verify = async () => {
+    const { code, said } = await verifying(folder, "--json", "--heads", copy);
+    return { code, ...JSON.parse(said) };
   };
-  expect(verify()).toMatchObject({ exitCode: 0, ok: true, entries: 3, heads: 2, other_keys: [] });
+  expect(await verify()).toMatchObject({ code: 0, ok: true, entries: 3, heads: 2, other_keys: [] });
 
   await withoutTriggers();
   await sql("UPDATE audit_log SET operator = 'eve'");
@@ -208,8 +207,8 @@ test("a log whose whole chain was made again differs from the heads that were pu
     JSON.stringify({ heads: forged }),
     auditHeadsFact,
   ]);
-  const told = verify();
-  expect(told).toMatchObject({ exitCode: 1, ok: false });
+  const told = await verify();
+  expect(told).toMatchObject({ code: 1, ok: false });
   expect(JSON.stringify(told.faults)).toContain("false signature");
   expect(JSON.stringify(told.faults)).toContain("differs from the head of 2026-06-01");
 });

@@ -16,9 +16,7 @@ const numbers = Array.from({ length: 10 }, (_, at) => ({
 /** A whole profile in each script, as it stands in its country. */
 const names = {
   arabic: "جمعية الأمل الخيرية لتعليم الأطفال",
-  hebrew: "עמותת אור לילדים בסיכון",
   chinese: "北京乡村儿童阅读促进基金会",
-  japanese: "特定非営利活動法人こども食堂ネットワーク",
   devanagari: "ग्रामीण बालिका शिक्षा समिति",
   thai: "มูลนิธิเพื่อเด็กด้อยโอกาสในชนบทห่างไกล",
 };

@@ -8,7 +8,7 @@ import { openDrawing } from "#scripts/start/drawing.ts";
 import { createBundleServer } from "#site/delivery/bundle-server.ts";
 import { aRenderer } from "./compiled-site.ts";
 import { aChain, type TestChain } from "./local-chain.ts";
-import { aDirectory, type Directory, publisherFolders } from "./publisher.ts";
+import { aBuiltDirectory, type Directory, publisherFolders } from "./publisher.ts";
 import { aService, type TestService } from "./service.ts";
 
 /** The whole directory on a port: its published pages, the service behind them, and a local chain. */
@@ -42,8 +42,8 @@ export async function aGivingSite(
     const { rows } = await directory.store.raw.execute(paid);
     chain.chain.ensure(rows.map((row) => new PublicKey(String(row["usdc_wallet"]))));
   }
-  await directory.publisher.buildAll();
-  await directory.drain();
+  await directory.publisher.buildAll({ processes: 0 });
+  if (sample > 0) await directory.drain();
   const place = { dataDir: directory.dataDir, baseUrl: "https://almoner.example" } as const;
   const draw = openDrawing({ ...place, network: "local" }, aRenderer);
   const service = await aService({

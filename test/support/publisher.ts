@@ -109,7 +109,7 @@ export async function aDirectory(
       return file === null ? null : context.blobs.read(file.digest).toString();
     },
     /** Builds all there is; answers the files that differ from what was published. */
-    rebuilt: async () => (await publisher.buildAll()).differing,
+    rebuilt: async () => (await publisher.buildAll({ processes: 0 })).differing,
     close: (): void => {
       publisher.close();
       store.close();
@@ -118,10 +118,10 @@ export async function aDirectory(
   };
 }
 
-/** The same, built. */
+/** The same, built in this process. */
 export async function aBuiltDirectory(...of: Parameters<typeof aDirectory>): Promise<Directory> {
   const directory = await aDirectory(...of);
-  await directory.publisher.buildAll();
+  await directory.publisher.buildAll({ processes: 0 });
   return directory;
 }
 

@@ -30,7 +30,7 @@ const register = join(
 );
 
 /** A part of Rhode Island: all of it gives no other outcome. */
-const rowsMax = 1_500;
+const rowsMax = 700;
 
 /** Texts that break one format or another. */
 const hostileTexts = [
@@ -286,7 +286,7 @@ describe("SQLite", () => {
 });
 
 test("a larger directory has files by country and register, too, with the profiles of each", async () => {
-  const split = await makeData({ ...bundle, baseUrl }, { splitAbove: 500 });
+  const split = await makeData({ ...bundle, baseUrl }, { splitAbove: 300 });
   const sliced = split.dataPackage.resources.slice(4);
   const parts = {
     "countries/us": "United States",

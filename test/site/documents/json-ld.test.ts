@@ -94,6 +94,7 @@ function faultsOf(objects: (readonly [type: string, text: string])[]) {
     noEmit: true,
     skipLibCheck: true,
     types: [],
+    lib: ["lib.es5.d.ts"],
     target: ts.ScriptTarget.ESNext,
     module: ts.ModuleKind.ESNext,
     moduleResolution: ts.ModuleResolutionKind.Bundler,

@@ -5,7 +5,7 @@ import { workApart } from "#site/publisher/background-worker.ts";
 import { aBuiltDirectory } from "#test/support/publisher.ts";
 
 const directory = await aBuiltDirectory(
-  Array.from({ length: 130 }, (_, at) => ({ slug: `trust-${at}`, causes: ["education"] })),
+  Array.from({ length: 103 }, (_, at) => ({ slug: `trust-${at}`, causes: ["education"] })),
 );
 const apart = workApart(directory.publisher.context.workers);
 afterAll(() => {

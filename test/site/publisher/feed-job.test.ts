@@ -18,7 +18,7 @@ import { KeySet, openSigner, verifyDetached } from "#content/feed/signing-keys.t
 import { aBuiltDirectory, aSigningKey } from "#test/support/publisher.ts";
 
 const directory = await aBuiltDirectory(
-  Array.from({ length: 130 }, (_, at) => ({ slug: `trust-${at}`, name: `Trust ${at}` })),
+  Array.from({ length: 110 }, (_, at) => ({ slug: `trust-${at}`, name: `Trust ${at}` })),
 );
 afterAll(() => directory.close());
 
@@ -31,7 +31,6 @@ const bytesOf = (path: string): Buffer => {
 const json = (path: string): unknown => JSON.parse(bytesOf(path).toString());
 const state = () => FeedState.parse(json(feedPaths.state));
 const feedFile = (number: number) => FeedFile.parse(json(feedPaths.file(number)));
-const rebuilt = async () => await directory.rebuilt();
 const snapshot = () =>
   gunzipSync(bytesOf(feedPaths.snapshot))
     .toString()
@@ -78,17 +77,17 @@ const isDue = (job: FeedJob): boolean => {
 
 describe("the change feed", () => {
   test("begins with a file for what the first build holds", () => {
-    expect(state()).toMatchObject({ sequence: 1, change_sequence: 130, snapshot: { sequence: 1 } });
-    expect(feedFile(1).entries).toHaveLength(130);
+    expect(state()).toMatchObject({ sequence: 1, change_sequence: 110, snapshot: { sequence: 1 } });
+    expect(feedFile(1).entries).toHaveLength(110);
   });
   test("closes a file with each publication and never changes one", async () => {
     const first = bytesOf(feedPaths.file(1)).toString();
     await directory.edit("trust-3", { tagline: "New words" });
     await directory.publish("trust-4", { status: "withdrawn" });
-    expect(state()).toMatchObject({ sequence: 2, change_sequence: 132, snapshot: { sequence: 2 } });
+    expect(state()).toMatchObject({ sequence: 2, change_sequence: 112, snapshot: { sequence: 2 } });
     expect(feedFile(2).entries).toMatchObject([
-      { sequence: 131, slug: "trust-3", kind: "changed", fields: ["tagline"] },
-      { sequence: 132, slug: "trust-4", kind: "withdrawn", fields: ["status"] },
+      { sequence: 111, slug: "trust-3", kind: "changed", fields: ["tagline"] },
+      { sequence: 112, slug: "trust-4", kind: "withdrawn", fields: ["status"] },
     ]);
     expect(bytesOf(feedPaths.file(1)).toString()).toBe(first);
   });
@@ -108,7 +107,7 @@ describe("the snapshot", () => {
   test("holds each profile as its JSON file does, by id, withdrawn ones too", () => {
     const profiles = snapshot();
     expect(profiles.map(({ id }) => id)).toEqual(
-      Array.from({ length: 130 }, (_, at) => `${at + 1}`),
+      Array.from({ length: 110 }, (_, at) => `${at + 1}`),
     );
     expect(profiles[4]).toMatchObject({ slug: "trust-4", status: "withdrawn" });
     expect(profiles[7]).toEqual(json("api/nonprofits/trust-7.json"));
@@ -116,7 +115,7 @@ describe("the snapshot", () => {
   test("is its parts one after the other, and a change rewrites one", async () => {
     const parts = () => [1, 2].map((part) => bytesOf(feedPaths.snapshotPart(part)));
     const before = parts();
-    await directory.publish("trust-120", { tagline: "New words" });
+    await directory.publish("trust-105", { tagline: "New words" });
     const after = parts();
     expect(after[0]?.toHex()).toBe(before[0]?.toHex());
     expect(after[1]?.toHex()).not.toBe(before[1]?.toHex());
@@ -179,12 +178,12 @@ describe("the signed list", () => {
     expect(rollBackTo(context, current_release)).not.toBeNull();
     await feedJob.run();
     expect(state()).toMatchObject({ sequence, snapshot: { sequence } });
-    expect(snapshot()).toHaveLength(130);
+    expect(snapshot()).toHaveLength(110);
     await expectListed();
     context.manifest.setState({ held_at: 0 });
     await directory.drain();
     expect(state()).toMatchObject({ sequence: sequence + 1 });
-    expect(snapshot()).toHaveLength(131);
+    expect(snapshot()).toHaveLength(111);
     await expectListed();
   });
 });
@@ -195,8 +194,8 @@ test("after many edits, additions and withdrawals a full rebuild finds nothing t
     seed = (seed * 1_103_515_245 + 12_345) % 2 ** 31;
     return seed % below;
   };
-  for (let step = 0; step < 40; step++) {
-    const slug = `trust-${random(130)}`;
+  for (let step = 0; step < 20; step++) {
+    const slug = `trust-${random(110)}`;
     const kind = random(4);
     if (kind === 0) await directory.add({ name: `Newcomer ${step}` });
     else if (kind === 1) await directory.edit(slug, { status: random(2) ? "withdrawn" : "listed" });
@@ -206,7 +205,7 @@ test("after many edits, additions and withdrawals a full rebuild finds nothing t
   }
   await directory.drain();
   await expectListed();
-  expect(await rebuilt()).toEqual([]);
+  expect(await directory.rebuilt()).toEqual([]);
 });
 
 test("a snapshot of more than 50,000 profiles is there in parts alone", async () => {
