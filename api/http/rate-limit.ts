@@ -159,7 +159,7 @@ export function openLimits(
       return take(hit([window, bindingsPerDay], namesOf(client, dayMs)));
     },
     /**
-     * Gives back what a request with a payment was counted; one that is not `isTaken` counts toward asking instead. Null for
+     * Gives back what a request with a payment was counted; when `isTaken` is false it counts toward asking instead. Null for
      * a request without one, and where nothing limits it.
      */
     paid: async (request: Request, isTaken: boolean): Promise<Allowance | null> => {

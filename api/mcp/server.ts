@@ -251,10 +251,15 @@ export function readArguments(
 type Members = Readonly<Record<string, ArgumentSchema>>;
 
 /** Members by the names that are known here, without null; what is unknown or there twice is added to `wrongs`. */
-function membersOf(members: Members, given: object, path: string, wrongs: Wrong[]): ToolArguments {
+function membersOf(
+  members: Members,
+  argumentsObject: object,
+  path: string,
+  wrongs: Wrong[],
+): ToolArguments {
   const names = Object.keys(members);
   const values: Record<string, unknown> = {};
-  for (const [sent, value] of Object.entries(given)) {
+  for (const [sent, value] of Object.entries(argumentsObject)) {
     const name = usualName(sent, names);
     const at = path === "" ? sent : `${path}.${sent}`;
     if (name === null) wrongs.push({ path: at, message: unknownName("argument", sent, names) });

@@ -108,23 +108,23 @@ export type SecretRefusal = {
 };
 
 /**
- * Whether a request may write as an agent: who owns an id shows its secret, all others show none. `given` is the digest of
- * what came, null for nothing. Digests are compared in constant time.
+ * Whether a request may write as an agent: who owns an id shows its secret, all others show none. `secretDigest` is the
+ * digest of the secret that was sent, null for none. Digests are compared in constant time.
  */
 export function secretRefusal(
   agent_id: string,
   key: AgentKey | null,
-  given: string | null,
+  secretDigest: string | null,
 ): SecretRefusal | null {
   const refused = (kind: SecretRefusal["kind"]) => ({ kind, agent_id });
   const digest = key?.secret_digest ?? null;
   if (digest === null) {
     if ((key?.revoked_at ?? null) !== null) return refused("agent_retired");
     // A secret that is not looked at would make its owner believe that the id is safe.
-    return given === null ? null : refused("agent_not_bound");
+    return secretDigest === null ? null : refused("agent_not_bound");
   }
-  if (given === null) return refused("agent_secret_missing");
-  const isSame = timingSafeEqual(Buffer.from(digest), Buffer.from(given));
+  if (secretDigest === null) return refused("agent_secret_missing");
+  const isSame = timingSafeEqual(Buffer.from(digest), Buffer.from(secretDigest));
   return isSame ? null : refused("agent_secret_wrong");
 }
 

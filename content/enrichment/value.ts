@@ -71,9 +71,12 @@ export const comparedLive = (field: EnrichableField, live: string): string =>
  * The value that goes live when agents sent these, which compare as equal: what all of them have, and nothing that only
  * one sent. Of places and years that is the value itself: they are cleaned as they are compared.
  */
-export function agreedValue(field: StructuredField, sent: readonly [string, ...string[]]): string {
-  if (field === "website") return agreedWebsite(sent);
-  const [first, ...others] = sent;
+export function agreedValue(
+  field: StructuredField,
+  values: readonly [string, ...string[]],
+): string {
+  if (field === "website") return agreedWebsite(values);
+  const [first, ...others] = values;
   return others.every((value) => value === first) ? first : normalise[field](first);
 }
 

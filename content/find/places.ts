@@ -34,7 +34,7 @@ export type Place = {
   match: FtsMatch;
   /** The places around it, the nearest first. */
   around: readonly Pick<Place, "name" | "match">[];
-  /** A country or a state of the United States: no ordinary word. */
+  /** Whether it is a country or a state of the United States, which no ordinary word is. */
   isSure: boolean;
 };
 
@@ -45,7 +45,7 @@ export type Span = {
   text: string;
   /** "in Reading": the word before says that it is a place. */
   isExplicit: boolean;
-  /** May be a code: in capitals behind a word, when not all words are. */
+  /** Whether it may be a code: in capitals behind a word, when not all words are. */
   isCode: boolean;
 };
 
@@ -84,7 +84,7 @@ function spanOf(
   return [{ from, to, text, isExplicit, isCode }];
 }
 
-/** "Hawai'i" is one word, as places write it. */
+/** "Hawai'i" is one word, as in the names of places. */
 const placeText = ({ forms: [text = "", joined] }: SearchWord): string =>
   joined !== undefined && / \p{L}$/u.test(text) ? joined : text;
 
@@ -93,8 +93,8 @@ const isLoud = (text: string): boolean => text === text.toUpperCase();
 const emptyWord: SearchWord = { forms: [], prefix: false };
 
 /**
- * Places beside a place: those that end where it begins, and those that begin where it ends. Codes in any letter case: the
- * place has to be inside what they stand for.
+ * Places next to a place: those that end where it begins or begin where it ends. Codes count in any letter case,
+ * because the place has to be inside what they stand for.
  */
 export const placesBeside = (
   words: readonly SearchWord[],
@@ -180,10 +180,10 @@ export function placeOf(text: string, foundLocation: Location | null): Place | n
   };
 }
 
-/** "Partners in hope": a usual word is a town only when that has so many codes. */
+/** "Partners in hope": a usual word counts as a town only when the town has so many postal codes. */
 const codesOfUsualMin = 5;
 
-/** A town in which the directory has nothing; null for what is none of the postal codes' towns, or rather a word. */
+/** A town in which the directory has nothing; null for a text that is no town of the postal codes, or rather a word. */
 export function unknownTown(text: string): Place | null {
   const [town] = townsNamed(text).sort((a, b) => b.codes - a.codes);
   const isWord = isKnownWord(text) && (town?.codes ?? 0) < codesOfUsualMin;
@@ -229,7 +229,7 @@ export function openNear(index: SearchIndex) {
   ) => {
     const question = near === undefined ? placeIn(literal ? "" : (q ?? "")) : { near, q };
     if (question === null) return null;
-    // In words the likeliest place is meant. A client that sends the parameter is asked which.
+    // Words mean the likeliest place; a client that sends the parameter is asked which one it means.
     const margin = near === undefined ? 1 : timesAsMuch;
     const key = `${version} ${within_km} ${margin} ${question.near}`;
     const nearby = cache.get(key) ?? (await nearbyOf(index, question.near, within_km, margin));
@@ -247,7 +247,7 @@ function placeIn(text: string): { near: string; q: string | null } | null {
   return { near, q: rest.trim() || null };
 }
 
-/** A place is meant when it weighs so many times as much as any other of its name. */
+/** A place is chosen when it weighs so many times as much as any other of its name. */
 const timesAsMuch = 10;
 const choicesMax = 6;
 
@@ -259,7 +259,7 @@ async function nearbyOf(
 ): Promise<Nearby> {
   const places = placesNamed(text);
   const profiles = await index.counts(places.map(townMatch));
-  // Its codes tell how big a town is, its profiles how likely it is meant here.
+  // Postal codes show how big a town is, profiles how likely it is meant here.
   const orderedPlaces = places
     .map((place, at) => ({ place, weight: place.codes * (1 + (profiles[at] ?? 0)) }))
     .sort((a, b) => b.weight - a.weight);

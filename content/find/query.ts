@@ -262,8 +262,8 @@ const phraseWordsMax = 4;
 
 /** The cause that words name, or null: "clean water", "food banks". Of several the one with the longest name. */
 export function causeOf(words: readonly SearchWord[]): string | null {
-  const named = spansOf(words).flatMap(({ text }) => causeNames.get(text) ?? []);
-  return named[0] ?? null;
+  const namedCauses = spansOf(words).flatMap(({ text }) => causeNames.get(text) ?? []);
+  return namedCauses[0] ?? null;
 }
 
 /** Words as names of kinds are compared: "food banks" is food bank, while "aids" is no aid. */

@@ -44,8 +44,8 @@ import {
 } from "./places.ts";
 
 /**
- * A word that a match must have, as it was typed and as what it matches: anywhere, in a name, and in a name or by the kind
- * of organisation that it names. `inPlace`: it names the place.
+ * A word that a match must have: as it was typed, and the expressions that match it anywhere, in a name, and in a name
+ * or by the kind of organisation. `inPlace`: it is part of the place's name.
  */
 export type ReadWord = {
   searchWord: SearchWord;
@@ -56,9 +56,9 @@ export type ReadWord = {
 };
 
 /**
- * How a query is understood. `placeSaid`: a word before the place says that it is one, so that a name with these words
- * elsewhere follows what is there. `placeAlone`: whatever is there is asked for ("charities in Reading"), so that such a
- * name is no answer. `cause`: what is of this cause counts as related.
+ * How a query is understood. `placeSaid`: a word such as "in" says that the place is one, so profiles elsewhere with
+ * these words in their name come after those in the place. `placeAlone`: everything in the place is asked for
+ * ("charities in Reading"), so a name with these words is no answer. `cause`: profiles of this cause count as related.
  */
 export type Reading = {
   words: readonly ReadWord[];
@@ -94,7 +94,7 @@ export async function readingOf(
   const neededWords = needed(words);
   const pairs = joinedPairs(neededWords);
   const pairMatches = pairs.map(({ text }) => phrase(text));
-  // All at once what is asked for one after the other below.
+  // One lookup for all that is asked one by one below.
   await index.foremost([...placeSpans(words).map(placeNameMatch), ...pairMatches]);
   const span = await placeIn(index, words);
   const placeWords = new Set(span === null ? [] : words.slice(span.from, span.to));
@@ -143,8 +143,8 @@ function withKinds(words: readonly ReadWord[]): ReadWord[] {
 }
 
 /**
- * The reading by which profiles of the same cause in the place count as near: the one that the words name, or that of most
- * profiles with these words. Null without a place or a cause.
+ * A reading in which profiles of the same cause in the place count as near. The cause is the one that the words name,
+ * or that of most profiles with these words. Null without a place or a cause.
  */
 export async function causeReading(index: SearchIndex, reading: Reading): Promise<Reading | null> {
   const otherWords = besidePlace(reading);
@@ -157,7 +157,7 @@ export async function causeReading(index: SearchIndex, reading: Reading): Promis
   return id === null ? null : { ...reading, cause: filterMatch("cause", id) };
 }
 
-/** What a half-typed one among the words may become; null when it is not looked up. */
+/** What a half-typed word may become; null when it is not looked up. */
 async function completionsOf(index: WordsIndex, words: readonly SearchWord[]) {
   const beginning = halfTypedWord(words);
   return beginning === null ? null : index.completions(beginning);
@@ -189,7 +189,7 @@ async function codeAfterPlace(
   return null;
 }
 
-/** With all places beside it that are inside it or around it. */
+/** The place with all places beside it that contain it or lie in it. */
 async function widened(
   index: WordsIndex,
   words: readonly SearchWord[],
@@ -213,7 +213,7 @@ async function widened(
   });
 }
 
-/** The first of the spans that is a place; beside another one, the first that is a place inside it. */
+/** The first span that is a place; with `outer` the first that is a place inside it. */
 async function firstPlace(
   index: WordsIndex,
   spans: readonly Span[],
@@ -244,28 +244,28 @@ const isMeant = async (
     ? isExplicit || to - from > 1 || place.isSure || (await isRatherPlace(index, text, place))
     : (await index.foremost([allOf([place.match, outer.match])]))[0] !== null;
 
-/** Whether more profiles are in the place than use the word: Reading is a town, and reading is none. */
+/** Whether more profiles are in the place than use the word: "Reading" is a town, but "reading" is also a word. */
 async function isRatherPlace(index: WordsIndex, text: string, { match }: Place): Promise<boolean> {
   const [used = 0, there = 0] = await index.counts([phrase(text), match]);
   return there >= used;
 }
 
-/** Other words at most for one that no profile has. */
+/** At most so many other words for a word that no profile has. */
 const otherWordsMax = 4;
 /** A word of so many profiles is right, unless one that is a single slip away has a hundred times as many: CHRUCH. */
 const rightFrom = 2;
 const timesAsMany = { unknown: 10, known: 100 };
-/** More than these no word has a hundred times as often as far as is counted. */
+/** A word of more profiles than this is never rare: counting stops before another has a hundred times as many. */
 const rareMax = 10;
-/** Unknown words that are looked up at most, the rarest first: each takes some milliseconds. */
+/** At most so many unknown words are looked up, the rarest first: each takes some milliseconds. */
 const correctedMax = 3;
 
-/** What was taken for what, as typed and as looked for. */
+/** A replaced word: as it was typed, and as it was looked for. */
 export type Correction = { typed: string; meant: string };
 
 /**
- * Other words of the directory for those that (almost) no profile has and that are no usual words, or null when each is
- * right or nothing is near.
+ * Replaces words that almost no profile has, and that are no usual words, by other words of the directory. Null when
+ * each is right or nothing is near.
  */
 export async function corrected(
   index: SearchIndex,
@@ -292,7 +292,7 @@ export async function corrected(
     const [best] = candidates;
     if (best === undefined && initials.length === 0) continue;
     if (best !== undefined) corrections.push({ typed: textOf(word), meant: best });
-    // The likeliest stands first: places are looked for by it.
+    // The likeliest form stands first, because places are looked up by the first.
     replacements.set(word, {
       forms: [...candidates, ...word.forms],
       prefix: false,
@@ -307,7 +307,7 @@ export async function corrected(
       };
 }
 
-/** Words or pairs of words that may be meant by one that is unknown, the likeliest first. */
+/** Words or pairs of words that an unknown word may stand for, the likeliest first. */
 async function meantBy(index: SearchIndex, text: string, count: number): Promise<string[]> {
   const isUnknown = count < rightFrom;
   const least = count * (isUnknown ? timesAsMany.unknown : timesAsMany.known);

@@ -52,7 +52,7 @@ const keptOrUnsafe = new RegExp(
 /** A text without the characters that no field may hold; line breaks and tabs stay. Quick for a text without any. */
 export function withoutUnsafe(text: string): string {
   if (!unsafe.test(text)) return text;
-  return text.replaceAll(keptOrUnsafe, (_, kept: string | undefined) => kept ?? "");
+  return text.replaceAll(keptOrUnsafe, (_, match: string | undefined) => match ?? "");
 }
 
 /** True for a text of which no one sees anything. */

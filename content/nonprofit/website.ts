@@ -57,8 +57,8 @@ export const websiteHost = (website: string): string =>
  * where any has it, the host with `www.` where all have it, no fragment; when their paths differ (in letter case), the root
  * of the site. Source: the decisions of the spec, "Second wave".
  */
-export function agreedWebsite(sent: readonly string[]): string {
-  const urls = sent.flatMap((raw) => readWebsite(raw)?.url ?? []);
+export function agreedWebsite(websites: readonly string[]): string {
+  const urls = websites.flatMap((raw) => readWebsite(raw)?.url ?? []);
   const [first, ...others] = urls;
   if (first === undefined) return "";
   const agreed = new URL(comparedWebsite(first.href));

@@ -9,7 +9,7 @@ export class CannotStart extends Error {
 }
 
 /** What an operator can mend, by the code of the system or of SQLite: what is said of the file, and what helps. */
-const mendable = failures.map((one) => ({ ...one, codes: new RegExp(one.codes) }));
+const mendable = failures.map((failure) => ({ ...failure, codes: new RegExp(failure.codes) }));
 
 /**
  * Throws a failure on this file, folder or server again: in two lines when it is one that an operator can mend, else as it

@@ -110,7 +110,7 @@ export const saidOf = (
 /** What a form fills in, without what it leaves blank. */
 export const present = (fields: Partial<NonprofitFields>): Partial<NonprofitFields> =>
   Object.fromEntries(
-    Object.entries(fields).filter(([, value]) => ![value].flat().every((one) => one === null)),
+    Object.entries(fields).filter(([, value]) => ![value].flat().every((entry) => entry === null)),
   );
 
 /** An amount as registers write it, in whole units; null for a blank one and for what is no number. */

@@ -47,7 +47,7 @@ export function nonprofitJsonLd(
 }
 
 /** No empty lists: a property without a value is left out. */
-const some = <One>(list: readonly One[]): readonly One[] | undefined =>
+const some = <Item>(list: readonly Item[]): readonly Item[] | undefined =>
   list.length === 0 ? undefined : list;
 
 const property = (propertyID: string, value: unknown, more: object = {}): object => ({
