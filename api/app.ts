@@ -108,7 +108,9 @@ export function createApp(context: Context) {
   };
   const routesAt = routesByPath(routes.routes);
   const limitAt = (method: string, path: string): LimitName => {
-    const route = routesAt(path).find((one) => one.method === method || one.method === "ALL");
+    const route = routesAt(path).find(
+      (candidate) => candidate.method === method || candidate.method === "ALL",
+    );
     return limitOfRoute(method, route?.path ?? "");
   };
   const methodsAt = (path: string): readonly string[] => {
@@ -147,8 +149,8 @@ export function createApp(context: Context) {
     const missing = response.status === 404 && response.headers.has("x-no-such-path");
     if (!missing) return [response, allowance];
     // A GET was already looked up in the bundle: a file that arrived since then is found by the next request.
-    const known = method === "GET" ? methodsOf(routesAt(path)) : methodsAt(path);
-    return [noSuchPath(method, known, helpAt(path, context)), allowance];
+    const methods = method === "GET" ? methodsOf(routesAt(path)) : methodsAt(path);
+    return [noSuchPath(method, methods, helpAt(path, context)), allowance];
   };
   const onTrouble = (err: unknown) => context.log.warn({ err }, "a refusal could not be drawn");
   const answered = new WeakSet<Request>();
@@ -183,24 +185,25 @@ export function createApp(context: Context) {
     handle: async (request: Request, address = "unknown"): Promise<Response> => {
       const startedMs = performance.now();
       const head = request.method === "HEAD";
-      const asked = head ? new Request(request, { method: "GET" }) : request;
-      rememberAddress(asked, address);
-      if (context.config.trustedHops === 0 && asked.headers.has("x-forwarded-for")) {
+      const readRequest = head ? new Request(request, { method: "GET" }) : request;
+      rememberAddress(readRequest, address);
+      if (context.config.trustedHops === 0 && readRequest.headers.has("x-forwarded-for")) {
         context.activity.count("access:untrusted_proxy_requests");
       }
       let response: Response;
       let allowance: Allowance | null = null;
       try {
-        [response, allowance] = await handle(asked);
+        [response, allowance] = await handle(readRequest);
       } catch (error) {
-        response = answerError(context.log, error, "UNKNOWN", { request: asked });
+        response = answerError(context.log, error, "UNKNOWN", { request: readRequest });
       }
-      response = await completed(response, asked);
-      response = await refusalForPeople({ draw: context.draw, onTrouble }, response, asked);
-      addHeaders(response, asked.method, allowance);
-      const trace = asked.headers.get("traceparent");
-      if (trace !== null && traceOf(asked) !== null) response.headers.set("traceparent", trace);
-      observe(asked, response.status, startedMs, routeTaken.get(asked) || "none");
+      response = await completed(response, readRequest);
+      response = await refusalForPeople({ draw: context.draw, onTrouble }, response, readRequest);
+      addHeaders(response, readRequest.method, allowance);
+      const trace = readRequest.headers.get("traceparent");
+      if (trace !== null && traceOf(readRequest) !== null)
+        response.headers.set("traceparent", trace);
+      observe(readRequest, response.status, startedMs, routeTaken.get(readRequest) || "none");
       return head ? withoutBody(response) : response;
     },
   };

@@ -81,17 +81,17 @@ export type Context = {
   readonly bundleHolds?: (urlPath: string) => boolean;
   /** Draws pages that are in no bundle, as the site does. Absent: no site is compiled beside the service. */
   readonly draw?: DrawForm & {
-    list(found: FoundList, form: PageForm): Promise<Response>;
+    list(page: FoundList, form: PageForm): Promise<Response>;
     search(
-      asked: SearchInput,
+      input: SearchInput,
       answer: SearchAnswer & { facets: FacetCounts | null },
       form: PageForm,
     ): Promise<Response>;
-    organisation(known: Organisation, form: PageForm): Promise<Response>;
-    history(found: FoundHistory, form: PageForm): Promise<Response>;
+    organisation(organisation: Organisation, form: PageForm): Promise<Response>;
+    history(history: FoundHistory, form: PageForm): Promise<Response>;
     /** The history as a feed, in Atom. */
-    feed(found: FoundHistory): EncodedBody;
-    compare(found: ComparedProfiles, form: PageForm): Promise<Response>;
+    feed(history: FoundHistory): EncodedBody;
+    compare(profiles: ComparedProfiles, form: PageForm): Promise<Response>;
     profile(record: NonprofitRecord, form: PageForm): Promise<Response>;
     /** The page for paying a nonprofit; for one without a wallet, its profile. */
     donate(record: NonprofitRecord, form: PageForm): Promise<Response>;

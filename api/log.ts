@@ -60,9 +60,9 @@ export function requestIdOf(request: Request): string {
 }
 
 /** What is logged of a query: its texts without personal data. Computed only when the level is logged. */
-export const queryFacts = (asked: Record<string, unknown>): Record<string, unknown> =>
+export const queryFacts = (query: Record<string, unknown>): Record<string, unknown> =>
   Object.fromEntries(
-    Object.entries(asked).map(([name, value]) => [
+    Object.entries(query).map(([name, value]) => [
       name,
       typeof value === "string" ? withoutContacts(scrub(value)) : value,
     ]),

@@ -53,22 +53,23 @@ const checkEveryMs = 86_400_000;
 const checkAfterMs = 2_000;
 
 /**
- * Opens all that the service needs: store, secrets, limits, log and counters. `given` replaces or adds some of it, for
+ * Opens all that the service needs: store, secrets, limits, log and counters. `overrides` replaces or adds some of it, for
  * example the wait for publication when a publisher runs in the same process.
  */
-export async function openService(config: Config, given: ServiceOverrides = {}) {
-  const log = given.log ?? openLog(config);
+export async function openService(config: Config, overrides: ServiceOverrides = {}) {
+  const log = overrides.log ?? openLog(config);
   const { databaseUrl: url, databaseToken: authToken } = config;
   const store =
-    given.store ?? (await openStore({ url, authToken, create: !isUsed(config), ...servingStore }));
+    overrides.store ??
+    (await openStore({ url, authToken, create: !isUsed(config), ...servingStore }));
   await refuseSample(config, store);
   const clock = systemClock;
-  const secrets = given.secrets ?? (await openSecrets(config, store, clock(), log));
+  const secrets = overrides.secrets ?? (await openSecrets(config, store, clock(), log));
   const watch = watchChanges(store);
   const notStored = (what: string) => (error: unknown) =>
     log.warn({ err: error }, `${what} not stored yet`);
   const context: Context = {
-    ...given,
+    ...overrides,
     config,
     store,
     log,
@@ -83,7 +84,7 @@ export async function openService(config: Config, given: ServiceOverrides = {}) 
     cache: openResponseCache(watch),
     search: openSearch(store, watch, config),
     curated: openCurated(store, watch, config.recommendationPhase),
-    chain: given.chain ?? (await openDonationChain(config, { secrets, log, clock })),
+    chain: overrides.chain ?? (await openDonationChain(config, { secrets, log, clock })),
     recommendationLog: logRecommendations(store, notStored("recommendations"), {
       keptDays: config.recommendationLogDays,
     }),
@@ -125,13 +126,13 @@ export async function openService(config: Config, given: ServiceOverrides = {}) 
     context,
     /** Writes what is still in memory and closes everything. */
     close: async (): Promise<void> => {
-      await Promise.all(working.map((one) => one.stop()));
+      await Promise.all(working.map((loop) => loop.stop()));
       await context.activity.flush().catch(notStored("counters"));
       await context.recommendationLog.flush().catch(notStored("recommendations"));
       await context.limits.flush();
       context.limits.close();
       await context.search.close();
-      if (given.store === undefined) store.close();
+      if (overrides.store === undefined) store.close();
     },
   };
 }

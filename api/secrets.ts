@@ -34,14 +34,14 @@ export async function openSecrets(
   await checkSigningKey(config, store, now);
   const there = new Set(secretFiles(config));
   const secrets = loadSecrets(config);
-  const known = await notedSecrets(store);
-  const isNew = (name: string) => !(name in known) || !there.has(name);
+  const storedDigests = await notedSecrets(store);
+  const isNew = (name: string) => !(name in storedDigests) || !there.has(name);
   const made = secretFiles(config).filter(isNew);
-  for (const name of made.filter((one) => one in known)) {
+  for (const name of made.filter((secret) => secret in storedDigests)) {
     log.warn({ file: join(config.dataDir, "secrets", name) }, remadeSecret);
   }
   const digests = Object.fromEntries(made.map((name) => [name, fileDigest(config, name)]));
-  const value = JSON.stringify({ ...known, ...digests });
+  const value = JSON.stringify({ ...storedDigests, ...digests });
   if (made.length > 0) await store.write((tx) => noteFact(tx, { name: secretsFact, value, now }));
   return secrets;
 }
@@ -168,8 +168,8 @@ export function loadSecrets(config: Config) {
  * what the operator has to know about that; null for nothing.
  */
 export function closeDataFolder(config: Pick<Config, "dataDir" | "publicDir">): string | null {
-  const said = [closeFolder(config), closeSecrets(config)].filter((one) => one !== null);
-  return said.length === 0 ? null : said.join(" ");
+  const notes = [closeFolder(config), closeSecrets(config)].filter((note) => note !== null);
+  return notes.length === 0 ? null : notes.join(" ");
 }
 
 function closeSecrets({ dataDir }: Pick<Config, "dataDir">): string | null {
@@ -192,11 +192,11 @@ function closeFolder({ dataDir, publicDir }: Pick<Config, "dataDir" | "publicDir
   if (done === "not ours") {
     return `${dataDir} is open to other users of this machine, and only its owner can close it: chmod 700.`;
   }
-  const said = `${dataDir} was open to other users of this machine and is closed to them now.`;
+  const note = `${dataDir} was open to other users of this machine and is closed to them now.`;
   const inside = publicDir?.startsWith(`${dataDir}${sep}`) === true && existsSync(publicDir);
   return inside
-    ? `${said} A web server that runs as another user no longer reads ${publicDir}: set ALMONER_PUBLIC_DIR to a folder outside, and its root too.`
-    : said;
+    ? `${note} A web server that runs as another user no longer reads ${publicDir}: set ALMONER_PUBLIC_DIR to a folder outside, and its root too.`
+    : note;
 }
 
 function explained<Value>(folder: string, work: () => Value): Value {
@@ -273,11 +273,11 @@ function newSolanaKey(): string {
 }
 
 /** The key as PKCS#8 PEM, from PEM or from the base64 of its DER form. */
-function ed25519(given: string): string {
+function ed25519(text: string): string {
   try {
-    const key = given.includes("-----BEGIN")
-      ? createPrivateKey(given.replaceAll("\\n", "\n"))
-      : createPrivateKey({ key: Buffer.from(given, "base64"), format: "der", type: "pkcs8" });
+    const key = text.includes("-----BEGIN")
+      ? createPrivateKey(text.replaceAll("\\n", "\n"))
+      : createPrivateKey({ key: Buffer.from(text, "base64"), format: "der", type: "pkcs8" });
     if (key.asymmetricKeyType !== "ed25519") throw new Error("not an Ed25519 key");
     return key.export({ type: "pkcs8", format: "pem" });
   } catch {

@@ -154,9 +154,9 @@ export function exportPlainSite({
   });
   for (const attribute of ["href", "action"]) {
     links.on(`[${attribute}^="/"]`, {
-      element: (found) => {
-        const address = plainAddress(found.getAttribute(attribute) ?? "", digests, baseUrl);
-        found.setAttribute(attribute, address);
+      element: (element) => {
+        const address = plainAddress(element.getAttribute(attribute) ?? "", digests, baseUrl);
+        element.setAttribute(attribute, address);
       },
     });
   }
@@ -187,7 +187,7 @@ export function plainAddress(
   baseUrl: string,
 ): string {
   const [, path = "", query = "", fragment = ""] = /^([^?#]*)(\?[^#]*)?(#.*)?$/.exec(link) ?? [];
-  const file = filePathsFor(path).find((one) => files.has(one));
+  const file = filePathsFor(path).find((candidate) => files.has(candidate));
   // Only the service reads the parameters of these addresses.
   const isAsked = query !== "" && /^\/(?:api\/|browse$)/.test(path);
   if (file === undefined || isAsked) return link.startsWith("//") ? link : `${baseUrl}${link}`;

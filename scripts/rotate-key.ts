@@ -40,7 +40,7 @@ export const command = wordedCommand("rotate-key", {
     console.log(
       `${signingKeyPlace(config)} holds the key ${next.kid}: restart the service and the publisher to sign with it.`,
     );
-    if (before !== null) console.log(compromised ? forgotten(before) : kept(before));
+    if (before !== null) console.log(compromised ? forgotten(before) : keptMessage(before));
     console.log(
       "Copies are refused until their keepers name the new key (bun run verify --key). Tell them its id.",
     );
@@ -64,7 +64,7 @@ async function nextKey(
   );
 }
 
-const kept = ({ kid }: PublicKey): string =>
+const keptMessage = ({ kid }: PublicKey): string =>
   `The public key ${kid} stays in /.well-known/almoner-keys.json: what it signed stays valid.`;
 
 const forgotten = ({ kid }: PublicKey): string =>

@@ -71,10 +71,10 @@ function bytesUnder(folder: string): number {
   const seen = new Set<number>();
   let bytes = 0;
   for (const path of everyPath(folder)) {
-    const found = lstatSync(join(folder, path), { throwIfNoEntry: false });
-    if (found === undefined || seen.has(found.ino)) continue;
-    seen.add(found.ino);
-    bytes += found.blocks * blockBytes;
+    const stats = lstatSync(join(folder, path), { throwIfNoEntry: false });
+    if (stats === undefined || seen.has(stats.ino)) continue;
+    seen.add(stats.ino);
+    bytes += stats.blocks * blockBytes;
   }
   return bytes;
 }

@@ -222,9 +222,9 @@ export async function simulate(rpc: Rpc, payment: Payment): Promise<Result<null,
  */
 export async function send(rpc: Rpc, payment: Payment): Promise<Result<null, Failure>> {
   const options = { preflightCommitment: "confirmed" };
-  const sent = await attempt(rpc, "sendTransaction", payment, options, Signature);
-  if (!sent.ok) return sent;
-  const { value: why, doubted } = sent.value;
+  const attemptResult = await attempt(rpc, "sendTransaction", payment, options, Signature);
+  if (!attemptResult.ok) return attemptResult;
+  const { value: why, doubted } = attemptResult.value;
   if (why === null) return ok(null);
   // An attempt without an answer may have sent it, and a later refusal ("no funds") may be its effect.
   if (doubted) return fail({ kind: "chain_unclear", why: `refused after a doubt: ${why}` });

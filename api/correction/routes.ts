@@ -120,13 +120,13 @@ const fieldStep = (profile: FillStep["profile"]): CorrectionPage => ({
 const fillStep = (
   profile: FillStep["profile"],
   field: FillStep["field"],
-  sent: FillStep["sent"],
+  form: FillStep["sent"],
 ): FillStep => ({
   page: "/corrections",
   step: "fill",
   profile,
   field,
-  sent,
+  sent: form,
   key: crypto.randomUUID(),
 });
 

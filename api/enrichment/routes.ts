@@ -156,7 +156,7 @@ const gapAnswers = {
 export const needsEnrichmentRoutes = ({ store, clock, config }: Context) =>
   serve(
     route(operations.findThinProfiles, async ({ query }) => {
-      const asked = {
+      const needs = {
         day: (await directoryFact(store, "publication_day")) ?? isoDay(clock().getTime()),
         limit: query.limit,
         field: query.field ?? null,
@@ -165,7 +165,7 @@ export const needsEnrichmentRoutes = ({ store, clock, config }: Context) =>
       };
       const totals = await needsTotals(store);
       const { baseUrl } = config;
-      const answer = await needsAnswer(store, asked, {
+      const answer = await needsAnswer(store, needs, {
         baseUrl,
         totals,
         secondOpinions: config.consensus,

@@ -55,17 +55,17 @@ type Values = Readonly<Record<string, string>>;
 /** The pages of a form, drawn for one reader and never cached, and the function that answers its sender. */
 export function openForm(context: Context, form: Form) {
   const { page, statusPage, statusForm, requests } = form;
-  const draw = async (request: Request, shown: FormPage, status = 200) =>
-    context.draw?.form(shown, formOf(request), status) ?? noPages();
+  const draw = async (request: Request, formPage: FormPage, status = 200) =>
+    context.draw?.form(formPage, formOf(request), status) ?? noPages();
   const routes = new Elysia()
     // A browser may open the address that takes the status form by GET, without the secret.
     .get(pathOf(statusForm), ({ request }) => goTo(statusPage.path, request))
     .post(pathOf(statusForm), async ({ body, request }) => {
-      const shown = await form.status(request, valuesIn(body));
-      if (shown instanceof Response) return shown;
-      return shown.status === null
-        ? draw(request, { ...shown, said: { kind: "unknown_link", detail: null } }, 404)
-        : draw(request, { ...shown, usualDays: await requests.usualDays(context.store) });
+      const statusView = await form.status(request, valuesIn(body));
+      if (statusView instanceof Response) return statusView;
+      return statusView.status === null
+        ? draw(request, { ...statusView, said: { kind: "unknown_link", detail: null } }, 404)
+        : draw(request, { ...statusView, usualDays: await requests.usualDays(context.store) });
     });
   for (const language of languages.keys()) {
     routes.get(pathIn(language, page.path), async ({ request }) =>
@@ -77,8 +77,8 @@ export function openForm(context: Context, form: Form) {
     if (status_url !== null) {
       return goTo(status_url.slice(new URL(status_url).origin.length), request);
     }
-    const said = { kind: "waits_already", detail: null } as const;
-    const drawn = context.draw?.form({ ...form.unknown, said }, formOf(request));
+    const notice = { kind: "waits_already", detail: null } as const;
+    const drawn = context.draw?.form({ ...form.unknown, said: notice }, formOf(request));
     return drawn ?? Response.json(accepted);
   };
   const again = async (slug: string, sent: SentForm): Promise<FormPage | null> => {
@@ -104,10 +104,14 @@ export function openForm(context: Context, form: Form) {
       if (outcome.ok) return taken(request, outcome.value);
       const refused = refusalOf(failures, outcome.failure);
       const { status, errors, ...refusal } = refused;
-      const sent = { values, wrongs: errors ?? [], refusal: errors === undefined ? refusal : null };
-      const shown = await again(slug, sent);
-      if (shown === null || context.draw === undefined) return problem(refused);
-      return context.draw.form(shown, formOf(request), status);
+      const sentForm = {
+        values,
+        wrongs: errors ?? [],
+        refusal: errors === undefined ? refusal : null,
+      };
+      const formPage = await again(slug, sentForm);
+      if (formPage === null || context.draw === undefined) return problem(refused);
+      return context.draw.form(formPage, formOf(request), status);
     },
   };
 }

@@ -47,11 +47,11 @@ export function callOf(
     const value = input[name];
     if (value !== undefined && value !== "") params.set(name, String(value).toWellFormed());
   }
-  const sent = Object.entries(input).filter(([name]) => name in (body?.shape.shape ?? {}));
+  const members = Object.entries(input).filter(([name]) => name in (body?.shape.shape ?? {}));
   return {
     method: method === "get" ? "GET" : "POST",
     path: params.size === 0 ? filled : `${filled}?${params}`,
-    ...(body === undefined ? {} : { body: Object.fromEntries(sent) }),
+    ...(body === undefined ? {} : { body: Object.fromEntries(members) }),
   };
 }
 

@@ -250,10 +250,15 @@ export function readArguments(
 type Members = Readonly<Record<string, ArgumentSchema>>;
 
 /** Members under known names, without nulls. Unknown and repeated ones are added to `wrongs`. */
-function membersOf(members: Members, given: object, path: string, wrongs: Wrong[]): ToolArguments {
+function membersOf(
+  members: Members,
+  argumentsObject: object,
+  path: string,
+  wrongs: Wrong[],
+): ToolArguments {
   const names = Object.keys(members);
   const values: Record<string, unknown> = {};
-  for (const [sent, value] of Object.entries(given)) {
+  for (const [sent, value] of Object.entries(argumentsObject)) {
     const name = usualName(sent, names);
     const at = path === "" ? sent : `${path}.${sent}`;
     if (name === null) wrongs.push({ path: at, message: unknownName("argument", sent, names) });

@@ -111,9 +111,9 @@ const busy: Look = { kind: "unclear", said: `${checksMax} other hosts are being 
 
 /** A found token wins. Otherwise the result is unclear if either look was, else absent. */
 function judged(file: HostSeen, record: HostSeen): HostSeen {
-  const found = [file, record].find(({ kind }) => kind === "found");
-  if (found !== undefined) return found;
-  const kind = [file, record].some((one) => one.kind === "unclear") ? "unclear" : "absent";
+  const proof = [file, record].find(({ kind }) => kind === "found");
+  if (proof !== undefined) return proof;
+  const kind = [file, record].some((look) => look.kind === "unclear") ? "unclear" : "absent";
   return { by: "file", kind, said: `The file ${file.said}. The DNS record ${record.said}.` };
 }
 
@@ -126,8 +126,8 @@ type Asking = {
 };
 
 const found: Look = { kind: "found", said: "has the token" };
-const absent = (said: string): Look => ({ kind: "absent", said });
-const unclear = (said: string): Look => ({ kind: "unclear", said });
+const absent = (sentence: string): Look => ({ kind: "absent", said: sentence });
+const unclear = (sentence: string): Look => ({ kind: "unclear", said: sentence });
 
 async function lookAtRecord({ resolver, token }: Asking, host: string): Promise<Look> {
   try {

@@ -68,10 +68,17 @@ export const onboardRoutes = (context: Context) => {
         if (allowance?.allowed === false) throw new RefusalError(rateLimited(allowance));
       }
       const { token, code: mailed } = secretsIn(secret);
-      const said = await pressButton(proving, button, { token, code });
+      const outcome = await pressButton(proving, button, { token, code });
       const status = await onboardingStatus(verb, secretDigest(token));
       const mails = config.mail !== null;
-      return { ...unknownStatusPage, status, secret: token, code: code || mailed, said, mails };
+      return {
+        ...unknownStatusPage,
+        status,
+        secret: token,
+        code: code || mailed,
+        said: outcome,
+        mails,
+      };
     },
   });
   return serve(

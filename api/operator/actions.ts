@@ -71,7 +71,7 @@ type ActionCall<Path extends string> = {
 export type Action<Path extends string = string, Value = unknown> = {
   operation: Pick<Operation<Path>, "method" | "path" | "query" | "body">;
   /** Checks the body and acts. A body that cannot be used is refused as `invalid_review`. */
-  perform(context: OperatorContext, asked: ActionCall<Path>): Promise<Result<Value, Refusal>>;
+  perform(context: OperatorContext, call: ActionCall<Path>): Promise<Result<Value, Refusal>>;
 };
 
 /** An action that calls a verb with the members of path and body. `bodyless`: a missing body counts as an empty one. */
@@ -183,17 +183,17 @@ export const actions = {
   }),
   approveReview: action(
     operations.approveReview,
-    (context, given) => decideReview(context, { ...given, decision: "approved" }),
+    (context, call) => decideReview(context, { ...call, decision: "approved" }),
     { bodyless: true },
   ),
   rejectReview: action(
     operations.rejectReview,
-    (context, given) => decideReview(context, { ...given, decision: "rejected" }),
+    (context, call) => decideReview(context, { ...call, decision: "rejected" }),
     { bodyless: true },
   ),
   decideReviews: action(operations.decideReviews, decideMany),
-  checkHostControl: action(verificationOperations.checkHostControl, (context, given) =>
-    checkHost(openHostProof(context, null), given),
+  checkHostControl: action(verificationOperations.checkHostControl, (context, call) =>
+    checkHost(openHostProof(context, null), call),
   ),
   readAuditLog: reading(operations.readAuditLog, readAudit),
   listGaps: reading(operations.listGaps, listGaps),

@@ -33,15 +33,15 @@ const profilePaths = [
 
 /** The profile that a path of the bundle shows, as page, markdown or JSON; null for any other path. */
 export function profileAt(path: string): Pick<FollowUp, "action" | "slug" | "form"> | null {
-  const shown = profilePaths.find(
+  const profilePath = profilePaths.find(
     ({ prefix, suffix }) => path.startsWith(prefix) && path.endsWith(suffix),
   );
-  if (shown === undefined) return null;
-  const slug = path.slice(shown.prefix.length, path.length - shown.suffix.length);
+  if (profilePath === undefined) return null;
+  const slug = path.slice(profilePath.prefix.length, path.length - profilePath.suffix.length);
   return slug === "" || slug.includes("/")
     ? null
     : // A slice would keep the whole address, whose query may be long, in memory.
-      { action: "profile", slug: detachedCopy(decoded(slug)), form: shown.form };
+      { action: "profile", slug: detachedCopy(decoded(slug)), form: profilePath.form };
 }
 
 function decoded(slug: string): string {

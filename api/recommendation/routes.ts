@@ -50,19 +50,19 @@ export const recommendRoutes = (context: Context) => {
     route(operations.recommendNonprofits, async ({ request, query }) => {
       const { q = null, intent, limit, fields, ...filters } = query;
       if (q === null && givenFilters(filters).length === 0) return problem(nothingAsked);
-      const asked = { ...filtersOf(filters), q, intent, limit };
+      const recommendQuery = { ...filtersOf(filters), q, intent, limit };
       const now = clock();
       // Scores fade with time, and are computed per minute, so that an answer can be cached and sent again.
       const minute = new Date(Math.floor(now.getTime() / minuteMs) * minuteMs);
       const curation = await curated.current();
       if (curation !== cachedOf) cached.clear();
       cachedOf = curation;
-      const key = JSON.stringify([minute, asked, fields]);
+      const key = JSON.stringify([minute, recommendQuery, fields]);
       const { baseUrl, givingLinks, recommendationPhase: phase } = config;
       const known =
         cached.get(key) ??
         answered(
-          await recommend({ curation, phase, now: minute, baseUrl, givingLinks }, asked),
+          await recommend({ curation, phase, now: minute, baseUrl, givingLinks }, recommendQuery),
           fields,
         );
       cached.set(key, known);
@@ -70,7 +70,7 @@ export const recommendRoutes = (context: Context) => {
       const userAgent = request.headers.get("user-agent") ?? "";
       const client = userAgentHash(secrets.dailyHashKey, userAgent, now.getTime());
       recommendationLog.add(
-        { query: asked, ...known.toLog, phase, client, called_at: now },
+        { query: recommendQuery, ...known.toLog, phase, client, called_at: now },
         networkHash(request, context),
       );
       return known.answer;
@@ -89,8 +89,8 @@ function answered(answer: RecommendAnswer, fields: readonly string[] | undefined
   const { count, recommendations, ranking_signals } = answer;
   const slugs = recommendations.map(({ slug }) => slug);
   const toLog = { result_count: count, top_slug: slugs[0] ?? null, slugs, ranking_signals };
-  const shown = { ...answer, recommendations: withFields(recommendations, fields) };
-  return { answer: encodedJson(shown, askedCacheControl), toLog };
+  const body = { ...answer, recommendations: withFields(recommendations, fields) };
+  return { answer: encodedJson(body, askedCacheControl), toLog };
 }
 
 /** POST /api/recommend/drafts. */

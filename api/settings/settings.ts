@@ -78,7 +78,7 @@ export const origin = z
 /** One to twenty http(s) URLs, comma-separated. */
 export const urls = z
   .string()
-  .transform((text) => text.split(",").map((one) => one.trim()))
+  .transform((text) => text.split(",").map((entry) => entry.trim()))
   .pipe(
     z
       .array(z.url({ protocol: /^https?$/, error: "send http(s) URLs, comma-separated" }))

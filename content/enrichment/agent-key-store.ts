@@ -19,9 +19,9 @@ export async function agentKey(store: Queryable, agent_id: string): Promise<Agen
 
 /** Whether any submission or draft came under this id. Indexes: the keys of agents, drafts_by_agent. */
 export async function hasSubmitted(store: Queryable, agent_id: string): Promise<boolean> {
-  const sent = await store.db.$count(agents, eq(agents.agent_id, agent_id));
+  const count = await store.db.$count(agents, eq(agents.agent_id, agent_id));
   const ofAgent = eq(recommendationDrafts.agent_id, agent_id);
-  return sent + (await store.db.$count(recommendationDrafts, ofAgent)) > 0;
+  return count + (await store.db.$count(recommendationDrafts, ofAgent)) > 0;
 }
 
 type KeyChange = Partial<typeof agentKeys.$inferInsert> & { agent_id: string };

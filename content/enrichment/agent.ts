@@ -113,17 +113,17 @@ export type SecretRefusal = {
 export function secretRefusal(
   agent_id: string,
   key: AgentKey | null,
-  given: string | null,
+  secretDigest: string | null,
 ): SecretRefusal | null {
   const refused = (kind: SecretRefusal["kind"]) => ({ kind, agent_id });
   const digest = key?.secret_digest ?? null;
   if (digest === null) {
     if ((key?.revoked_at ?? null) !== null) return refused("agent_retired");
     // Ignoring the secret would make its sender believe that the id is protected.
-    return given === null ? null : refused("agent_not_bound");
+    return secretDigest === null ? null : refused("agent_not_bound");
   }
-  if (given === null) return refused("agent_secret_missing");
-  const isSame = timingSafeEqual(Buffer.from(digest), Buffer.from(given));
+  if (secretDigest === null) return refused("agent_secret_missing");
+  const isSame = timingSafeEqual(Buffer.from(digest), Buffer.from(secretDigest));
   return isSame ? null : refused("agent_secret_wrong");
 }
 

@@ -259,12 +259,12 @@ export async function storedNeedsTotals(store: Queryable): Promise<NeedsTotals> 
  */
 export async function needsAnswer(
   store: Queryable,
-  asked: NeedsQuery,
+  needs: NeedsQuery,
   context: { baseUrl: string; totals: NeedsTotals; secondOpinions: ConsensusMode | null },
 ): Promise<Needs> {
-  const gaps = context.secondOpinions === null ? new Map() : await missedProfiles(store, asked);
-  const all = new Set([...gaps.keys(), ...(await needsIds(store, asked))]);
-  const ids = [...all].slice(0, asked.limit);
+  const gaps = context.secondOpinions === null ? new Map() : await missedProfiles(store, needs);
+  const all = new Set([...gaps.keys(), ...(await needsIds(store, needs))]);
+  const ids = [...all].slice(0, needs.limit);
   const records = await recordsById(store, ids, { summaries: true });
   const opinions =
     context.secondOpinions === null
@@ -273,7 +273,7 @@ export async function needsAnswer(
   return {
     message: `These profiles lack data. Research a field, then POST it to enrich_url; a structured field goes live when ${consensus[context.secondOpinions ?? "agents"].agreeing} agree.`,
     ...context.totals,
-    note: unknownNote(asked.filters, ids.length),
+    note: unknownNote(needs.filters, ids.length),
     nonprofits: records.map((record) => ({
       ...itemOf(record, opinions.get(record.id), context.baseUrl),
       ...(gaps.has(record.id) && { gaps: gaps.get(record.id) }),

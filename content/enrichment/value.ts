@@ -71,9 +71,12 @@ export const comparedLive = (field: EnrichableField, live: string): string =>
  * The value that goes live when agents sent these equal-comparing values: what all of them have in common. For places and
  * years that is the value itself, because they are cleaned to the comparison form.
  */
-export function agreedValue(field: StructuredField, sent: readonly [string, ...string[]]): string {
-  if (field === "website") return agreedWebsite(sent);
-  const [first, ...others] = sent;
+export function agreedValue(
+  field: StructuredField,
+  values: readonly [string, ...string[]],
+): string {
+  if (field === "website") return agreedWebsite(values);
+  const [first, ...others] = values;
   return others.every((value) => value === first) ? first : normalise[field](first);
 }
 

@@ -259,8 +259,8 @@ const phraseWordsMax = 4;
 
 /** The cause that words name, for example "clean water" or "food banks"; null if none. The longest name wins. */
 export function causeOf(words: readonly SearchWord[]): string | null {
-  const named = spansOf(words).flatMap(({ text }) => causeNames.get(text) ?? []);
-  return named[0] ?? null;
+  const namedCauses = spansOf(words).flatMap(({ text }) => causeNames.get(text) ?? []);
+  return namedCauses[0] ?? null;
 }
 
 /** A text for comparing names of kinds, in the singular: "food banks" is food bank, but "aids" is not aid. */

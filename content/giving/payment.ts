@@ -216,8 +216,8 @@ const sourceLookMs = 250;
 const broadcast = (world: GivingWorld, proof: Proof, payment: SignedPayment): Promise<Outcome> =>
   singleFlight(world.chain, `broadcast ${proof.target.id} ${proof.txSignature}`, async () => {
     for (let waitedMs = 0; waitedMs < sourceWaitMs; waitedMs += sourceLookMs) {
-      const sent = await send(world, proof, payment);
-      if (sent !== "source_busy") return sent;
+      const sending = await send(world, proof, payment);
+      if (sending !== "source_busy") return sending;
       await world.pause(sourceLookMs);
     }
     return notTaken("earlier_payment");
@@ -243,9 +243,9 @@ async function send(
   if (claimed === "source_busy") return claimed;
   if (claimed === "elsewhere") return waitForSender(world, proof, deadline);
   if (claimed !== "claimed") return notTaken(claimed, "", payerOf(payment));
-  const sent = await beforeDeadline(deadline, world.chain.send(payment));
-  if (sent.ok) return waitUntilLanded(world, proof, deadline);
-  const refused = await notSent(world, proof, deadline, sent.failure);
+  const sending = await beforeDeadline(deadline, world.chain.send(payment));
+  if (sending.ok) return waitUntilLanded(world, proof, deadline);
+  const refused = await notSent(world, proof, deadline, sending.failure);
   if (isNotTaken(refused)) await close(world, proof);
   return refused;
 }

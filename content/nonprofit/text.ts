@@ -52,7 +52,7 @@ const keptOrUnsafe = new RegExp(
 /** A text without the characters that no field may contain; line breaks and tabs stay. Fast for a clean text. */
 export function withoutUnsafe(text: string): string {
   if (!unsafe.test(text)) return text;
-  return text.replaceAll(keptOrUnsafe, (_, kept: string | undefined) => kept ?? "");
+  return text.replaceAll(keptOrUnsafe, (_, match: string | undefined) => match ?? "");
 }
 
 /** Whether a text has no visible character. */

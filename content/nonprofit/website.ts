@@ -56,8 +56,8 @@ export const websiteHost = (website: string): string =>
  * https if any has it, `www.` only if all have it, no fragment; if their paths differ (in letter case), the root of the
  * site.
  */
-export function agreedWebsite(sent: readonly string[]): string {
-  const urls = sent.flatMap((raw) => readWebsite(raw)?.url ?? []);
+export function agreedWebsite(websites: readonly string[]): string {
+  const urls = websites.flatMap((raw) => readWebsite(raw)?.url ?? []);
   const [first, ...others] = urls;
   if (first === undefined) return "";
   const agreed = new URL(comparedWebsite(first.href));

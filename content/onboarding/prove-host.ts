@@ -213,9 +213,9 @@ async function withMail(world: HostProofWorld, proofCase: Case, due: Due): Outco
     link: `${baseUrl}/onboard/status#${statusToken(submission.id)}.${code}`,
   };
   const text = fill(words.text.join("\n"), values);
-  const sent = await sendMail({ to, subject: fill(words.subject, values), text });
+  const delivery = await sendMail({ to, subject: fill(words.subject, values), text });
   // It counts as sent even then: a slow mail server may have accepted it.
-  if (!sent) return fail({ kind: "mail_not_sent" });
+  if (!delivery) return fail({ kind: "mail_not_sent" });
   return ok(
     describeHostProof(world, proofCase, "A link was sent to contact_email; it works for 24 hours."),
   );

@@ -51,10 +51,10 @@ export function readOnboarding(
 ): Result<{ request: OnboardingRequest; proof: WalletProofSent | null }, Wrong[]> {
   const parsed = fitted(OnboardingBody, body);
   if (!parsed.ok) return parsed;
-  const sent = parsed.value;
-  const wrongs: Wrong[] = missing(sent);
+  const submission = parsed.value;
+  const wrongs: Wrong[] = missing(submission);
   const take = (field: Field): string | null => {
-    const text = sent[field];
+    const text = submission[field];
     const read = text === null ? ok(null) : readField(field, text, thisYear);
     if (!read.ok) wrongs.push({ path: field, message: read.failure.message });
     return read.ok ? read.value : null;
@@ -67,9 +67,11 @@ export function readOnboarding(
     contact_email: contact_email ?? "",
     country_code: country,
     // A form sends the names of all fields, filled or not.
-    corrects: correctable.filter((field) => sent.corrects.includes(field) && sent[field] !== null),
+    corrects: correctable.filter(
+      (field) => submission.corrects.includes(field) && submission[field] !== null,
+    ),
   });
-  const proof = proofIn(sent);
+  const proof = proofIn(submission);
   if (!proof.ok) wrongs.push({ path: "wallet_signature", message: proof.failure.message });
   if (wrongs.length > 0 || !proof.ok) return fail(wrongs.slice(0, wrongsMax));
   return ok({ request, proof: proof.value });
@@ -131,7 +133,7 @@ const link =
 /** Reads the programmes of a form: one per line, with the name before a colon and a description after it. */
 export function programsIn(text: string): Result<Program[], { message: string }> {
   const programs: Program[] = [];
-  for (const row of text.split("\n").filter((one) => one.trim() !== "")) {
+  for (const row of text.split("\n").filter((textLine) => textLine.trim() !== "")) {
     const [, name = row, description = null] = /^([^:]+):\s*(.+)$/.exec(row.trim()) ?? [];
     const read = itemFrom("programme", JSON.stringify({ name: name.trim(), description }));
     if (read.kind !== "programme" || unsafeCharacter(row, { prose: false }) !== null)
@@ -195,8 +197,8 @@ export const readField = (field: Field, text: string, thisYear: number) =>
 
 const noSignature = "wallet_signature is a base58 signature of 64 bytes.";
 
-function proofIn(sent: OnboardingBody): Result<WalletProofSent | null, { message: string }> {
-  const { usdc_wallet, wallet_challenge: challenge, wallet_signature: signature } = sent;
+function proofIn(body: OnboardingBody): Result<WalletProofSent | null, { message: string }> {
+  const { usdc_wallet, wallet_challenge: challenge, wallet_signature: signature } = body;
   if (signature === null && challenge === null) return ok(null);
   if (signature === null) {
     return fail({

@@ -230,7 +230,7 @@ export function openCuratedIndex() {
   const places = new Map<number, Location>();
   const words: WordsIndex = {
     foremost: async (matches) =>
-      matchesOf(matches).map((found) => places.get([...found.keys()][0] ?? 0) ?? null),
+      matchesOf(matches).map((strengths) => places.get([...strengths.keys()][0] ?? 0) ?? null),
     counts: async (matches) => matchesOf(matches).map(({ size }) => size),
     completions: async () => [],
   };
@@ -269,8 +269,8 @@ export function openCuratedIndex() {
     /** bm25 of the profiles that match any of these; more is better, always above 0. */
     strengths: (matches: readonly FtsMatch[]): ReadonlyMap<number, number> => {
       const sums = new Map<number, number>();
-      for (const found of matchesOf(matches)) {
-        for (const [id, strength] of found) sums.set(id, (sums.get(id) ?? 0) + strength);
+      for (const strengths of matchesOf(matches)) {
+        for (const [id, strength] of strengths) sums.set(id, (sums.get(id) ?? 0) + strength);
       }
       return sums;
     },

@@ -42,21 +42,21 @@ const keptOfDistinct = 0.8;
 
 /** The candidates by score, equals in their given order; at most one is a match. */
 export function ranked<Item extends Candidate>(
-  wanted: MatchQuery,
+  query: MatchQuery,
   candidates: readonly Item[],
 ): Match<Item>[] {
-  const similarity = similarTo(wanted.name);
-  const wantedWords = tellingText(wanted.name);
+  const similarity = similarTo(query.name);
+  const wantedWords = tellingText(query.name);
   const matches = candidates
     .map((candidate): Match<Item> => {
       const name_similarity = similarity(candidate.name);
       const same_name = isSameName(wantedWords, tellingText(candidate.name)) ? 1 : 0;
-      const same_words = same_name === 1 || !areDistinctNames(wanted.name, candidate.name) ? 1 : 0;
+      const same_words = same_name === 1 || !areDistinctNames(query.name, candidate.name) ? 1 : 0;
       const features: Features = { name_similarity, same_name, same_words };
       let score = shares.similar * name_similarity + shares.same * same_name;
       if (same_words === 0) score *= keptOfDistinct;
       for (const place of places) {
-        const agrees = isIn(place, wanted.places[place], candidate);
+        const agrees = isIn(place, query.places[place], candidate);
         if (agrees === null) continue;
         features[`same_${place}`] = agrees ? 1 : 0;
         if (!agrees) score *= factor[place];
@@ -124,10 +124,10 @@ const wordsIn = (name: string, withBrackets: boolean): string[] =>
     .replaceAll(/(?<![^ ])(\p{L}) (?=\p{L}(?![^ ]))/gu, "$1")
     .split(" ");
 
-function hasWordBeyond(own: readonly string[], otherWords: readonly string[]): boolean {
+function hasWordBeyond(firstWords: readonly string[], otherWords: readonly string[]): boolean {
   const rivals = new Set(otherWords);
   const letters = otherWords.join("");
-  return own.some((word) => {
+  return firstWords.some((word) => {
     if (rivals.has(word) || isSilent(word)) return false;
     if (number.test(word)) return true;
     if (word.length < slipsFrom)
@@ -139,13 +139,13 @@ function hasWordBeyond(own: readonly string[], otherWords: readonly string[]): b
   });
 }
 
-function areFormsOther(own: readonly string[], otherWords: readonly string[]): boolean {
-  const [mine, theirs] = [formsIn(own), formsIn(otherWords)];
+function areFormsOther(firstWords: readonly string[], otherWords: readonly string[]): boolean {
+  const [mine, theirs] = [formsIn(firstWords), formsIn(otherWords)];
   return !mine.isSubsetOf(theirs) && !theirs.isSubsetOf(mine);
 }
 
-const formsIn = (some: readonly string[]) =>
-  new Set(some.flatMap((word) => formOf.get(word) ?? []));
+const formsIn = (wordList: readonly string[]) =>
+  new Set(wordList.flatMap((word) => formOf.get(word) ?? []));
 
 /** A query of either version, parsed. */
 export type Lookup = MatchQuery & {

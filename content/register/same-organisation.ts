@@ -112,12 +112,11 @@ export function companyNumber(raw: string, orgId: string): string | null {
 }
 
 /** Two profiles, the one that stays first: a claimed one, else the one with the lower number. */
-export function inOrderOfStaying<One extends Pick<Registrations, "org_ids"> & { belongs: boolean }>(
-  profile: One,
-  other: One,
-): [kept: One, gone: One] {
+export function inOrderOfStaying<
+  Member extends Pick<Registrations, "org_ids"> & { belongs: boolean },
+>(profile: Member, other: Member): [kept: Member, gone: Member] {
   if (profile.belongs !== other.belongs)
     return profile.belongs ? [profile, other] : [other, profile];
-  const least = ({ org_ids }: One) => org_ids.toSorted()[0] ?? "~";
+  const least = ({ org_ids }: Member) => org_ids.toSorted()[0] ?? "~";
   return least(profile) < least(other) ? [profile, other] : [other, profile];
 }

@@ -78,19 +78,19 @@ export function confirmedAt({ register, scope, as_of }: RegisterRecord, scopes: 
 /** The public answer about a number. */
 export function organisationAnswer(
   number: RegisterNumber,
-  known: RegisteredNumber,
+  registerNumber: RegisteredNumber,
   { scopes, baseUrl }: { scopes: ScopesRead; baseUrl: string },
 ): Organisation {
   const { org_id, country_code, type, registration_number } = number;
   const scheme = schemeOf(org_id);
-  const { records, profile } = known;
+  const { records, profile } = registerNumber;
   const standing = standingOf(records, scopes, scheme);
   const gifts = deductibilityOf(records, standing.value === "revoked" ? standing.by : null, scheme);
   const filings = records.flatMap(({ state, register }) =>
     state === "filed" ? (registerById(register) ?? []) : [],
   );
   const registers = [...registersOfScheme(scheme), ...filings].map((register) => {
-    const record = records.find((one) => one.register === register.id);
+    const record = records.find((candidate) => candidate.register === register.id);
     return statementOf(register, org_id, record, scopes);
   });
   const sourceIn = ({ by }: Judgement<unknown>) => {
@@ -150,7 +150,7 @@ export function sourceOf(
   if (by !== null) return { register: by.register, as_of: confirmedAt(by, scopes) };
   for (const register of registersOfScheme(scheme)) {
     if (isOfRevoked(register.id)) continue;
-    const record = records.find((one) => one.register === register.id);
+    const record = records.find((candidate) => candidate.register === register.id);
     const as_of = record ? confirmedAt(record, scopes) : readAt(register, scheme, scopes);
     if (as_of !== null) return { register: register.id, as_of };
   }

@@ -9,7 +9,7 @@ export class CannotStart extends Error {
 }
 
 /** Failures that an operator can fix, by the code of the system or SQLite: the state of the file, and the remedy. */
-const mendable = failures.map((one) => ({ ...one, codes: new RegExp(one.codes) }));
+const mendable = failures.map((failure) => ({ ...failure, codes: new RegExp(failure.codes) }));
 
 /** Rethrows a failure of this file, folder or server: as two lines if an operator can fix it, else unchanged. */
 export function explainStart(error: unknown, place: string): never {

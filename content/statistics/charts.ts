@@ -222,11 +222,11 @@ export type DrawnChart = Chart & { narrow: string; wide: string };
 
 /** Loads the library on demand, because that takes a sixth of a second. */
 export async function drawn<
-  One extends Pick<Chart, "title" | "about" | "drawing"> & { id: string },
+  Item extends Pick<Chart, "title" | "about" | "drawing"> & { id: string },
 >(
-  charts: readonly One[],
+  charts: readonly Item[],
   { language }: Pick<Texts, "language"> = english,
-): Promise<(One & { narrow: string; wide: string })[]> {
+): Promise<(Item & { narrow: string; wide: string })[]> {
   const { draw, widths } = await import("./draw.ts");
   return charts.map((chart) => {
     const svg = (width: keyof typeof widths) =>

@@ -16,7 +16,9 @@ import * as recommendations from "./tables/recommendations.ts";
 export const tables = [
   ...[enrichment, giving, nonprofits, onboarding, operations, publishing, recommendations]
     .flatMap((file): unknown[] => Object.values(file))
-    .filter((one): one is SQLiteTable => is(one, SQLiteTable) && one !== nonprofits.listings),
+    .filter(
+      (table): table is SQLiteTable => is(table, SQLiteTable) && table !== nonprofits.listings,
+    ),
   nonprofits.listings,
 ];
 

@@ -51,7 +51,7 @@ export async function batchedWrite<Value>(
   batchers.set(store, run);
   const once = () => run({ subjects, decide });
   let outcome = await once();
-  if ("overtaken" in outcome) outcome = await retry(once, (one) => "overtaken" in one, tries);
+  if ("overtaken" in outcome) outcome = await retry(once, (result) => "overtaken" in result, tries);
   if ("overtaken" in outcome) throw new StoreBusy("others write the same again and again");
   if ("error" in outcome) throw outcome.error;
   return outcome.answer() as Value;
@@ -68,7 +68,7 @@ export async function carriedOut<Value>(
 ): Promise<Value> {
   const { statements, answer } = await decide(tx);
   const results: ResultSet[] = [];
-  for (const one of statements) results.push(await tx.raw.execute(one));
+  for (const statement of statements) results.push(await tx.raw.execute(statement));
   return answer(results);
 }
 
@@ -87,7 +87,7 @@ function openBatcher(store: Store) {
         return;
       }
       // A failing write must not take its neighbours with it: run each in a transaction of its own.
-      for (const one of batch) await commit([one]);
+      for (const entry of batch) await commit([entry]);
     }
   };
 
@@ -100,7 +100,7 @@ function openBatcher(store: Store) {
       return isFree;
     });
     const batch = free.slice(0, batchSizeMax);
-    waiting = waiting.filter((one) => !batch.includes(one));
+    waiting = waiting.filter((entry) => !batch.includes(entry));
     return batch;
   };
 
@@ -115,9 +115,9 @@ function openBatcher(store: Store) {
     draining = false;
   };
 
-  return (one: Omit<Waiting, "settle">) =>
+  return (job: Omit<Waiting, "settle">) =>
     new Promise<Outcome>((settle) => {
-      waiting.push({ ...one, settle });
+      waiting.push({ ...job, settle });
       if (!draining) void drain();
     });
 }
@@ -172,7 +172,7 @@ export function gatherReads(server: Store): { store: Queryable; guards: Statemen
         : { sql: key.sql, args: key.args },
     );
     const results = await server.raw.batch(statements, "read");
-    guards.push(...statements.map((one, at) => guardOf(one, results[at])));
+    guards.push(...statements.map((statement, at) => guardOf(statement, results[at])));
     const answers = new Map<Read, ReadAnswer>();
     for (const [at, result] of results.entries()) {
       for (const [place, read] of groups[at]?.[1].entries() ?? [])

@@ -56,7 +56,7 @@ export async function bringBack(
       writeKeys(keysDraft, keys);
       renameSync(keysDraft, secrets);
     }
-    for (const end of ["-wal", ""].filter((one) => existsSync(draft + one))) {
+    for (const end of ["-wal", ""].filter((suffix) => existsSync(draft + suffix))) {
       renameSync(draft + end, target + end);
     }
     return epoch;

@@ -208,15 +208,15 @@ function bucketPlace(target: ObjectStore): BackupPlace {
       const name = backupOf(path);
       if (path !== `${name}/${manifestFile}`) return;
       await setList(indexFile, [...(await listIn(indexFile)), name]);
-      await dropUnfinished((one) => one === name);
+      await dropUnfinished((other) => other === name);
     },
     remove: async (name) => {
       const names = await listIn(indexFile);
-      if (!names.includes(name)) return dropUnfinished((one) => one === name);
+      if (!names.includes(name)) return dropUnfinished((other) => other === name);
       const files = await filesOf(name);
       await setList(
         indexFile,
-        names.filter((one) => one !== name),
+        names.filter((other) => other !== name),
       );
       await removeFiles([`${name}/${manifestFile}`, ...files]);
     },

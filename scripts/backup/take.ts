@@ -184,6 +184,6 @@ export function outdatedBackups(names: readonly string[]): string[] {
     });
     return firsts.slice(0, count);
   };
-  const kept = new Set([...keptBy(dayMs, daysKept), ...keptBy(7 * dayMs, weeksKept)]);
-  return newestFirst.filter((name) => !kept.has(name));
+  const keptNames = new Set([...keptBy(dayMs, daysKept), ...keptBy(7 * dayMs, weeksKept)]);
+  return newestFirst.filter((name) => !keptNames.has(name));
 }

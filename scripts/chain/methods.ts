@@ -148,8 +148,8 @@ export const methods = {
     const trial = ledger.simulate(bytes, { verify: true, anyBlockhash: false });
     if ("refused" in trial) throw refusal(trial);
     if (trial.err !== null) throw preflightFailure(trial.err, trial);
-    const sent = ledger.send(bytes);
-    if ("refused" in sent) throw refusal(sent);
+    const sending = ledger.send(bytes);
+    if ("refused" in sending) throw refusal(sending);
     return signature;
   }),
   /** Runs a transaction without a trace. */

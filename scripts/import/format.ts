@@ -109,7 +109,7 @@ export const saidOf = (
 /** The fields that a form fills in, without blank ones. */
 export const present = (fields: Partial<NonprofitFields>): Partial<NonprofitFields> =>
   Object.fromEntries(
-    Object.entries(fields).filter(([, value]) => ![value].flat().every((one) => one === null)),
+    Object.entries(fields).filter(([, value]) => ![value].flat().every((entry) => entry === null)),
   );
 
 /** An amount in whole units; null if it is blank or no number. */

@@ -135,7 +135,7 @@ function enrichments(scene: Scene): Happening[] {
     const field = name as LookedFor;
     if (record[field] !== null || record.verified === 1 || !random.chance(percent)) return [];
     const truth = truths(scene)[field];
-    const sent: Happening[] = [];
+    const happenings: Happening[] = [];
     const senders = new Set<string>();
     const values: string[] = [];
     let at = arrivalMs(outline.index, calendar) + random.below(320 * dayMs);
@@ -147,14 +147,14 @@ function enrichments(scene: Scene): Happening[] {
       );
       senders.add(agent.id);
       const value = random.chance(agent.right) ? truth : mistakes[field](truth, scene);
-      sent.push(submission(scene, { at, agent, field, value }));
+      happenings.push(submission(scene, { at, agent, field, value }));
       const agreed = values.includes(value);
       values.push(value);
       // Some live values are found again, which adds a source.
       if (random.chance(agreed ? 75 : 15)) break;
       at += random.between(6, 30 * 24) * hourMs;
     }
-    return sent;
+    return happenings;
   });
 }
 
@@ -286,9 +286,9 @@ function corrections(scene: Scene): Happening[] {
   const ids = idsOf("correction", calendar, record.slug);
   const reason = random.chance(75) ? "" : story.refused_corrections;
   const decidedAt = at + random.between(1, 9) * dayMs;
-  const sent = { ...ids, nonprofit_id: record.id, network: null, created_at: at };
+  const row = { ...ids, nonprofit_id: record.id, network: null, created_at: at };
   return [
-    { at, tell: (tx) => doAll(tx, [correctionStore.add({ ...read.value, ...sent })]) },
+    { at, tell: (tx) => doAll(tx, [correctionStore.add({ ...read.value, ...row })]) },
     decision(correctionRequests, decidedAt, reason, async () => ids.id),
   ];
 }

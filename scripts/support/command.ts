@@ -28,11 +28,11 @@ export function wordedCommand<const Args extends ArgsDef>(
   >,
 ): CommandDef<Args> {
   const { does, options = {} }: CommandWords = words.commands[name];
-  const said: Readonly<Record<string, string>> = { ...words.options, ...options };
+  const meanings: Readonly<Record<string, string>> = { ...words.options, ...options };
   const worded = Object.entries<ArgsDef[string]>(args ?? {}).map(([option, shape]) => {
     const negativeDescription = options[`no-${option}`];
     const negative = negativeDescription === undefined ? {} : { negativeDescription };
-    return [option, { description: said[option], ...negative, ...shape }];
+    return [option, { description: meanings[option], ...negative, ...shape }];
   });
   return {
     meta: { name: name.slice(name.lastIndexOf(" ") + 1), description: [does, ...about].join("\n") },
@@ -65,11 +65,11 @@ export async function runCommand<Args extends ArgsDef>(command: CommandDef<Args>
 }
 
 /** Gives options without a value their default, because the parser would take the next option as the value. */
-export function withValues({ args = {} }: CommandShape, given: readonly string[]): string[] {
+export function withValues({ args = {} }: CommandShape, rawArgs: readonly string[]): string[] {
   const options = args as Readonly<Record<string, { alone?: string }>>;
-  return given.map((word, at) => {
+  return rawArgs.map((word, at) => {
     const value = word.startsWith("--") ? options[word.slice(2)]?.alone : undefined;
-    const isAlone = given[at + 1]?.startsWith("--") ?? true;
+    const isAlone = rawArgs[at + 1]?.startsWith("--") ?? true;
     return value !== undefined && isAlone ? `${word}=${value}` : word;
   });
 }
@@ -78,16 +78,16 @@ export function withValues({ args = {} }: CommandShape, given: readonly string[]
 type CommandShape = { args?: unknown; subCommands?: unknown; default?: unknown };
 
 /** The first option that the command, or the named subcommand, does not know; null for none. */
-export function unknownOption(command: CommandShape, given: readonly string[]): string | null {
-  const [first = "", ...rest] = given;
+export function unknownOption(command: CommandShape, rawArgs: readonly string[]): string | null {
+  const [first = "", ...rest] = rawArgs;
   const subCommands = (command.subCommands ?? {}) as Record<string, CommandShape>;
   const sub = subCommands[first];
   if (sub !== undefined) return unknownOption(sub, rest);
-  const known = new Set(["help", "version", ...Object.keys((command.args ?? {}) as ArgsDef)]);
-  for (const word of given) {
+  const knownNames = new Set(["help", "version", ...Object.keys((command.args ?? {}) as ArgsDef)]);
+  for (const word of rawArgs) {
     if (word === "--") return null;
     const name = /^--([^=]+)/.exec(word)?.[1];
-    if (name !== undefined && !known.has(name) && !known.has(name.replace(/^no-/, ""))) {
+    if (name !== undefined && !knownNames.has(name) && !knownNames.has(name.replace(/^no-/, ""))) {
       return `--${name}`;
     }
   }

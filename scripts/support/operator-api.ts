@@ -33,14 +33,14 @@ export type AdminOperation<Answer extends z.ZodObject = z.ZodObject> = Pick<
 /** Performs an operation of operators and parses its answer. */
 export type OperatorApi = <Answer extends z.ZodObject>(
   operation: AdminOperation<Answer>,
-  asked: OperationCall,
+  input: OperationCall,
 ) => Promise<OperatorAnswer<z.output<Answer>>>;
 
 /** Performs operations in the running service, or in this process. */
 type Connection = {
   ask: (
     operation: AdminOperation,
-    asked: OperationCall,
+    input: OperationCall,
   ) => Promise<Result<unknown, Pick<Refusal, "code" | "detail">>>;
   close(): void;
 };
@@ -62,8 +62,8 @@ export async function withOperatorApi<Value>(
   const connection =
     url === null ? await openActions(config, operator) : overHttp(url, tokenOf(config, operator));
   try {
-    return await work(async (operation, asked) => {
-      const answer = await connection.ask(operation, asked);
+    return await work(async (operation, input) => {
+      const answer = await connection.ask(operation, input);
       if (answer.ok) return ok(operation.ok.shape.parse(answer.value));
       const { code, detail } = answer.failure;
       return fail({ kind: code, message: detail });
@@ -134,8 +134,8 @@ async function openActions(config: Config, operator: string): Promise<Connection
       const action = all[operationId];
       if (action === undefined) throw new Error(`operators do not do ${operationId}`);
       try {
-        const asked = { operator, params, query: shape?.parse(query ?? {}), body };
-        return await action.perform(context, asked);
+        const input = { operator, params, query: shape?.parse(query ?? {}), body };
+        return await action.perform(context, input);
       } catch (error) {
         return refusedBy(answerError(log, error, null));
       }

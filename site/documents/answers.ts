@@ -85,7 +85,7 @@ const needs: DocumentKind = {
   },
 };
 
-const kept =
+const answerLoader =
   <Name extends Parameters<typeof keptAnswer>[1]>(name: Name) =>
   async ({ store }: Source) => ({ answer: await keptAnswer(store, name) });
 
@@ -99,9 +99,13 @@ export const answers: readonly DocumentKind[] = [
   ),
   answering("stats-json", "/api/stats.json", async (source) => ({ answer: await statsOf(source) })),
   chartFiles,
-  answering("leaderboard-json", "/api/agents/leaderboard.json", kept("leaderboard")),
-  answering("exemplars-json", "/api/agents/exemplars.json", kept("exemplars")),
-  answering("enrichment-stats-json", "/api/enrichments/stats.json", kept("enrichment_stats")),
+  answering("leaderboard-json", "/api/agents/leaderboard.json", answerLoader("leaderboard")),
+  answering("exemplars-json", "/api/agents/exemplars.json", answerLoader("exemplars")),
+  answering(
+    "enrichment-stats-json",
+    "/api/enrichments/stats.json",
+    answerLoader("enrichment_stats"),
+  ),
   auditHeads,
   needs,
 ];

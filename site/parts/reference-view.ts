@@ -75,6 +75,6 @@ function exampleOf(
   const url = withParams(base + filled, query);
   const body = requestBody?.content["application/json"]?.example;
   if (method === "get" || body === undefined) return `curl "${url}"`;
-  const sent = JSON.stringify(body, null, 2).replaceAll("'", "’");
-  return `curl -X POST "${url}" -H "Content-Type: application/json" -d '${sent}'`;
+  const json = JSON.stringify(body, null, 2).replaceAll("'", "’");
+  return `curl -X POST "${url}" -H "Content-Type: application/json" -d '${json}'`;
 }

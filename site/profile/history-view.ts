@@ -101,11 +101,11 @@ function changeOf(
       const href = safeLink(source_url);
       const isAbove = values.some((stated) => stated.field === field && stated.new === value);
       const words = { agent: quoted(agent_name), field: fieldName(field, t) };
-      const sent = isAbove
+      const sentText = isAbove
         ? t.text("history.sent_above", words)
         : t.text("history.sent", { ...words, value });
       return {
-        text: edited ? t.text("history.edited", { sent }) : sent,
+        text: edited ? t.text("history.edited", { sent: sentText }) : sentText,
         /** Where it was found; null when unknown. */
         origin:
           href === null

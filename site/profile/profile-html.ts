@@ -104,11 +104,11 @@ export function registerHtml(register: RegisterFacts, detail: NonprofitDetail, t
     link === null ? null : markup`<a href="${link}">${t.text("register.record")}</a>. `;
   const standing = t.html(`register.${state}`, { date: t.date(register.as_of) });
   const name = t.html("register.heading", { name: t.word(register_name) });
-  const licenced = t.html("register.licence", {
+  const licenceHtml = t.html("register.licence", {
     attribution,
     licence: markup`<a href="${licence.url}">${t.word(licence.name)}</a>`,
   });
-  return markup`<section class="register"><h2>${name}</h2><p class="note"><span class="state">${standing}</span>. ${record}${licenced}</p><dl class="facts">${rows}${answerRows}</dl></section>`;
+  return markup`<section class="register"><h2>${name}</h2><p class="note"><span class="state">${standing}</span>. ${record}${licenceHtml}</p><dl class="facts">${rows}${answerRows}</dl></section>`;
 }
 
 const isOf = ({ register, org_id, as_of }: RegisterFacts, answer: GiverAnswer): boolean =>
@@ -140,12 +140,12 @@ export function giverHtml(answers: readonly GiverAnswer[], t: Texts): Html | nul
 function answerHtml(answer: GiverAnswer, source: string | null, t: Texts): Html {
   const { question, value, reason, name, age_months: count } = answer;
   const answerText = name ?? t.date(t.named("answer", value));
-  const shown =
+  const valuePart =
     question === "merged_into"
       ? markup`<a href="/organisations/${value}">${answerText}</a>`
       : answerText;
   const age = count === undefined ? "" : `${t.text("giver.age", { count })} `;
-  return markup`<div data-answer="${question}"><dt>${t.text(`giver.${question}`)}</dt><dd>${shown} <span class="note">${age}${t.word(reason)}${source}</span></dd></div>`;
+  return markup`<div data-answer="${question}"><dt>${t.text(`giver.${question}`)}</dt><dd>${valuePart} <span class="note">${age}${t.word(reason)}${source}</span></dd></div>`;
 }
 
 /** People see an amount rounded; programs find it exact in an attribute. */

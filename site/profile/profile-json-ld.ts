@@ -47,7 +47,7 @@ export function nonprofitJsonLd(
 }
 
 /** Undefined for an empty list, so that its property is left out. */
-const some = <One>(list: readonly One[]): readonly One[] | undefined =>
+const some = <Item>(list: readonly Item[]): readonly Item[] | undefined =>
   list.length === 0 ? undefined : list;
 
 const property = (propertyID: string, value: unknown, more: object = {}): object => ({

@@ -8,7 +8,7 @@ import { openDrawing } from "#scripts/start/drawing.ts";
 import { createBundleServer } from "#site/delivery/bundle-server.ts";
 import { aRenderer } from "./compiled-site.ts";
 import { aChain, type TestChain } from "./local-chain.ts";
-import { aBuiltDirectory, type Directory, publisherFolders } from "./publisher.ts";
+import { aDirectory, type Directory, publisherFolders } from "./publisher.ts";
 import { aService, type TestService } from "./service.ts";
 
 /** The whole directory on a port: its published pages, the service behind them, and a local chain. */

@@ -176,11 +176,11 @@ export function inputIn(
     if (typed === "" && !required && empty.length > 0) return [member, empty[0]];
     return [member, typedValue(shape, typed, rows === undefined ? "," : "\n")];
   });
-  const asked = paramsIn(actions[name].operation.path).map((param) => [
+  const pathParams = paramsIn(actions[name].operation.path).map((param) => [
     param,
     params[param] ?? text(param),
   ]);
-  return { params: Object.fromEntries(asked), body: Object.fromEntries(body) };
+  return { params: Object.fromEntries(pathParams), body: Object.fromEntries(body) };
 }
 
 /** The fields of a form, with "\n" as line break. Of a repeated field the first counts. */

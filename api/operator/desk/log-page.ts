@@ -67,8 +67,10 @@ export const undoForms = {
     done: (visit, { agent_id, submissions, emptied, recommendations, complete }) => {
       const counts = `${submissions} submissions undone, ${emptied} fields emptied, ${recommendations} recommendations taken back.`;
       const rest = complete ? null : " There is more: send the form once more.";
-      const said = html`<bdi>${agent_id}</bdi>: ${counts}${rest}`;
-      return complete ? undone(visit, said) : undoPage(visit, { said: notice("good", said) });
+      const sentence = html`<bdi>${agent_id}</bdi>: ${counts}${rest}`;
+      return complete
+        ? undone(visit, sentence)
+        : undoPage(visit, { said: notice("good", sentence) });
     },
   },
   revokeVerification: {
@@ -86,5 +88,5 @@ export const undoForms = {
   },
 } satisfies Partial<Forms>;
 
-const undone = (visit: Visit, said: Html): Promise<Page> =>
-  undoPage({ ...visit, form: null }, { said: notice("good", said) });
+const undone = (visit: Visit, message: Html): Promise<Page> =>
+  undoPage({ ...visit, form: null }, { said: notice("good", message) });

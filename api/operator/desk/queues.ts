@@ -84,7 +84,7 @@ type QueueCount = Awaited<ReturnType<typeof reviewQueues>>[number];
 /** /desk/queues/:kind: a page of one queue, the oldest first. */
 export async function queuePage(visit: Visit, { said, status }: FormNotice = {}): Promise<Page> {
   const { context, request, params } = visit;
-  const kind = reviewKinds.find((one) => one === params["name"]);
+  const kind = reviewKinds.find((name) => name === params["name"]);
   if (kind === undefined) return notHere("There is no such queue.");
   const { after } = queryIn(request, operatorOperations.listReviews);
   const { reviews, next } = await listReviews(context, { kind, limit: rowsPerPage, after });
@@ -125,7 +125,7 @@ export const queueForms = {
 
 async function decidedPage(visit: FormVisit, { results }: ReviewsDecided): Promise<Page> {
   const rows = rowsIn(visit);
-  const done = new Set(results.flatMap((one) => (one.done ? one.id : [])));
+  const done = new Set(results.flatMap((result) => (result.done ? result.id : [])));
   const left: Html[] = [];
   for (const { id, message } of results) {
     const waiting = done.has(id) ? null : await findReview(visit.context, id);
@@ -140,10 +140,10 @@ async function decidedPage(visit: FormVisit, { results }: ReviewsDecided): Promi
     );
   }
   const count = rows.filter((row) => row.some((id) => done.has(id))).length;
-  const said = html`${count} ${visit.form.text("decision")}. ${left}`;
+  const sentence = html`${count} ${visit.form.text("decision")}. ${left}`;
   return queuePage(
     { ...visit, form: null },
-    { said: notice(left.length === 0 ? "good" : "bad", said) },
+    { said: notice(left.length === 0 ? "good" : "bad", sentence) },
   );
 }
 
@@ -201,7 +201,7 @@ function asked({ comparison, summary }: ReviewItem): Part {
   if (comparison.length === 0) return summary;
   // For a single field, its name is shown elsewhere in the row.
   const others = comparison.slice(changesShownMax).map(({ field }) => field.replaceAll("_", " "));
-  const shown = comparison.slice(0, changesShownMax).map(
+  const changes = comparison.slice(0, changesShownMax).map(
     (change) =>
       html`<div>
         ${comparison.length === 1 ? null : html`<strong>${change.field.replaceAll("_", " ")}</strong>`}
@@ -209,8 +209,8 @@ function asked({ comparison, summary }: ReviewItem): Part {
       </div>`,
   );
   return others.length === 0
-    ? shown
-    : [...shown, html`<p class="quiet">Changes as well: ${others.join(", ")}</p>`];
+    ? changes
+    : [...changes, html`<p class="quiet">Changes as well: ${others.join(", ")}</p>`];
 }
 
 /** The new value of a change; if it only appends, the appended part. */

@@ -328,7 +328,7 @@ async function nextPlace(
   after: string | undefined,
   done: string | null,
 ): Promise<string> {
-  const kind = reviewKinds.find((one) => id.startsWith(`${one}-`));
+  const kind = reviewKinds.find((name) => id.startsWith(`${name}-`));
   if (kind === undefined) return placeWith("/desk/queues", { done });
   for (const start of [after, undefined]) {
     const { reviews } = await listReviews(context, { kind, limit: 1, after: start });

@@ -74,9 +74,13 @@ async function formWork(
   if (Object.values(params).includes("")) {
     return refused({ status: 400, code: "invalid_review", detail: "" });
   }
-  const sent = { ...body, ...(await steps.body?.(visit)) };
+  const bodySent = { ...body, ...(await steps.body?.(visit)) };
   const action: Action = actions[name];
-  const outcome = await action.perform(context, { operator: session.operator, params, body: sent });
+  const outcome = await action.perform(context, {
+    operator: session.operator,
+    params,
+    body: bodySent,
+  });
   return outcome.ok ? done(visit, outcome.value) : refused(outcome.failure);
 }
 
@@ -115,12 +119,12 @@ export const onForm = (context: Context, work: Work<FormVisit>) =>
   });
 
 /** A page with only a message: nothing is here, or nothing was done. */
-const sayingPage = (title: string, status: number, said: Part, heading = title): Page => ({
+const sayingPage = (title: string, status: number, message: Part, heading = title): Page => ({
   title,
   place: null,
   status,
   main: html`<h1>${heading}</h1>
-    ${said}
+    ${message}
     <p><a href="/desk">To the desk</a></p>`,
 });
 

@@ -3,7 +3,7 @@ export const fill = (text: string, values: Readonly<Record<string, unknown>>): s
   text.replaceAll(/\{(\w+)\}/g, (whole, name: string) => String(values[name] ?? whole));
 
 /** `fill` for the `detail` of a problem. */
-export const fillDetail = <One extends { detail: string }>(
-  problem: One,
+export const fillDetail = <Refusal extends { detail: string }>(
+  problem: Refusal,
   values: Readonly<Record<string, unknown>>,
-): One => ({ ...problem, detail: fill(problem.detail, values) });
+): Refusal => ({ ...problem, detail: fill(problem.detail, values) });

@@ -30,7 +30,7 @@ function readPasted(pasted: string): ReceiptReference | null {
   const [, slug, id] =
     /[?&]nonprofit=([^&\s]+)&id=([^&\s]+)|\/api\/donations\/([^/\s]+)\/([^/?\s]+)/
       .exec(pasted.trimStart().startsWith("{") ? "" : pasted)
-      ?.filter((found) => found !== undefined) ?? [];
+      ?.filter((element) => element !== undefined) ?? [];
   if (slug !== undefined && id !== undefined) return { slug, id, pasted: null };
   try {
     const signed = JSON.parse(pasted) as SignedReceipt;
