@@ -87,18 +87,19 @@ async function runTests(): Promise<TestCounts> {
     // Once, or the first of each process would at the same time. That it does not compile is told by tests.
     await compileSite(compiledSites).catch(() => undefined);
     // Whole flows and commands work in processes of their own, where no lines are counted.
-    // Two more than there are cores: they wait for processes most of the time.
-    const apart = await runFiles(
-      join(folder, "apart.xml"),
-      ["./test/bench/", "./test/flows/", "./test/scripts/"],
-      availableParallelism() + 2,
-    );
-    const inside = await runFiles(join(folder, "inside.xml"), [
+    const flows = runFiles(join(folder, "apart.xml"), [
+      "./test/bench/",
+      "./test/flows/",
+      "./test/scripts/",
+    ]);
+    // Beside them: each waits for processes or for deadlines much of the time, and neither's last file keeps a core to itself.
+    const rooms = runFiles(join(folder, "inside.xml"), [
       ...["--coverage", "--coverage-reporter=lcov", `--coverage-dir=${folder}`],
       "--preload=./test/support/as-published.ts",
       // The clients that tests speak with bring tests of their own.
       ...["--path-ignore-patterns=test/{bench,clients,flows,scripts}/**", "./test/"],
     ]);
+    const [apart, inside] = await Promise.all([flows, rooms]);
     const gaps = coverageGaps(await readFile(join(folder, "lcov.info"), "utf8").catch(() => ""));
     for (const gap of gaps) console.log(`FAILED coverage: ${gap}`);
     return {
@@ -112,13 +113,9 @@ async function runTests(): Promise<TestCounts> {
   }
 }
 
-/** Runs test files, by default a process for each core. To load what they share again for each file takes a fifth longer. */
-async function runFiles(
-  report: string,
-  args: readonly string[],
-  processes = availableParallelism(),
-): Promise<TestCounts> {
-  const parallel = ["--timeout=240000", `--parallel=${processes}`, "--no-isolate"];
+/** Runs test files, in a process for each core. To load what they share again for each file takes a fifth longer. */
+async function runFiles(report: string, args: readonly string[]): Promise<TestCounts> {
+  const parallel = ["--timeout=240000", `--parallel=${availableParallelism()}`, "--no-isolate"];
   const reporter = ["--reporter=junit", `--reporter-outfile=${report}`];
   const words = [toolPath("bun"), "test", ...parallel, ...reporter, ...args];
   const code = await Bun.spawn(words, { stdio: ["ignore", "inherit", "inherit"], env }).exited;
