@@ -2,7 +2,7 @@ import { refusalForPeople } from "#api/http/refusal-page.ts";
 import { addressOf } from "#content/contract/base/request-address.ts";
 import { Elysia } from "elysia";
 import { answerOf } from "./http/encoded-body.ts";
-import { completed, noteIgnored } from "./http/ignored.ts";
+import { completed, refuseOrNoteUnknown } from "./http/ignored.ts";
 import { readJson, formBody, isSentByForm, tableBody, takesForm, takesTable } from "./http/body.ts";
 import { rememberAddress, sameClient, crossSiteWrite } from "./http/client.ts";
 import { answerError, problem } from "./http/problem.ts";
@@ -58,7 +58,7 @@ const routesOf = (context: Context, askFor: AskFor, probes: Parameters<typeof pr
       // The route that answers must be the one whose limit was counted.
       if (countedAs.get(request) !== limitOfRoute(request.method, route))
         throw new Error(`${request.method} ${route} does not count this request`);
-      noteIgnored(request, route, body);
+      refuseOrNoteUnknown(request, route, body);
     })
     .onError({ as: "global" }, ({ error, code, path, request, route }) => {
       routeTaken.set(request, route);

@@ -153,7 +153,7 @@ export function loadSecrets(config: Config) {
     /** Key of challenges, links to status pages and proofs of control. */
     onboardingKey: keyIn("onboarding-key", () => firstOnboardingKey(signingKey)),
     /** Key of the hashes that stand for client addresses. The key itself does not change daily. */
-    dailyHashKey: dailyHashKeyOf(config),
+    clientHashKey: clientHashKeyOf(config),
     /** Key of the desk's sessions and forms. */
     deskKey: keyIn("desk-key"),
     /** Key that seals the memos of donations. */
@@ -253,7 +253,7 @@ export const sponsorKeyOf = ({
   feePayerKey ?? (network === "local" ? kept({ dataDir }, sponsorFile, newSolanaKey).text : null);
 
 /** The key of the hashes of clients alone, read or made: for commands that compare clients. */
-export const dailyHashKeyOf = (config: Pick<Config, "dataDir">): Uint8Array =>
+export const clientHashKeyOf = (config: Pick<Config, "dataDir">): Uint8Array =>
   Buffer.from(kept(config, "daily-hash-key", token).text, "base64url");
 
 /** Derived from the signing key, so that processes with the same one agree; older versions derived it at each start. */

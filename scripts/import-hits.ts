@@ -3,7 +3,7 @@ import { pipeline, type Readable } from "node:stream";
 import { createGunzip } from "node:zlib";
 import { recentHashes } from "#api/http/client.ts";
 import { profileAt } from "#api/recommendation/follow-up.ts";
-import { dailyHashKeyOf } from "#api/secrets.ts";
+import { clientHashKeyOf } from "#api/secrets.ts";
 import { objectIn } from "#content/contract/base/json.ts";
 import { systemClock, hourMs } from "#content/contract/base/time.ts";
 import {
@@ -35,8 +35,8 @@ export const command = wordedCommand("import-hits", {
     if (missing !== undefined) stopWith(`${missing}: no such file.`);
     const config = configOrExit();
     using store = await openExistingStore(config, { busyWaitMs: 5_000 });
-    const dailyHashKey = dailyHashKeyOf(config);
-    const options = { all: args.all === true, now: systemClock(), dailyHashKey };
+    const clientHashKey = clientHashKeyOf(config);
+    const options = { all: args.all === true, now: systemClock(), clientHashKey };
     const reports: LogReport[] = [];
     try {
       for (const file of files) reports.push(await countLog(store, file, options));
@@ -78,10 +78,10 @@ const viewsAtOnce = 1_000;
 export async function countLog(
   store: Store,
   file: string,
-  { all, now, dailyHashKey }: { all: boolean; now: Date; dailyHashKey: Uint8Array },
+  { all, now, clientHashKey }: { all: boolean; now: Date; clientHashKey: Uint8Array },
 ): Promise<LogReport> {
   const report: LogReport = { file, lines: 0, unread: 0, hits: {}, follow_throughs: 0 };
-  const views = await viewsOfLog(store, dailyHashKey);
+  const views = await viewsOfLog(store, clientHashKey);
   const byHour = new Map<string, HourHits>();
   let id = "";
   let from = 0;
@@ -140,7 +140,7 @@ async function* linesOf(file: string): AsyncGenerator<{ line: string; end: numbe
  * Finds profile views that follow a recommendation, by the same daily hash of the user agent that the service logs. Each
  * is stored once, however many logs contain it and however often they are read.
  */
-async function viewsOfLog(store: Store, dailyHashKey: Uint8Array) {
+async function viewsOfLog(store: Store, clientHashKey: Uint8Array) {
   // Views before the oldest stored recommendation cannot follow one.
   const sinceMs = (await oldestCall(store)) ?? Infinity;
   const batch: FollowUp[] = [];
@@ -152,7 +152,7 @@ async function viewsOfLog(store: Store, dailyHashKey: Uint8Array) {
     const { atMs, withinMs, userAgent } = request;
     const step = atMs + withinMs < sinceMs ? null : profileOf(request, all);
     if (step === null || userAgent === null) return;
-    const clients = recentHashes(dailyHashKey, userAgent, atMs);
+    const clients = recentHashes(clientHashKey, userAgent, atMs);
     batch.push({ ...step, intent_id: null, clients, atMs, withinMs });
     if (batch.length >= viewsAtOnce) await save();
   };

@@ -20,8 +20,8 @@ import { chainFiles, notedAddress, whyNoChain } from "#scripts/chain/installed.t
 import { publisherFolders } from "#site/bundle/manifest.ts";
 import {
   openBundleReader,
-  publicationOf,
-  waitForPublication,
+  publicationState,
+  openPublicationWait,
 } from "#site/delivery/bundle-reader.ts";
 import { compileSite } from "#site/renderer/compile.ts";
 import { profilesDefault, seedDirectory, unfinishedSample } from "./seed/seed-directory.ts";
@@ -87,8 +87,8 @@ export const command = wordedCommand("start", {
       secrets,
       chain: localChain?.withAccounts(chain) ?? chain,
       stopping: stop,
-      waitForPublication: waitForPublication(reader, profileOf, config.publishWaitMs),
-      publication: () => publicationOf(reader),
+      waitForPublication: openPublicationWait(reader, profileOf, config.publishWaitMs),
+      publication: () => publicationState(reader),
       bundleHolds: (urlPath) => reader.find(urlPath) !== null,
       draw: openDrawing({ ...config, isSample: await holdsSample(store) }),
     });

@@ -25,7 +25,7 @@ import { pathIn } from "#content/language/texts.ts";
 import { nonprofitNotFound } from "#content/contract/problem.ts";
 import { NonprofitSummary } from "#content/contract/nonprofit.ts";
 import { unknownNote } from "#content/find/query.ts";
-import { historyOf, recentDonationsMax } from "#content/giving/answers.ts";
+import { donationHistory, recentDonationsMax } from "#content/giving/answers.ts";
 import { networks } from "#content/giving/network.ts";
 import { finalDonations } from "#content/giving/store.ts";
 import { contestedOf } from "#content/enrichment/review-store.ts";
@@ -165,7 +165,7 @@ async function historyForPeople(
   if (record === null || history === null) return unknownSlug();
   const [donations] = await finalDonations(store, [record.id], recentDonationsMax);
   const place = { cluster: networks[network].cluster, baseUrl };
-  const gifts = donations === undefined ? null : historyOf(donations, donations, place);
+  const gifts = donations === undefined ? null : donationHistory(donations, donations, place);
   const contested = await contestedOf(store, record);
   const view = { name: record.name, history, contested, gifts };
   return form === "feed" ? draw.feed(view) : draw.history(view, form);

@@ -23,11 +23,11 @@ import { donate, type DonateCall, donationStatus } from "#content/giving/donate.
 /** GET and POST /api/donate/{slug}: payment requirements, and the proof of a payment. */
 export const donateRoutes = (context: Context) => {
   const giving = givingWorld(context);
-  const networkHash = (request: Request) => {
+  const dailyNetworkHash = (request: Request) => {
     const day = isoDay(context.clock().getTime());
     const network = networkOf(request, context.config);
     const wide = wideNetwork(network) ?? network;
-    return keyedHash(context.secrets.dailyHashKey, `donate ${day} ${wide}`);
+    return keyedHash(context.secrets.clientHashKey, `donate ${day} ${wide}`);
   };
   type Query = z.infer<typeof DonateParameters>;
   const answer = async (
@@ -45,7 +45,7 @@ export const donateRoutes = (context: Context) => {
       slug,
       amount: microUsdcOf(query.amount),
       payer: query.payer ?? null,
-      network: networkHash(request),
+      network: dailyNetworkHash(request),
       proof: payment,
     });
     if (payment !== null) await context.limits.paid(request, isTaken(outcome, payment));
@@ -80,7 +80,7 @@ export const donateRoutes = (context: Context) => {
       answer(request, params.slug, query, readProof(request.headers, body)),
     ),
     route(operations.getDonationStatus, async ({ request, params, query, set }) => {
-      const call = { slug: params.slug, memo: query.memo, network: networkHash(request) };
+      const call = { slug: params.slug, memo: query.memo, network: dailyNetworkHash(request) };
       const outcome = await donationStatus(giving, call);
       if (!outcome.ok) return refuse(donationStatusProblems, outcome.failure);
       set.headers["cache-control"] = "no-store";

@@ -12,7 +12,7 @@ import {
   walletProblems,
 } from "#content/contract/operations/donation.ts";
 import { openSigner, signCompact } from "#content/feed/signing-keys.ts";
-import { historyOf, nothingGiven, recentDonationsMax } from "#content/giving/answers.ts";
+import { donationHistory, nothingGiven, recentDonationsMax } from "#content/giving/answers.ts";
 import { correctionOf, receiptOf, signedAnswer, signReceipt } from "#content/giving/receipt.ts";
 import { donateTarget, donationById, donationsTo } from "#content/giving/store.ts";
 import { recordBySlug } from "#content/nonprofit/record-store.ts";
@@ -58,7 +58,7 @@ export const receiptRoutes = ({ store, clock, chain, secrets, config }: SigningC
       if (target === null) return refuse(donationHistoryProblems, { kind: "nonprofit_not_found" });
       const [donations = nothingGiven] = await donationsTo(store, [target.id], recentDonationsMax);
       const place = { cluster: chain.cluster, baseUrl };
-      return encodedJson(historyOf(target, donations, place), freshCacheControl);
+      return encodedJson(donationHistory(target, donations, place), freshCacheControl);
     }),
     route(operations.getDonationReceipt, async ({ params: { slug, donation_id } }) => {
       const record = await recordBySlug(store, slug);

@@ -133,14 +133,14 @@ export function networkHash(
   {
     config,
     secrets,
-  }: { config: Pick<Config, "trustedHops">; secrets: Pick<Secrets, "dailyHashKey"> },
+  }: { config: Pick<Config, "trustedHops">; secrets: Pick<Secrets, "clientHashKey"> },
 ): string | null {
   return remembered(wideHashes, request, (client) => {
     const network = networkOf(client, config);
     const wide = wideNetwork(network);
     if (wide === null) return null;
     const family = network.includes(":") ? 6 : 4;
-    return `${family}:${keyedHash(secrets.dailyHashKey, `consensus ${wide}`)}`;
+    return `${family}:${keyedHash(secrets.clientHashKey, `consensus ${wide}`)}`;
   });
 }
 

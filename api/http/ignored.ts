@@ -48,7 +48,7 @@ export const namesIgnored = (request: Request): boolean => ignoredOf.has(request
  * Notes query parameters and members of the body that the route's operation does not know, each with the nearest known
  * name. Throws Refused, 400, for an unknown parameter where it could change money or what is written.
  */
-export function noteIgnored(request: Request, route: string, body: unknown): void {
+export function refuseOrNoteUnknown(request: Request, route: string, body: unknown): void {
   const operation = operationByRoute.get(`${request.method} ${route}`);
   if (operation === undefined) return;
   const names = Object.keys(parametersOf(request)).filter(

@@ -66,8 +66,8 @@ for (const network of networks.ipv4) addTo(notPublic, network, "ipv4");
 for (const network of networks.ipv6) addTo(notPublic, network, "ipv6");
 
 /** The global unicast range of IPv6. */
-const privateAddresses = new BlockList();
-addTo(privateAddresses, "2000::/3", "ipv6");
+const globalUnicast = new BlockList();
+addTo(globalUnicast, "2000::/3", "ipv6");
 
 /** IPv6 forms of IPv4 addresses: mapped, and as NAT64 translates them. */
 const holdsIpv4 = new BlockList();
@@ -80,7 +80,7 @@ export function isPublicAddress(address: string): boolean {
   if (version === 4) return !notPublic.check(ip, "ipv4");
   if (version !== 6) return false;
   if (holdsIpv4.check(ip, "ipv6")) return isPublicAddress(ipv4In(ip));
-  return privateAddresses.check(ip, "ipv6") && !notPublic.check(ip, "ipv6");
+  return globalUnicast.check(ip, "ipv6") && !notPublic.check(ip, "ipv6");
 }
 
 /** The IPv4 address in the last 32 bits. */

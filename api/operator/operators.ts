@@ -82,7 +82,7 @@ async function noteFailure(
   { name, place }: Required<Pick<Credentials, "name" | "place">>,
 ): Promise<void> {
   const at = clock().getTime();
-  const client = keyedHash(secrets.dailyHashKey, `${isoDay(at)} ${networkOf(request, config)}`);
+  const client = keyedHash(secrets.clientHashKey, `${isoDay(at)} ${networkOf(request, config)}`);
   const operator = secrets.adminTokens.find((token) => token.name === name)?.name ?? "unknown";
   activity.count("access:failed_sign_ins");
   log.warn({ client, operator, place }, "sign-in failed");

@@ -20,7 +20,7 @@ export function noteFollowUp(
 ): void {
   const atMs = clock().getTime();
   const userAgent = request.headers.get("user-agent") ?? "";
-  const clients = recentHashes(secrets.dailyHashKey, userAgent, atMs);
+  const clients = recentHashes(secrets.clientHashKey, userAgent, atMs);
   const noted = { form: null, intent_id: null, ...step, clients, atMs, withinMs: 0 };
   recommendationLog.follow(noted, { elsewhere });
 }

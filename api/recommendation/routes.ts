@@ -68,7 +68,7 @@ export const recommendRoutes = (context: Context) => {
       cached.set(key, known);
       activity.count("query:recommend");
       const userAgent = request.headers.get("user-agent") ?? "";
-      const client = userAgentHash(secrets.dailyHashKey, userAgent, now.getTime());
+      const client = userAgentHash(secrets.clientHashKey, userAgent, now.getTime());
       recommendationLog.add(
         { query: recommendQuery, ...known.toLog, phase, client, called_at: now },
         networkHash(request, context),

@@ -49,7 +49,7 @@ export const placeDays = 7;
  * already has its share, only its own values are considered. Null if none is old enough. Instants in milliseconds since
  * 1970.
  */
-export function givesWay(
+export function idToReplace(
   waiting: readonly { id: number; network: string | null; created_at: number }[],
   network: string | null,
   now: number,

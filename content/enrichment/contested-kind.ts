@@ -15,7 +15,7 @@ import {
 } from "./review-store.ts";
 import { rejectAll, waitingIn } from "./submission-store.ts";
 import { checkValue } from "./value.ts";
-import { operatorsWord, takenFrom } from "#content/nonprofit/provenance.ts";
+import { operatorProvenance, takenFrom } from "#content/nonprofit/provenance.ts";
 import type { Queryable } from "#content/store/open.ts";
 import { planned } from "#content/operation/plan.ts";
 import {
@@ -74,7 +74,7 @@ export const contestedRequests = requestKind<VotedField>({
       value: checked.value.value,
       normalised_value,
       confidence: Math.max(1, agreeing.length),
-      decision: operatorsWord(field, checked.value.value, sources, now.getTime()),
+      decision: operatorProvenance(field, checked.value.value, sources, now.getTime()),
       now,
     };
     const state = { before: record, votes: await agreeingVotes(store, agreed) };

@@ -35,7 +35,7 @@ import type { Queryable } from "#content/store/open.ts";
 import type { Statement } from "#content/store/query.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { recordsById } from "#content/nonprofit/record-store.ts";
-import { batchedWrite, type Decision } from "#content/store/write-batcher.ts";
+import { batchedWrite, type BatchedWrite } from "#content/store/write-batcher.ts";
 import {
   admit,
   type Admission,
@@ -106,7 +106,7 @@ export const subjectsOf = ({ slug, idempotencyKey, request }: EnrichJob): string
 export async function decideEnrichment(
   store: Queryable,
   job: EnrichJob,
-): Promise<Decision<Result<EnrichOutcome, StoringFailure>>> {
+): Promise<BatchedWrite<Result<EnrichOutcome, StoringFailure>>> {
   const { plan, bytes, numbers } = await planEnrichment(store, job);
   const outcome: Result<EnrichResult, StoringFailure> = "failure" in plan ? plan : plan.outcome;
   if (!outcome.ok) return { statements: [], answer: () => outcome };
@@ -133,7 +133,10 @@ type EnrichmentPlan = { plan: Plan<EnrichResult, StoringFailure>; bytes: number;
 
 async function planEnrichment(store: Queryable, job: EnrichJob): Promise<EnrichmentPlan> {
   const { request, slug } = job;
-  let counted: Omit<EnrichmentPlan, "plan"> = { bytes: 0, numbers: { ids: [], changedAt: null } };
+  let counted: Omit<EnrichmentPlan, "plan"> = {
+    bytes: 0,
+    numbers: { ids: [], changeStatement: null },
+  };
   // Start reading first, so that a database server gets all queries in one round trip.
   const reading = readCases(store, job);
   const planning = planProposalOnce(store, "enrich", job, [slug, request], async () => {
@@ -205,7 +208,7 @@ const givenBy = (result: ResultSet | undefined) => Number(result?.lastInsertRowi
 /** Fills in the ids and the sequence that the store assigned. */
 function numbered(
   done: EnrichResult,
-  { ids, changedAt }: Numbers,
+  { ids, changeStatement }: Numbers,
   results: readonly ResultSet[],
 ): EnrichResult {
   const idsOfItems = new Map(ids.map(({ item, at }) => [item, givenBy(results[at])]));
@@ -213,7 +216,7 @@ function numbered(
     ...answer,
     id: idsOfItems.get(item) ?? answer.id,
   }));
-  const sequence = changedAt === null ? done.sequence : givenBy(results[changedAt]);
+  const sequence = changeStatement === null ? done.sequence : givenBy(results[changeStatement]);
   return { ...done, items, sequence };
 }
 
@@ -232,7 +235,7 @@ async function writesOf(
   ]);
   let [record] = records;
   const [statements, items]: [Statement[], StoredItem[]] = [[], []];
-  const numbers: Numbers = { ids: [], changedAt: null };
+  const numbers: Numbers = { ids: [], changeStatement: null };
   const isLive = plans.some(({ live }) => live !== null);
   for (const [item, plan] of plans.entries()) {
     for (const step of plan.steps) {
@@ -244,7 +247,7 @@ async function writesOf(
         const profilePlan = await profilePlanOf(store, step, record, votes[item] ?? []);
         statements.push(...profilePlan.statements);
         record = profilePlan.after;
-        if (isLive && profilePlan.appended > 0) numbers.changedAt = statements.length - 1;
+        if (isLive && profilePlan.appended > 0) numbers.changeStatement = statements.length - 1;
       } else statements.push(statementOf(step));
     }
     items.push({ id: plan.id ?? 0, ...plan.item });

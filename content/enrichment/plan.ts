@@ -3,7 +3,7 @@ import { isRowField, isStructured } from "#content/contract/enrichment.ts";
 import { fail, ok, type Result } from "#content/contract/base/result.ts";
 import { type AgentKey, vouchedName } from "./agent.ts";
 import type { AgreedValue, Corroboration } from "./agreed-field-store.ts";
-import { corroborates, decide, type Decision, givesWay, rejectionReasons } from "./consensus.ts";
+import { corroborates, decide, type Decision, idToReplace, rejectionReasons } from "./consensus.ts";
 import { type Admission, isOfAnotherNetwork } from "./proposal.ts";
 import type {
   FieldState,
@@ -66,9 +66,9 @@ export function planOf(
   cases: readonly SubmissionCase[],
 ): Result<{ items: SubmissionPlan[]; bytes: number }, PlanFailure> {
   const entries = cases.map(judge);
-  const anothers = entries.find(replacesAnothers);
-  if (anothers !== undefined) {
-    return fail({ kind: "pending_from_another_network", path: anothers.submission.field });
+  const foreignCase = entries.find(replacesOtherNetwork);
+  if (foreignCase !== undefined) {
+    return fail({ kind: "pending_from_another_network", path: foreignCase.submission.field });
   }
   const overflow = entries.filter((entry) => lacksRoom(entry) && roomMadeBy(entry) === null);
   if (overflow.length > 0) {
@@ -108,7 +108,7 @@ function judge(entry: SubmissionCase): JudgedCase {
  * Whether it would replace a submission under the same agent id that came from another network. For a secret field, any such
  * submission counts, also one with the same value, so that the refusal gives nothing away.
  */
-function replacesAnothers(entry: JudgedCase): boolean {
+function replacesOtherNetwork(entry: JudgedCase): boolean {
   const { job, state } = entry;
   const { field, agent_id } = entry.submission;
   if (isSecret(field) && state.live === null) {
@@ -130,7 +130,7 @@ function roomMadeBy(entry: JudgedCase): number | null {
   const otherVotes = state.votes.filter(
     (vote) => vote.normalised_value !== submission.normalised_value,
   );
-  return givesWay(otherVotes, job.network, job.now.getTime());
+  return idToReplace(otherVotes, job.network, job.now.getTime());
 }
 
 /** Whether the queue is full and this submission would wait in it without replacing the agent's own. */

@@ -356,15 +356,16 @@ export const decideWaiting = <Table extends Proposals>(
       .where(and(sql`${table.status} = 'pending'`, which)),
   );
 
-/** Positions of the statements whose inserted row ids belong in the outcome. `changedAt` null: the sequence is known. */
-export type Numbers = { ids: { item: number; at: number }[]; changedAt: number | null };
+/** Positions of the statements whose inserted row ids belong in the outcome. `changeStatement` null: the sequence is known. */
+export type Numbers = { ids: { item: number; at: number }[]; changeStatement: number | null };
 
 /** The stored answer of an Idempotency-Key, with the ids of the inserted rows: SQL knows that they are the highest. */
-export function numberedSql(json: string, { ids, changedAt }: Numbers): SQL {
+export function numberedSql(json: string, { ids, changeStatement }: Numbers): SQL {
   const numbers = ids.map(
     ({ item }, nth) =>
       sql`, ${`$.items[${item}].id`}, (SELECT max(id) FROM submissions) - ${ids.length - 1 - nth}`,
   );
-  if (changedAt !== null) numbers.push(sql`, '$.sequence', (SELECT max(sequence) FROM changes)`);
+  if (changeStatement !== null)
+    numbers.push(sql`, '$.sequence', (SELECT max(sequence) FROM changes)`);
   return sql`json_set(${json}${sql.join(numbers)})`;
 }

@@ -279,7 +279,7 @@ export const nothingGiven: DonationSummary = { count: 0, donors: 0, total: micro
 export const recentDonationsMax = 50;
 
 /** GET /api/donations/{slug}. */
-export const historyOf = (
+export const donationHistory = (
   { name, slug }: Nonprofit,
   { count, donors, total, recent }: DonationSummary,
   place: Place,

@@ -113,7 +113,7 @@ export async function intentOf(
 }
 
 /** Whether the intent is a payment that waits: some process of this directory, or the sweep, is broadcasting it. */
-export const isBroadcasting = (intent: DonationIntent | null): boolean =>
+export const isUnderWay = (intent: DonationIntent | null): boolean =>
   intent?.kind === "payment" && intent.status === "waiting";
 
 /**
@@ -126,7 +126,7 @@ export async function planClaim(
   intent: NewIntent,
   budget: SponsorBudget,
 ): Promise<Result<Statement, NotClaimed>> {
-  if (isBroadcasting(await intentOf(store, intent.nonprofit_id, intent.proof))) {
+  if (isUnderWay(await intentOf(store, intent.nonprofit_id, intent.proof))) {
     return fail("elsewhere");
   }
   if (await isSourceBusy(store, intent.sponsored_source ?? null)) return fail("source_busy");

@@ -10,7 +10,7 @@ import {
   closeIntent,
   feeLamports,
   intentOf,
-  isBroadcasting,
+  isUnderWay,
   isSourceBusy,
   planClaim,
 } from "./intent-store.ts";
@@ -143,7 +143,7 @@ async function wasTaken(
   if ((await donationsOf(store, txSignature)).length > 0) return true;
   const named = memos.flatMap((text) => readMemo(text, seal)?.nonprofit_id ?? []);
   for (const id of new Set([target.id, ...named])) {
-    if (isBroadcasting(await intentOf(store, id, txSignature))) return true;
+    if (isUnderWay(await intentOf(store, id, txSignature))) return true;
   }
   return false;
 }
@@ -263,7 +263,7 @@ const isNotTaken = (outcome: Outcome): boolean =>
   !outcome.ok && outcome.failure.kind === "payment_not_taken";
 
 const isSaved = async ({ store }: GivingWorld, { target, txSignature }: Proof): Promise<boolean> =>
-  isBroadcasting(await intentOf(store, target.id, txSignature));
+  isUnderWay(await intentOf(store, target.id, txSignature));
 
 /** The outcome of an intent whose only sender learnt that it cannot land. */
 const refusedByChain = "payment_fails" satisfies Ending;

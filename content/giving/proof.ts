@@ -7,7 +7,7 @@ import {
   type DonationIntent,
   hasRoom,
   intentOf,
-  isBroadcasting,
+  isUnderWay,
   type NewIntent,
   planWaiting,
 } from "./intent-store.ts";
@@ -97,7 +97,7 @@ const isUnclear = (sighting: Doubt): boolean =>
 
 /** Whether to give up on a proof. What we broadcast ourselves is ended only by the sweep. */
 const isGivenUp = (intent: DonationIntent | null, ageMs: number): boolean =>
-  intent !== null && !isBroadcasting(intent) && isLost({ ageMs, unknown: intent.unknown });
+  intent !== null && !isUnderWay(intent) && isLost({ ageMs, unknown: intent.unknown });
 
 /** The donation that this transaction is recorded as for this nonprofit; null when it is not recorded. */
 export async function recordedBefore(

@@ -10,7 +10,7 @@ import {
   type StoredRegistration,
 } from "./record.ts";
 import { withRegisterRecord } from "./register-facts.ts";
-import { operatorsWord, type SourcedValue } from "./provenance.ts";
+import { operatorProvenance, type SourcedValue } from "./provenance.ts";
 
 // Changes that operators, and links between registrations, make to a profile. Each function returns the changed record.
 
@@ -65,7 +65,13 @@ export function edited(
     const [was, value] = [before[field as NonprofitField], after[field as NonprofitField]];
     const live = { value: was, source: before.provenance[field] };
     if (isEmpty(value)) delete after.provenance[field];
-    else after.provenance[field] = operatorsWord(field, value, [live, ...suggested], at.getTime());
+    else
+      after.provenance[field] = operatorProvenance(
+        field,
+        value,
+        [live, ...suggested],
+        at.getTime(),
+      );
   }
   return { after, fields };
 }

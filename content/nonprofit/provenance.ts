@@ -77,7 +77,7 @@ export const takenFrom = (named: "consensus" | "correction", at: number): Stored
  * operator only if the value says something new: tidying a website but keeping its host vouches for nothing, so its earlier
  * source stays. A register's value becomes the operator's in any case, or the next import would undo it.
  */
-export function operatorsWord(
+export function operatorProvenance(
   field: string,
   value: unknown,
   sources: readonly SourcedValue[],

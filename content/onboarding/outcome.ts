@@ -11,7 +11,7 @@ import {
   sourceFrom,
   type StoredProvenance,
 } from "#content/nonprofit/record.ts";
-import { operatorsWord, type SourcedValue } from "#content/nonprofit/provenance.ts";
+import { operatorProvenance, type SourcedValue } from "#content/nonprofit/provenance.ts";
 import { comparedValue } from "#content/enrichment/value.ts";
 import type { HostControl } from "./host-proof.ts";
 import { type OnboardingRequest, programsIn, readField } from "./read.ts";
@@ -75,7 +75,7 @@ export function onboardingOutcome(
       after,
       field,
       value,
-      wordOf(field, { editedValue, sentValue: request[field], live }, nowMs),
+      provenanceFor(field, { editedValue, sentValue: request[field], live }, nowMs),
     );
   }
   setPrograms(after, approval);
@@ -118,7 +118,7 @@ export function standingFields(
 }
 
 /** The source is the operator only if the operator changed the value: the desk sends all fields when one was edited. */
-function wordOf(
+function provenanceFor(
   field: ProfileField | "name",
   {
     editedValue,
@@ -131,7 +131,7 @@ function wordOf(
   if (editedValue == null || editedValue === sentValue) return source;
   if (field !== "name" && sameValue(field, editedValue, sentValue)) return source;
   const statements = [...(live === undefined ? [] : [live]), { value: sentValue, source: source }];
-  return operatorsWord(field, editedValue, statements, nowMs);
+  return operatorProvenance(field, editedValue, statements, nowMs);
 }
 
 /** What returns if the organisation's value is revoked; for an earlier value of its own, what that had replaced. */
@@ -171,7 +171,7 @@ function registered({ request, edits, slug, nowMs }: ApprovalCase): NonprofitRec
     after,
     "name",
     name,
-    wordOf("name", { editedValue: edits.name, sentValue: request.name }, nowMs),
+    provenanceFor("name", { editedValue: edits.name, sentValue: request.name }, nowMs),
   );
   const { registration_number: number } = request;
   const country_code = edits.country_code ?? request.country_code;

@@ -6,18 +6,18 @@ import { type Queryable, type Store, type WriteTransaction, queryable } from "./
 import type { Statement } from "./query.ts";
 
 /** What to write, and a function that makes the answer from the statements' results, in order. */
-export type Decision<Value> = {
+export type BatchedWrite<Value> = {
   readonly statements: readonly Statement[];
   readonly answer: (results: readonly ResultSet[]) => Value;
 };
 
 /** Reads from the store it is given and decides. It may be called again, so it must have no side effects. */
-export type Decide<Value> = (store: Queryable) => Promise<Decision<Value>>;
+export type DecideWrite<Value> = (store: Queryable) => Promise<BatchedWrite<Value>>;
 
 type Waiting = {
   /** Writes with a common subject may depend on each other, so on a server they never share a batch. */
   subjects: readonly string[];
-  decide: Decide<unknown>;
+  decide: DecideWrite<unknown>;
   settle: (outcome: Outcome) => void;
 };
 type Outcome = { answer: () => unknown } | { error: unknown } | typeof overtaken;
@@ -45,7 +45,7 @@ const batchers = new WeakMap<Store, ReturnType<typeof openBatcher>>();
 export async function batchedWrite<Value>(
   store: Store,
   subjects: readonly string[],
-  decide: Decide<Value>,
+  decide: DecideWrite<Value>,
 ): Promise<Value> {
   const run = batchers.get(store) ?? openBatcher(store);
   batchers.set(store, run);
@@ -62,9 +62,9 @@ export const batchedStatements = (store: Store, ...statements: Statement[]): Pro
   batchedWrite(store, [], async () => ({ statements, answer: () => undefined }));
 
 /** Decides and carries out the statements within a transaction. */
-export async function carriedOut<Value>(
+export async function decideAndRun<Value>(
   tx: WriteTransaction,
-  decide: Decide<Value>,
+  decide: DecideWrite<Value>,
 ): Promise<Value> {
   const { statements, answer } = await decide(tx);
   const results: ResultSet[] = [];
@@ -127,7 +127,7 @@ const carryOutInside: CarryOut = (store, batch) =>
   store.write(async (tx) => {
     const outcomes: Outcome[] = [];
     for (const { decide } of batch) {
-      const value = await carriedOut(tx, decide);
+      const value = await decideAndRun(tx, decide);
       outcomes.push({ answer: () => value });
     }
     return outcomes;

@@ -2,7 +2,7 @@ import { sha256Bytes } from "#content/runtime/digest.ts";
 import bs58 from "bs58";
 import { dayMs, hourMs } from "#content/contract/base/time.ts";
 import { decideEnrichment } from "#content/enrichment/enrich.ts";
-import { carriedOut } from "#content/store/write-batcher.ts";
+import { decideAndRun } from "#content/store/write-batcher.ts";
 import { waitingDaysMax } from "#content/requests/requests.ts";
 import { correctionRequests } from "#content/correction/correction-kind.ts";
 import { proseRequests } from "#content/enrichment/prose-kind.ts";
@@ -114,7 +114,7 @@ const submission = (
       idempotencyKey: null,
       secret: null,
     } as const;
-    const stored = await carriedOut(tx, (store) => decideEnrichment(store, job));
+    const stored = await decideAndRun(tx, (store) => decideEnrichment(store, job));
     if (!stored.ok) throw new Error(`the sample is refused ${JSON.stringify(stored.failure)}`);
     count(counts, "enrich:submitted", at);
     if (stored.value.items.some(({ status }) => status === "applied")) {

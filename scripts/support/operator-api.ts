@@ -11,7 +11,7 @@ import { Problem } from "#content/contract/problem.ts";
 import { fail, ok, type Result } from "#content/contract/base/result.ts";
 import { systemClock } from "#content/contract/base/time.ts";
 import { bundleExists, publisherFolders } from "#site/bundle/manifest.ts";
-import { openBundleReader, publicationOf } from "#site/delivery/bundle-reader.ts";
+import { openBundleReader, publicationState } from "#site/delivery/bundle-reader.ts";
 import { flag, textOption } from "./command.ts";
 import { configOrExit, openExistingStore, stopWith } from "./config.ts";
 
@@ -125,7 +125,7 @@ async function openActions(config: Config, operator: string): Promise<Connection
     secrets: await openSecrets(config, store, systemClock(), openLog(config)),
     curated: { lookAgain: () => undefined },
     chain: null,
-    ...(reader === null ? {} : { publication: () => publicationOf(reader) }),
+    ...(reader === null ? {} : { publication: () => publicationState(reader) }),
   };
   const log = openLog(config);
   const all: Readonly<Record<string, Action>> = actions;

@@ -83,7 +83,7 @@ export function openCompaction(context: CompactionContext): () => boolean {
   let progress: { packs: ReadonlySet<number>; after: Uint8Array } | null = null;
   return () => {
     if (progress === null) {
-      const packs = new Set(removeDead(context));
+      const packs = new Set(collectDead(context));
       if (packs.size === 0) return false;
       progress = { packs, after: new Uint8Array() };
     }
@@ -102,7 +102,7 @@ export function openCompaction(context: CompactionContext): () => boolean {
  * Removes old segments and files to which nothing refers; returns the segments to copy. With `olderThanMs` 0 the files of
  * a failed build go at once; so do unpublished files of other jobs, which are then made again.
  */
-export function removeDead(
+export function collectDead(
   { manifest: { db }, blobs, clock }: CompactionContext,
   olderThanMs = youngMs,
 ): number[] {

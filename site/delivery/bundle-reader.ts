@@ -153,7 +153,7 @@ type Place = Pick<ReturnType<BundleReader["current"]>, "release" | "profilesTo" 
  * Returns a function that waits up to `waitMs` until a change is published. It returns null when time runs out, a rollback
  * holds publishing or the page failed to render. `profileOf` returns the id of the nonprofit that a change is about.
  */
-export function waitForPublication(
+export function openPublicationWait(
   reader: Pick<BundleReader, "failures"> & { current: () => Place },
   profileOf: (sequence: number) => Promise<number | null>,
   waitMs: number,
@@ -175,7 +175,7 @@ export function waitForPublication(
 }
 
 /** The state of publishing, for monitoring. */
-export function publicationOf(reader: Pick<BundleReader, "current" | "failures">) {
+export function publicationState(reader: Pick<BundleReader, "current" | "failures">) {
   const { seenAt, ...current } = reader.current();
   return { ...current, silentMs: msSinceMoment(seenAt), failures: reader.failures().size };
 }

@@ -28,11 +28,11 @@ export function asksService(request: Request): boolean {
 /** Live counters, second opinions, credit, donations: the service answers these; the bundle has an older copy. */
 const alwaysLive = addressesWhere(({ from }) => from === "live");
 /** Addresses that the service may answer without a file, also translated ones; at others a browser gets the 404 page. */
-const ofService = addressesWhere(({ from }) => from !== "file");
+const serviceMayAnswer = addressesWhere(({ from }) => from !== "file");
 
 /** If a slug has capitals, or is an id or a register number, the service may redirect to the right slug. */
 const ofNonprofit = addressesWhere(({ path }) => path.includes("{slug}"));
-const otherName = /\/(?:[^/]*[A-Z][^/]*|[\d-]+)$/;
+const redirectedName = /\/(?:[^/]*[A-Z][^/]*|[\d-]+)$/;
 
 /** The language prefix of a path: /es of /es/about, else "". */
 const languageOf = (path: string): string => languagePrefix.exec(path)?.[0] ?? "";
@@ -56,7 +56,7 @@ export function createBundleServer(
 ) {
   const lookUp = openLookUp(reader, onLost);
   const lostAnswer = (path: string): Response | null => {
-    if (ofService.test(path) || reader.find(path) === null) return null;
+    if (serviceMayAnswer.test(path) || reader.find(path) === null) return null;
     const headers = { "retry-after": "30", "content-type": "text/plain; charset=utf-8" };
     return new Response("This file is being restored. Try again in half a minute.\n", {
       status: 503,
@@ -78,7 +78,7 @@ export function createBundleServer(
     const headers = { location: giving.location, "cache-control": cacheControl, ...others };
     return new Response(null, { status: 302, headers });
   };
-  const atService = (path: string, query: string): Response | null => {
+  const redirectToBrowse = (path: string, query: string): Response | null => {
     const browseAddress = browseAddressOf(path, query);
     if (browseAddress === null || lookUp(browseAddress.list) === null) return null;
     return new Response(null, { status: 302, headers: { location: browseAddress.location } });
@@ -87,8 +87,8 @@ export function createBundleServer(
     lostAnswer(path) ?? redirected(path) ?? givenAtProfile(path) ?? missingAnswer(path, request);
   const missingAnswer = (path: string, request: Request): Response | null => {
     if (
-      ofService.test(path) ||
-      (ofNonprofit.test(path) && otherName.test(path.replaceAll(/%../g, "")))
+      serviceMayAnswer.test(path) ||
+      (ofNonprofit.test(path) && redirectedName.test(path.replaceAll(/%../g, "")))
     )
       return null;
     if (request.headers.get("accept")?.includes("text/html") !== true) return null;
@@ -109,7 +109,7 @@ export function createBundleServer(
       const { path, hasQuery, query } = addressOf(request);
       if (alwaysLive.test(path) || asksService(request)) return null;
       const encoded = lookUp(path);
-      const elsewhere = hasQuery || encoded === null ? atService(path, query) : null;
+      const elsewhere = hasQuery || encoded === null ? redirectToBrowse(path, query) : null;
       if (elsewhere !== null || encoded === null) return elsewhere ?? standIn(path, request);
       onServed?.(path, request);
       return answerWith(encoded, request, 200, inMarkdown(encoded, path, request));

@@ -5,7 +5,7 @@ import {
   isChanged,
   isOfDonations,
 } from "#content/nonprofit/changes-store.ts";
-import { historyOf, recentDonationsMax } from "#content/giving/answers.ts";
+import { donationHistory, recentDonationsMax } from "#content/giving/answers.ts";
 import { networks } from "#content/giving/network.ts";
 import { finalDonations, givenToAfter } from "#content/giving/store.ts";
 import { nonprofitIdsAfter } from "#content/nonprofit/list-store.ts";
@@ -145,7 +145,7 @@ export const donations = byNonprofit({
   rowsOf: (store, ids) => finalDonations(store, ids, recentDonationsMax),
   filesOf: async (row, source) => {
     const place = { cluster: networks[source.network].cluster, baseUrl: source.baseUrl };
-    const answer = historyOf(row, row, place);
+    const answer = donationHistory(row, row, place);
     const path = `api/donations/${row.slug}.json`;
     return [await fileOf(source, "/api/donations/[slug].json", { answer }, path)];
   },

@@ -4,7 +4,7 @@ import { nonprofitIdsAfter } from "#content/nonprofit/list-store.ts";
 import type { Queryable } from "#content/store/open.ts";
 import { changeMark, newestSequence } from "#content/nonprofit/changes-store.ts";
 import { openBlobs } from "#site/bundle/blobs.ts";
-import { removeDead } from "#site/bundle/garbage-collection.ts";
+import { collectDead } from "#site/bundle/garbage-collection.ts";
 import { exportInSlices } from "#site/bundle/export-release.ts";
 import { commitRelease, noteFailures, gatherFiles } from "#site/bundle/release.ts";
 import { type DocumentKey, renderKeys } from "#site/documents/document.ts";
@@ -121,7 +121,7 @@ async function buildDocuments(
     }
   } catch (error) {
     // The disk may be full: free the space that the failed build took.
-    removeDead(context, 0);
+    collectDead(context, 0);
     throw error;
   }
   // Some files contain changes that came meanwhile. Published first, these are newer than the build and no difference.

@@ -41,7 +41,7 @@ describe("generated secrets", () => {
     expect(second.newAdminToken).toBeNull();
     expect({ ...second, newAdminToken: first.newAdminToken }).toEqual(first);
     expect(createPrivateKey(first.signingKey).asymmetricKeyType).toBe("ed25519");
-    expect(first.dailyHashKey).toHaveLength(32);
+    expect(first.clientHashKey).toHaveLength(32);
   });
 
   test("lie in files that only the owner reads", () => {

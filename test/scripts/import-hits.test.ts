@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { openStore } from "#content/store/open.ts";
 import { liveCounters } from "#content/operation/directory-facts-store.ts";
-import { dailyHashKeyOf } from "#api/secrets.ts";
+import { clientHashKeyOf } from "#api/secrets.ts";
 import { userAgentHash } from "#api/http/client.ts";
 import { logRecommendations } from "#content/recommendation/log-store.ts";
 import { hitOf, profileOf, readLogLine } from "#scripts/import-hits.ts";
@@ -144,7 +144,7 @@ describe("bun run import-hits", () => {
   test("finds what follows a recommendation, once, by the service's own hash of the user agent", async () => {
     const url = `file:${join(folder, "store.db")}`;
     const store = await openStore({ url });
-    const key = dailyHashKeyOf({ dataDir: folder });
+    const key = clientHashKeyOf({ dataDir: folder });
     // nginx writes 06:55:28 +0100 for anything up to the next second.
     const asked = (at: string, userAgent: string) => ({
       query: { cause: null, country: null, q: "wells", intent: "discover" as const },

@@ -2,7 +2,7 @@ import { afterAll, expect, test } from "bun:test";
 import { watchChanges } from "#content/feed/store.ts";
 import { openStore } from "#content/store/open.ts";
 import { openFrontDoor } from "#scripts/start/front-door.ts";
-import { openBundleReader, waitForPublication } from "#site/delivery/bundle-reader.ts";
+import { openBundleReader, openPublicationWait } from "#site/delivery/bundle-reader.ts";
 import { aBundle } from "#test/support/bundle.ts";
 import { aNonprofit } from "#test/support/records.ts";
 import { aService, type TestService } from "#test/support/service.ts";
@@ -78,7 +78,7 @@ test("files wait until they show it", async () => {
     {
       ...at(0).context,
       watch,
-      waitForPublication: waitForPublication(shown, async () => 1, 10_000),
+      waitForPublication: openPublicationWait(shown, async () => 1, 10_000),
     },
     reader,
   );

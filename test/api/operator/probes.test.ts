@@ -5,7 +5,7 @@ import { join } from "node:path";
 import type { Context, Publication } from "#api/context.ts";
 import { software } from "#content/store/software.ts";
 import { openManifest } from "#site/bundle/manifest.ts";
-import { openBundleReader, publicationOf } from "#site/delivery/bundle-reader.ts";
+import { openBundleReader, publicationState } from "#site/delivery/bundle-reader.ts";
 import { startHeartbeat } from "#site/publisher/lock.ts";
 import { aChain } from "#test/support/local-chain.ts";
 import { anAwayStore } from "#test/support/away-store.ts";
@@ -90,13 +90,13 @@ describe("GET /readyz", () => {
     const reader = openBundleReader(bundle);
     for (const days of [-3, 3]) {
       const clock = () => new Date(Date.now() + days * 86_400_000);
-      await watched({ publication: () => publicationOf(reader), clock });
+      await watched({ publication: () => publicationState(reader), clock });
       const answer = await service.get("/readyz");
       expect(await answer.json()).toMatchObject({ status: "ready" });
       service.close();
     }
     await heartbeat.stop();
-    await watched({ publication: () => publicationOf(reader) });
+    await watched({ publication: () => publicationState(reader) });
     const { detail } = (await (await service.get("/readyz")).json()) as { detail: string };
     expect(detail).toBe("the publisher does not run.");
     reader.close();

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { decide, givesWay } from "#content/enrichment/consensus.ts";
+import { decide, idToReplace } from "#content/enrichment/consensus.ts";
 
 type Vote = Parameters<typeof decide>[0]["mine"];
 const vote = (agent_id: string, normalised_value: string, network: string | null = null): Vote => ({
@@ -54,8 +54,8 @@ test("where a field is full the oldest value of a week gives way, one's own wher
   const waiting = (network: string | null, count: number, from: number) =>
     Array.from({ length: count }, (_, at) => ({ id: from + at, network, created_at: from * day }));
   const all = [...waiting("4:b", 4, 2), ...waiting(null, 1, 1), ...waiting("4:a", 5, 6)];
-  for (const network of ["4:c", "4:b", null]) expect(givesWay(all, network, 8 * day)).toBe(1);
-  expect(givesWay(all, "4:a", 13 * day)).toBe(6);
-  expect(givesWay(all, "4:a", 13 * day - 1)).toBeNull();
-  expect(givesWay(all, "4:c", 8 * day - 1)).toBeNull();
+  for (const network of ["4:c", "4:b", null]) expect(idToReplace(all, network, 8 * day)).toBe(1);
+  expect(idToReplace(all, "4:a", 13 * day)).toBe(6);
+  expect(idToReplace(all, "4:a", 13 * day - 1)).toBeNull();
+  expect(idToReplace(all, "4:c", 8 * day - 1)).toBeNull();
 });

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { historyOf, settlementOf } from "#content/giving/answers.ts";
+import { donationHistory, settlementOf } from "#content/giving/answers.ts";
 import { micro } from "#content/contract/base/money.ts";
 import { DonationHistory, Settlement } from "#content/contract/donation.ts";
 
@@ -18,7 +18,9 @@ test.each([
   const place = { cluster, baseUrl };
   expect(settlementOf(given, nonprofit, place).explorer_url).toBe(explorer_url);
   const summary = { count: 1, donors: 2, total: micro(1n), recent: [given] };
-  expect(historyOf(nonprofit, summary, place).recent_donations[0]?.explorer_url).toBe(explorer_url);
+  expect(donationHistory(nonprofit, summary, place).recent_donations[0]?.explorer_url).toBe(
+    explorer_url,
+  );
 });
 
 test("both answers have the contract's fields", () => {
@@ -32,7 +34,7 @@ test("both answers have the contract's fields", () => {
     receipt_url: "https://almoner.example/api/donations/well/abc",
   });
   const summary = { count: 3, donors: 2, total: micro(7_500_000n), recent: [given] };
-  expect(DonationHistory.parse(historyOf(nonprofit, summary, place))).toMatchObject({
+  expect(DonationHistory.parse(donationHistory(nonprofit, summary, place))).toMatchObject({
     ...{ nonprofit: "Well", total_donated_usdc: 7.5, donation_count: 3, donor_count: 2 },
     recent_donations: [{ ...donation, tx_signature: "sig", donor: null }],
   });

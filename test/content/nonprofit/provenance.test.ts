@@ -4,7 +4,7 @@ import {
   filedOn,
   isOldFiling,
   namedBy,
-  operatorsWord,
+  operatorProvenance,
   takenFrom,
   yieldsToAgents,
 } from "#content/nonprofit/provenance.ts";
@@ -35,7 +35,7 @@ test.each([
   ["causes", ["education"], ["education"], operator],
 ] as const)("a %s that an operator sets to %j after %j", (field, value, before, source) => {
   const said = [{ value: before, source: agents }];
-  expect(operatorsWord(field, value, said, 9)).toEqual({ ...source, applied_at: 9 });
+  expect(operatorProvenance(field, value, said, 9)).toEqual({ ...source, applied_at: 9 });
 });
 
 test("what a register names stays vouched for, whoever suggests to tidy it", () => {
@@ -44,7 +44,7 @@ test("what a register names stays vouched for, whoever suggests to tidy it", () 
     { value, source: register },
     { value, source: takenFrom("correction", 9) },
   ];
-  expect(operatorsWord("website", `${value}/home`, said, 9)).toEqual(operator);
+  expect(operatorProvenance("website", `${value}/home`, said, 9)).toEqual(operator);
 });
 
 test.each([

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { readdirSync, rmSync, statSync, utimesSync } from "node:fs";
 import { join } from "node:path";
 import { openBlobs } from "#site/bundle/blobs.ts";
-import { openCompaction, removeDead } from "#site/bundle/garbage-collection.ts";
+import { openCompaction, collectDead } from "#site/bundle/garbage-collection.ts";
 import { type NewFile, openManifest } from "#site/bundle/manifest.ts";
 import { commitRelease, storeFiles } from "#site/bundle/release.ts";
 import type { Location } from "#site/bundle/segments.ts";
@@ -203,7 +203,7 @@ test("what a build that failed has left goes at once, and nothing that a release
   anotherProcess();
   const { digest } = bundle.blobs.put(bytes("of a build that failed"), "b.txt");
   anotherProcess();
-  removeDead({ ...bundle, clock: () => new Date(Date.now() + 10) }, 0);
+  collectDead({ ...bundle, clock: () => new Date(Date.now() + 10) }, 0);
   expect([bundle.blobs.has(digest), segments().length]).toEqual([false, 1]);
   expect(bundle.blobs.read(digestAt("a.txt")).toString()).toBe("one");
 });

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { waitForPublication } from "#site/delivery/bundle-reader.ts";
+import { openPublicationWait } from "#site/delivery/bundle-reader.ts";
 
 /** A reader whose bundle stands at one change; counts how often it is asked. */
 function aReader(profilesTo: number, failed: string[] = []) {
@@ -12,7 +12,7 @@ const profileOf = () => Promise.resolve(12);
 
 test("a change that is published is told with its release", async () => {
   const reader = aReader(3);
-  const waiting = waitForPublication(reader, profileOf, 1_000)(5);
+  const waiting = openPublicationWait(reader, profileOf, 1_000)(5);
   reader.place.profilesTo = 5;
   expect(await waiting).toEqual({ release: "7" });
 });
@@ -20,7 +20,7 @@ test("a change that is published is told with its release", async () => {
 test("no one waits while a rollback holds publishing", async () => {
   const reader = aReader(3);
   reader.place.held = true;
-  expect(await waitForPublication(reader, profileOf, 5_000)(5)).toBeNull();
+  expect(await openPublicationWait(reader, profileOf, 5_000)(5)).toBeNull();
   expect(reader.asked.times).toBe(1);
 });
 
@@ -28,12 +28,12 @@ test.each([
   ["is not published", 3, []],
   ["has a page that could not be rendered", 5, ["profile 12"]],
 ])("the wait for a change that %s ends by itself", async (_, profilesTo, failed) => {
-  expect(await waitForPublication(aReader(profilesTo, failed), profileOf, 20)(5)).toBeNull();
+  expect(await openPublicationWait(aReader(profilesTo, failed), profileOf, 20)(5)).toBeNull();
 });
 
 test("a thousand who wait look together, not each for itself", async () => {
   const reader = aReader(3);
-  const wait = waitForPublication(reader, profileOf, 50);
+  const wait = openPublicationWait(reader, profileOf, 50);
   const ended = await Promise.all(Array.from({ length: 1_000 }, () => wait(5)));
   expect(ended.every((outcome) => outcome === null)).toBe(true);
   expect(reader.asked.times).toBeLessThan(1_100);
