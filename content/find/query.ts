@@ -40,9 +40,11 @@ const formLengthMax = 100;
 
 /** A run of letters and digits; an apostrophe, stop, ampersand or hyphen inside joins. Linear on any text. */
 const wordPattern = /[\p{L}\p{N}][\p{L}\p{N}\p{M}]*(?:['’‘`.&-][\p{L}\p{N}][\p{L}\p{N}\p{M}]*)*/gu;
-const joiner = /['’‘`ʻʼ.&-]/g;
-/** Characters used as an apostrophe, including the okina: none of them ends a word. */
-const apostrophes = /[ʻʼ‘`´]/g;
+const joiner = /['’‘`.&-]/g;
+/** Characters that keyboards write for an apostrophe: none of them ends a word. */
+const apostrophes = /[‘`´]/g;
+/** The okina and its look-alike are letters where a profile has them. */
+const okina = /[ʻʼ]/g;
 const quotes = /["“”„«»]/g;
 
 /** The distinct words and quoted phrases of a typed text, at most 16. */
@@ -83,13 +85,10 @@ const mayBeHalfTyped = (word: string): boolean => word.length > 1 || word > "\u0
 
 function formsOf(word: string): string[] {
   const head = word.slice(0, formLengthMax);
-  const withSpaces = head.replaceAll(joiner, " ").trim();
-  const withoutJoiners = head.replaceAll(joiner, "");
-  // Where a profile has an okina, it counts as a letter.
-  const forms = /[ʻʼ]/.test(head)
-    ? [withSpaces, withoutJoiners, head]
-    : [withSpaces, withoutJoiners];
-  return withSpaces === withoutJoiners ? [withSpaces] : forms;
+  const plain = head.replaceAll(okina, "'");
+  const forms = [plain.replaceAll(joiner, " "), plain.replaceAll(joiner, "")];
+  if (plain !== head) forms.push(head.replaceAll(joiner, " "));
+  return [...new Set(forms.map((form) => form.trim()))].filter((form) => form !== "");
 }
 
 /**

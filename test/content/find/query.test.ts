@@ -22,6 +22,8 @@ describe("a search text", () => {
     ['"never closed here', '("never" AND "closed" AND "here"*)'],
     ["the the THE last", '("THE" AND "last"*)'],
     ["co-op bank", '(("co op" OR "coop") AND "bank"*)'],
+    ["Moloka\u02BBi land", '(("Moloka i" OR "Molokai" OR "Moloka\u02BBi") AND "land"*)'],
+    ["\u02BBAiea", '("Aiea"* OR "\u02BBAiea"*)'],
     ["women's", '("women s" OR "womens"*)'],
     ["health/education", '("health" AND "education"*)'],
     ["a AND b OR NOT NEAR(c)", '("a" AND "AND" AND "b" AND "OR" AND "NOT" AND "NEAR" AND "c")'],
