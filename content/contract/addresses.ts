@@ -29,7 +29,7 @@ export type Address = {
   readonly local?: true;
 };
 
-/** The name of a limit. "none": never limited. "pay": for requests that bring a payment. */
+/** The name of a limit. "none": never limited, and described so; also of files. "pay": for requests that bring a payment. */
 export type LimitName = "read" | "none" | "donate" | "pay" | keyof typeof writeLimits;
 
 /** Who shares an allowance for bytes stored per day: agents cannot use up that of organisations or readers. */
@@ -76,7 +76,7 @@ export const addresses = {
   browse: { path: "/browse", from: "queried", for: "people", translated: "service" },
   // Profiles and lists.
   profileFeed: { path: "/nonprofits/{slug}.atom", from: "service" },
-  profileMarkdown: { path: "/nonprofits/{slug}.md", from: "file", for: "people" },
+  profileMarkdown: { path: "/nonprofits/{slug}.md", from: "file", for: "people", limit: "none" },
   profile: { path: "/nonprofits/{slug}", from: "file", for: "people", translated: "service" },
   donatePage: { path: "/donate/{slug}", from: "file", for: "people", translated: "service", acts: true },
   causeList: { path: "/causes/{list}", from: "file", for: "people", translated: "service" },
@@ -193,9 +193,9 @@ export const addresses = {
   sitemap: { path: "/sitemap.xml", from: "file" },
   sitemaps: { path: "/sitemaps/*", from: "file" },
   charts: { path: "/statistics/{chart}.csv", from: "file" },
-  changes: { path: "/changes/{number}.json", from: "file", cache: "forever" },
-  changeState: { path: "/changes/state.json", from: "file", cache: "moment" },
-  auditHeads: { path: "/changes/*", from: "file", cache: "moment" },
+  changes: { path: "/changes/{number}.json", from: "file", cache: "forever", limit: "none" },
+  changeState: { path: "/changes/state.json", from: "file", cache: "moment", limit: "none" },
+  auditHeads: { path: "/changes/*", from: "file", cache: "moment", limit: "none" },
   snapshot: { path: "/snapshot/*", from: "file", cache: "asks" },
   dataFiles: { path: "/data/*", from: "file", cache: "asks" },
   standingFiles: { path: "/standing/*", from: "file" },

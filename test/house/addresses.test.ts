@@ -5,7 +5,7 @@ import { type Address, addresses } from "#content/contract/addresses.ts";
 import { patternOf } from "#content/language/address-pattern.ts";
 import { languages } from "#content/language/languages.ts";
 import { pathIn } from "#content/language/texts.ts";
-import { operations } from "#content/openapi/document.ts";
+import { openApiDocument, operations } from "#content/openapi/document.ts";
 import { edgeParts, withParts } from "#site/delivery/edge-addresses.ts";
 import { urlPathsOf } from "#site/delivery/http-headers.ts";
 import { aDirectory, type Directory } from "#test/support/publisher.ts";
@@ -63,6 +63,15 @@ test("every file that the description names belongs to an address of files", () 
     return entry === undefined || (tag === "Files" && entry[1].from !== "file");
   });
   expect(wrong).toEqual([]);
+});
+
+test("files of the feed are described as never limited", () => {
+  const { paths } = openApiDocument("https://almoner.example") as {
+    paths: Record<string, { get: { responses: Record<string, { headers?: object }> } }>;
+  };
+  const headersOf = (path: string) => Object.keys(paths[path]?.get.responses["200"]?.headers ?? {});
+  expect(headersOf("/api/causes")).toContain("RateLimit");
+  expect(headersOf("/changes/state.json")).not.toContain("RateLimit");
 });
 
 test("favicon.ico has the mark of favicon.svg in three sizes", async () => {
