@@ -3,7 +3,6 @@ import { sha256Of } from "#content/runtime/digest.ts";
 import { replaceFile } from "#content/runtime/files.ts";
 import {
   chmodSync,
-  existsSync,
   mkdirSync,
   readFileSync,
   rmSync,
@@ -81,11 +80,7 @@ export function openExport(folder: string, { precompress = false } = {}) {
 
 function removeSiblings(target: string): void {
   if (!compressible.test(target)) return;
-  for (const ending of ["br", "gz"]) {
-    const sibling = `${target}.${ending}`;
-    // To remove what is not there costs several times as much as to look.
-    if (existsSync(sibling)) rmSync(sibling, { force: true });
-  }
+  for (const ending of ["br", "gz"]) rmSync(`${target}.${ending}`, { force: true });
 }
 
 function makeSiblings(folder: string, target: string): void {
