@@ -89,7 +89,7 @@ const list = {
       const why = publication && silent_s !== undefined ? silence(silent_s) : null;
       return why && `Readers see nothing new: ${why}.`;
     },
-    remedy: "Restart the service, which starts it, and read its log.",
+    remedy: "Restart the publisher, or the service that starts it, and read its log.",
     unready: {
       part: "publisher",
       why: ({ publication, silent_s = null }) => (publication ? silence(silent_s) : null),

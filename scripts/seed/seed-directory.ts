@@ -34,7 +34,7 @@ export type SeedOptions = {
   onProgress?: (done: number, profiles: number) => void;
   /** Stops the work after the current batch; a later call continues. */
   stop?: AbortSignal;
-  /** Profiles of a batch; 2,000 unless told. */
+  /** Profiles per transaction; 2,000 by default. */
   atOnce?: number;
 };
 
