@@ -34,6 +34,13 @@ export const command = defineCommand({
       type: "string",
       description: "Result file; a page of the same name with .md lies beside it",
     },
+    share: {
+      type: "string",
+      default: "1/1",
+      description:
+        "Of the faults, and of the test files that are recorded, every n-th: 1/2 and 2/2 may run at once, each in a --dir of its own",
+    },
+    cover: { type: "boolean", description: "Records what the tests run, and stops" },
     against: { type: "string", description: "Result file of another commit to compare with" },
     list: { type: "boolean", description: "Shows the faults and runs nothing" },
     json: { type: "boolean", description: "One JSON line for each fault" },
@@ -48,11 +55,10 @@ export const command = defineCommand({
       room: args.room ?? null,
       boundS: numberOf("bound", args.bound),
     };
+    const isOwn = shareOf(args.share);
     const earlier = args.against === undefined ? null : readResult(args.against);
     const out = resolve(args.out ?? join(folder, `faults-${head.commit.slice(0, 8)}.json`));
-    const result: Result = existsSync(out)
-      ? goingOn(readResult(out), head, out)
-      : { ...head, unusable: [], outcomes: [] };
+    const result = openResult(out, head);
     const tree = openTree(folder, head.commit);
     const files = tree.files.filter((file) => roomOf(file) === (args.room ?? roomOf(file)));
     const faults = drawFaults(tree.root, files, head);
@@ -61,20 +67,25 @@ export const command = defineCommand({
         console.log(args.json === true ? JSON.stringify(fault) : faultLine(fault));
       return;
     }
+    const covered = join(folder, `coverage-${head.commit.slice(0, 8)}.ndjson`);
+    if (args.cover === true) {
+      await record(tree, covered, tree.tests.filter(isOwn));
+      return;
+    }
     const evidence = {
       blocks: tree.blocks({ write: false }),
-      coverage: await coverageOf(tree, join(folder, `coverage-${head.commit.slice(0, 8)}.ndjson`)),
+      coverage: await coverageOf(tree, covered),
       boundS: head.boundS,
     };
     result.unusable = evidence.coverage.filter(({ passes }) => !passes).map(({ test }) => test);
     const done = new Set(result.outcomes.map(({ key }) => key));
-    for (const [at, fault] of faults.entries()) {
-      if (done.has(fault.key)) continue;
+    const left = faults.filter((fault, at) => isOwn(fault, at) && !done.has(fault.key));
+    for (const [at, fault] of left.entries()) {
       const outcome = await hunt(tree, fault, evidence);
       result.outcomes.push(outcome);
       writeFileSync(out, JSON.stringify(result, null, 1));
       writeFileSync(out.replace(/(?:\.json)?$/, ".md"), reportOf(result, earlier));
-      console.error(`${at + 1} of ${faults.length}: ${outcomeLine(outcome)}`);
+      console.error(`${at + 1} of ${left.length}: ${outcomeLine(outcome)}`);
       if (args.json === true) console.log(JSON.stringify(outcome));
     }
     if (args.json !== true) console.log(reportOf(result, earlier));
@@ -91,8 +102,10 @@ function numberOf(option: string, text: string): number {
 
 const readResult = (path: string): Result => JSON.parse(readFileSync(path, "utf8")) as Result;
 
-/** A result that was begun, if it is of the same faults. */
-function goingOn(result: Result, head: Omit<Result, "outcomes" | "unusable">, out: string): Result {
+/** A result that was begun, if it is of the same faults, or a new one. */
+function openResult(out: string, head: Omit<Result, "outcomes" | "unusable">): Result {
+  if (!existsSync(out)) return { ...head, unusable: [], outcomes: [] };
+  const result = readResult(out);
   for (const [name, value] of Object.entries(head)) {
     if (result[name as keyof typeof head] !== value) {
       stopWith(`${out} is of another ${name}. Give another file with --out.`, 2);
@@ -101,11 +114,25 @@ function goingOn(result: Result, head: Omit<Result, "outcomes" | "unusable">, ou
   return result;
 }
 
-/** What each test file runs: a line of a file for each, so that a pass that was broken off goes on. */
-async function coverageOf(tree: Tree, path: string): Promise<TestCoverage[]> {
-  const lines = existsSync(path) ? readFileSync(path, "utf8").split("\n").filter(Boolean) : [];
-  const coverage = lines.map((line) => JSON.parse(line) as TestCoverage);
-  const missing = tree.tests.filter((test) => !coverage.some((file) => file.test === test));
+/** Which of a list belong to a share, such as the second of three. */
+function shareOf(text: string): (item: unknown, at: number) => boolean {
+  const [, number = 0, of = 0] = (/^([1-9]\d?)\/([1-9]\d?)$/.exec(text) ?? []).map(Number);
+  if (number < 1 || number > of) return stopWith("--share: give 1/2, or 2/2.", 2);
+  return (_item, at) => at % of === number - 1;
+}
+
+const linesOf = (path: string): TestCoverage[] =>
+  existsSync(path)
+    ? readFileSync(path, "utf8")
+        .split("\n")
+        .filter(Boolean)
+        .map((line) => JSON.parse(line) as TestCoverage)
+    : [];
+
+/** Records what test files run: a line of a file for each, so that a pass that was broken off goes on. */
+async function record(tree: Tree, path: string, tests: readonly string[]): Promise<TestCoverage[]> {
+  const coverage = linesOf(path);
+  const missing = tests.filter((test) => !coverage.some((file) => file.test === test));
   if (missing.length > 0) tree.blocks({ write: true });
   for (const [at, test] of missing.entries()) {
     const file = await tree.cover(test);
@@ -114,6 +141,12 @@ async function coverageOf(tree: Tree, path: string): Promise<TestCoverage[]> {
     appendFileSync(path, `${JSON.stringify(file)}\n`);
   }
   tree.reset();
+  return coverage;
+}
+
+/** What each test file runs, and whether it can tell of a fault. */
+async function coverageOf(tree: Tree, path: string): Promise<TestCoverage[]> {
+  const coverage = await record(tree, path, tree.tests);
   // Some read the product's own text, and fail where it is not as it was written.
   for (const file of coverage.filter(({ passes }) => !passes)) {
     const { passes } = await tree.test([file.test], 900);

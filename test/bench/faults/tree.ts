@@ -1,8 +1,9 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { stopWith } from "#scripts/support/config.ts";
 import { type Block, instrumented, type TestCoverage } from "./coverage.ts";
 import type { Fault } from "./draw.ts";
+import { compiledSites } from "#test/support/processes.ts";
 
 const checkout = join(import.meta.dirname, "../../..");
 /**
@@ -58,8 +59,13 @@ export function openTree(folder: string, commit: string) {
 
   /** Runs test files, one after another in one process, until one fails. */
   async function test(paths: readonly string[], limitS: number): Promise<TestRun> {
-    rmSync(temporary, { recursive: true, force: true });
     mkdirSync(temporary, { recursive: true });
+    // What sites were compiled to bears the digest of their sources: it is as good for the next fault.
+    for (const name of readdirSync(temporary)) {
+      if (name !== basename(compiledSites)) {
+        rmSync(join(temporary, name), { recursive: true, force: true });
+      }
+    }
     const log = join(folder, "tests.log");
     const startedMs = performance.now();
     const preload = paths.every(isInside) ? ["--preload=./test/support/as-published.ts"] : [];
