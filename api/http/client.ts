@@ -4,9 +4,7 @@ import { createHmac } from "node:crypto";
 import { type Cache, countedCache } from "#content/runtime/cache.ts";
 import type { Config } from "#api/config.ts";
 import type { Secrets } from "#api/secrets.ts";
-import { isoDay } from "#content/contract/base/time.ts";
 import { agentSecretStart } from "#content/enrichment/agent.ts";
-import { followThroughWindowMs } from "#content/recommendation/follow-through-store.ts";
 
 const addresses = new WeakMap<Request, string>();
 const senders = new WeakMap<Request, Request>();
@@ -174,21 +172,6 @@ export function keyedHash(key: Uint8Array, text: string): string {
     hashesOf.set(key, today);
   }
   return today.hashes.memo(text);
-}
-
-/** The hash of a user agent ("" for a request without one). It changes daily, so that no one can link two days. */
-export const userAgentHash = (key: Uint8Array, userAgent: string, atMs: number): string =>
-  keyedHash(key, `${isoDay(atMs)}\n${userAgent}`);
-
-/** The hashes under which a user agent may have asked for a recommendation in the last 60 s: two just after midnight. */
-export function recentHashes(
-  key: Uint8Array,
-  userAgent: string,
-  atMs: number,
-): readonly [string] | readonly [string, string] {
-  const today = userAgentHash(key, userAgent, atMs);
-  const before = userAgentHash(key, userAgent, atMs - followThroughWindowMs);
-  return before === today ? [today] : [today, before];
 }
 
 /** Writes in someone's name. A page of another site must not use its visitor's browser, and so its address, for them. */

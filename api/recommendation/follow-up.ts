@@ -1,11 +1,30 @@
-import type { FollowUp } from "#content/recommendation/follow-through-store.ts";
+import {
+  type FollowUp,
+  followThroughWindowMs,
+} from "#content/recommendation/follow-through-store.ts";
+import { isoDay } from "#content/contract/base/time.ts";
 import { detachedCopy } from "#content/contract/operations/query.ts";
 import type { Context } from "#api/context.ts";
-import { recentHashes } from "#api/http/client.ts";
+import { keyedHash } from "#api/http/client.ts";
 
 /** An opened profile, or a request for the payment requirements of a donation. */
 export type Step = Pick<FollowUp, "action" | "slug"> &
   Partial<Pick<FollowUp, "form" | "intent_id">>;
+
+/** The hash of a user agent ("" for a request without one). It changes daily, so that no one can link two days. */
+export const userAgentHash = (key: Uint8Array, userAgent: string, atMs: number): string =>
+  keyedHash(key, `${isoDay(atMs)}\n${userAgent}`);
+
+/** The hashes under which a user agent may have asked for a recommendation in the last 60 s: two just after midnight. */
+export function recentHashes(
+  key: Uint8Array,
+  userAgent: string,
+  atMs: number,
+): readonly [string] | readonly [string, string] {
+  const today = userAgentHash(key, userAgent, atMs);
+  const before = userAgentHash(key, userAgent, atMs - followThroughWindowMs);
+  return before === today ? [today] : [today, before];
+}
 
 /**
  * Notes what a client did, for the telemetry of recommendations. It is stored with the next batch if the same user agent

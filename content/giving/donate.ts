@@ -124,7 +124,7 @@ export type StatusFailure =
   | ChainUnclear;
 
 /** The donor's page asks while it is open; the sweep starts after this time. */
-const firstSweepMs = 30_000;
+const memoSweptAfterMs = 30_000;
 
 /**
  * Whether the transfer with a memo has arrived. Looks on chain and records what it finds, so that the donor need not report
@@ -145,7 +145,7 @@ export async function donationStatus(
   if (mine !== undefined) return ok(received(memo, recordedGift(world, target, mine).settlement));
   if ((await intentOf(world.store, target.id, memo))?.status !== "waiting") {
     const watch = { kind: "watch", proof: memo, amount_micro_usdc: read.amount, network } as const;
-    const isWatched = await saveForSweep(world, target, watch, firstSweepMs);
+    const isWatched = await saveForSweep(world, target, watch, memoSweptAfterMs);
     if (!isWatched) return fail({ kind: "not_watched" });
   }
   const askedForMs = world.clock().getTime() - 1_000 * read.issued_at_s;

@@ -203,7 +203,7 @@ const landWaitMs = 12_000;
 const lookMsMin = 1_000;
 const lookEveryMs = { first: 100, most: 800 } as const;
 /** The sweep leaves a payment to its request for as long as the request may wait. */
-const firstSweepMs = 15_000;
+const paymentSweptAfterMs = 15_000;
 /** How long a sponsored payment waits for an earlier one from the same account, and how often it checks. */
 const sourceWaitMs = 10_000;
 const sourceLookMs = 250;
@@ -337,7 +337,7 @@ function claim(
     sponsored_lamports: isSponsored ? feeLamports(payment) : null,
     sponsored_donor: isSponsored ? (payment.transfer?.authority ?? null) : null,
     now,
-    check_at: now.getTime() + firstSweepMs,
+    check_at: now.getTime() + paymentSweptAfterMs,
   } as const;
   const subjects = [payment.tx_signature, ...(isSponsored ? ["sponsored"] : [])];
   return batchedWrite(world.store, subjects, async (store) => {

@@ -39,7 +39,7 @@ export type Proof = {
 };
 
 /** The request itself looks at once; the sweep begins when the donor may have left. */
-const firstSweepMs = 4_000;
+const proofSweptAfterMs = 4_000;
 
 /**
  * Verifies a transaction on chain and records what it gave. If the chain does not show it yet, it is saved and followed
@@ -215,7 +215,7 @@ async function recordGift(
 /** Saves a proof for the sweep. False when there is no room. */
 function saveProof(world: GivingWorld, { target, txSignature, amount, network }: Proof) {
   const proof = { kind: "proof", proof: txSignature, amount_micro_usdc: amount, network } as const;
-  return saveForSweep(world, target, proof, firstSweepMs);
+  return saveForSweep(world, target, proof, proofSweptAfterMs);
 }
 
 /** Saves what a client waits for; the sweep follows it after `sweptAfterMs`. False when there is no room. */

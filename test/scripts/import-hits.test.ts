@@ -6,7 +6,7 @@ import { gzipSync } from "node:zlib";
 import { openStore } from "#content/store/open.ts";
 import { liveCounters } from "#content/operation/directory-facts-store.ts";
 import { clientHashKeyOf } from "#api/secrets.ts";
-import { userAgentHash } from "#api/http/client.ts";
+import { userAgentHash } from "#api/recommendation/follow-up.ts";
 import { logRecommendations } from "#content/recommendation/log-store.ts";
 import { hitOf, profileOf, readLogLine } from "#scripts/import-hits.ts";
 import { runScript } from "#test/support/processes.ts";
