@@ -116,6 +116,12 @@ describeInBrowser("giving in a browser", (browser) => {
       expect(paper.toString("latin1").match(/\/Type \/Page\b/g)).toHaveLength(1);
     }
 
+    await page.evaluate(() => {
+      globalThis.print = () => (document.title = "printed");
+    });
+    await page.click("#receipt-shown button");
+    expect(await page.title()).toBe("printed");
+
     // The receipt, pasted: as its link, as its file, and changed.
     const own = page.url();
     const file = await page.getAttribute("#receipt-json", "href");
