@@ -156,10 +156,7 @@ describeInBrowser("the search box in a browser", (browser) => {
     await page.waitForSelector("#search-list a");
     expect(await page.textContent("#search-heading")).toBe("1 for “kisumu<b>”");
     expect(await page.textContent(".notice")).toContain("has no search service");
-    await page.click("#search-list a");
-    await page.waitForURL("**/nonprofits/wells-of-kisumu");
-    await page.goBack();
-    await page.waitForSelector("#search-list a");
+    expect(await page.getAttribute("#search-list a", "href")).toBe("/nonprofits/wells-of-kisumu");
     expect(await page.inputValue("#search-words")).toBe("kisumu<b>");
     expect(unexpected(page)).toEqual([]);
   });
