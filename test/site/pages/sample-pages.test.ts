@@ -8,8 +8,10 @@ const sampleLine = {
   es: "Directorio de muestra: todas sus organizaciones, donaciones y propuestas son inventadas.",
   fr: "Annuaire d’exemple : ses organisations, ses dons et ses propositions sont tous inventés.",
 };
-/** The other kinds of pages: test/flows/look.test.ts. */
-const keys = ["page home", "profile 1", "list-page all 1"];
+const keys = [
+  ...["page home", "page statistics", "page recommendations", "page agents", "page search"],
+  ...["profile 1", "list-page all 1"],
+];
 
 const [real, sample] = await Promise.all([aSite([{ slug: "lantern" }]), aSite()]);
 await seedDirectory(sample.store, { profiles: 3, seedNumber: 1 });
