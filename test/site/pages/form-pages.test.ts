@@ -55,12 +55,14 @@ test("a page that is drawn when it is asked for is compressed for browsers that 
 
 describe.each(hostileNames)("the word “%s” is a word", (word) => {
   test("in every question of a list and of a search", async () => {
-    // Over the words each page meets it in each question, and each word in each.
     const pages = ["/browse", "/search", "/es/browse", "/es/search", "/fr/search"];
     for (const [at, facet] of [...facetNames, "q", "sort"].entries()) {
-      const path = pages[(at + hostileNames.indexOf(word)) % pages.length];
-      const answer = await service.get(`${path}?${facet}=${word}`, browser);
-      expect([path, facet, answer.status < 500]).toEqual([path, facet, true]);
+      const path = pages[(at + hostileNames.indexOf(word)) % pages.length] ?? "";
+      // Small letters alone stay as they are where a name is looked up: such a word meets every page in every question.
+      for (const page of word === "constructor" ? pages : [path]) {
+        const answer = await service.get(`${page}?${facet}=${word}`, browser);
+        expect([page, facet, answer.status < 500]).toEqual([page, facet, true]);
+      }
     }
     const page = await pageAt(`/es/browse?city=${word}&country=US`);
     expect([page.status, page.text(".chips").includes(word)]).toEqual([200, true]);
