@@ -141,18 +141,10 @@ export const widgetTests = (browser: () => Browser, directory: () => GivingSite)
             (one) => {
               const style = getComputedStyle(one as Element);
               const { width, height } = (one as Element).getBoundingClientRect();
-              return [
-                style.color,
-                style.fontSize,
-                style.display,
-                style.direction,
-                style.letterSpacing,
-                style.textTransform,
-                style.opacity,
-                style.visibility,
-                Math.round(width),
-                Math.round(height),
-              ].join(" ");
+              const seen = [style.color, style.fontSize, style.display, style.direction];
+              const letters = [style.letterSpacing, style.textTransform, style.opacity];
+              const size = [style.visibility, Math.round(width), Math.round(height)];
+              return [...seen, ...letters, ...size].join(" ");
             },
           );
         });
