@@ -28,7 +28,7 @@ describeInBrowser("the search box in a browser", (browser) => {
   let asked: URLSearchParams[] = [];
   beforeAll(async () => {
     directory = await aBuiltDirectory([...schools, wells], { searchIndex: true });
-    await directory.drain();
+    await directory.publisher.searchJob.run();
     const bundle = createBundleServer(openBundleReader(publisherFolders(directory.dataDir).bundle));
     server = Bun.serve({
       port: 0,
