@@ -281,7 +281,7 @@ export const widgetTests = (browser: () => Browser, directory: () => GivingSite)
     ])("is there with %s, of the directory that the script is from", async (_, markup) => {
       const page = await visit(markup());
       const dialog = await press(page);
-      await dialog.locator(".qr svg").waitFor({ timeout: 20_000 });
+      await dialog.getByText("Give to Wells").waitFor({ timeout: 10_000 });
       const inside = await page.locator("#giveready-donate button.open").count();
       expect([await page.locator("button.open").count(), inside, page.troubles]).toEqual([
         1,
