@@ -16,6 +16,7 @@ const moment = (instant: string): string =>
 const query = new URLSearchParams(location.search);
 void showReceipt({ slug: query.get("nonprofit"), id: query.get("id"), pasted: null });
 
+part("#receipt-shown button").addEventListener("click", () => print());
 part("#receipt-find").addEventListener("submit", (event) => {
   event.preventDefault();
   const read = readPasted((part("#receipt-pasted") as HTMLTextAreaElement).value);
@@ -96,7 +97,6 @@ function draw({ receipt, signature, explorer_url, correction }: SignedReceipt, p
   const file = part("#receipt-json") as HTMLAnchorElement;
   file.href = path;
   file.download = `receipt-${receipt.id}.json`;
-  part("#receipt button").addEventListener("click", () => print());
   part("#receipt-shown").hidden = false;
   document.title = text("title", { amount, name: nonprofit.name });
   const voided = correction?.correction.voided_at;

@@ -55,8 +55,11 @@ test("a page that is drawn when it is asked for is compressed for browsers that 
 
 describe.each(hostileNames)("the word “%s” is a word", (word) => {
   test("in every question of a list and of a search", async () => {
-    for (const facet of [...facetNames, "q", "sort"]) {
-      for (const page of ["/browse", "/search", "/es/browse", "/es/search", "/fr/search"]) {
+    const pages = ["/browse", "/search", "/es/browse", "/es/search", "/fr/search"];
+    for (const [at, facet] of [...facetNames, "q", "sort"].entries()) {
+      const path = pages[(at + hostileNames.indexOf(word)) % pages.length] ?? "";
+      // Small letters alone stay as they are where a name is looked up: such a word meets every page in every question.
+      for (const page of word === "constructor" ? pages : [path]) {
         const answer = await service.get(`${page}?${facet}=${word}`, browser);
         expect([page, facet, answer.status < 500]).toEqual([page, facet, true]);
       }
@@ -239,27 +242,6 @@ describe("a claim", () => {
       "Enter your e-mail address",
     ]);
   });
-
-  test("leads to a page that says what happens next, without a script too", async () => {
-    const fields = { country: "Norway", contact_email: "office@harbour.example" };
-    const link = await linkAfter("/api/onboard", { name: "Harbour Room", ...fields });
-    const address = `https://almoner.example${link}`;
-    const page = await answerTo("/api/onboard/status/page", { secret: address });
-    expectPage(page.$, [
-      [".stage", ["Waits for review"]],
-      ["main", "What happens next"],
-      ["#status-link", [address]],
-    ]);
-    const secret = link.slice(link.indexOf("#") + 1);
-    const press = { secret, code: "", do: "withdraw" };
-    expectPage((await answerTo("/api/onboard/status/page", press)).$, [
-      [".stage", ["Not approved"]],
-      ["main", "Withdrawn by its sender."],
-    ]);
-    const unknown = await answerTo("/api/onboard/status/page", { secret: "x".repeat(43) });
-    expect(unknown.status).toBe(404);
-    expect(unknown.text("#status-said")).toContain("Nothing was found for this link");
-  });
 });
 
 test("the page of a status survives any body, and its buttons have the limit of a claim", async () => {
@@ -288,9 +270,12 @@ test.each([
 test("a sender is told how long others waited, once there are enough", async () => {
   const sent = { field: "name", what_is_wrong: "No." };
   const secret = await linkAfter("/api/corrections/lantern", sent);
-  const words = async () =>
-    (await answerTo("/api/corrections/status/page", { secret })).text("#status");
-  expect(await words()).toContain("We aim to decide within 7 days");
+  const status = async () => (await answerTo("/api/corrections/status/page", { secret })).$;
+  expectPage(await status(), [
+    [".stage", ["Waits for an operator"]],
+    ['.facts a[href="/nonprofits/lantern"]', ["Lantern <b>School"]],
+    ["#status", "We aim to decide within 7 days"],
+  ]);
   const dayMs = 86_400_000;
   for (let at = 1; at <= 5; at++) {
     await service.store.write((tx) =>
@@ -303,7 +288,7 @@ test("a sender is told how long others waited, once there are enough", async () 
       }),
     );
   }
-  expect(await words()).toContain("Usually decided within 3 days.");
+  expectPage(await status(), [["#status", "Usually decided within 3 days."]]);
 });
 
 describe("a correction", () => {
@@ -337,16 +322,6 @@ describe("a correction", () => {
     const again = await answerTo("/api/corrections/lantern", same);
     expect(again.status).toBe(409);
     expect(again.text(".faults")).toContain("The profile says exactly this already.");
-  });
-
-  test("leads to a page that says what happens next", async () => {
-    const sent = { field: "causes", what_is_wrong: "No.", suggested_value: "Health" };
-    const secret = await linkAfter("/api/corrections/lantern", sent);
-    expectPage((await answerTo("/api/corrections/status/page", { secret })).$, [
-      [".stage", ["Waits for an operator"]],
-      ['.facts a[href="/nonprofits/lantern"]', ["Lantern <b>School"]],
-      ["main", "What happens next"],
-    ]);
   });
 });
 

@@ -1,11 +1,13 @@
 import { afterAll, describe, expect, test } from "bun:test";
+import { load } from "cheerio";
 import { consensusSimulation } from "#content/contract/stats.ts";
 import { english } from "#content/language/texts.ts";
 import { newestSequence } from "#content/nonprofit/changes-store.ts";
 import { keepAgentAnswers } from "#content/enrichment/leaderboard-store.ts";
 import { saveDirectoryFact } from "#content/nonprofit/save.ts";
 import { curatedPicks } from "#content/store/tables/recommendations.ts";
-import { aRichNonprofit, aSite, siteBaseUrl } from "#test/support/compiled-site.ts";
+import { seedDirectory } from "#scripts/seed/seed-directory.ts";
+import { aRichNonprofit, aSite, siteBaseUrl, type TestSite } from "#test/support/compiled-site.ts";
 import { expectPage, textsAt } from "#test/support/page-table.ts";
 import { aNonprofit } from "#test/support/records.ts";
 
@@ -16,7 +18,12 @@ await site.save([
   aNonprofit({ country_code: "NO" }),
   aRichNonprofit({ slug: "gone", status: "withdrawn", registrations: [], country_code: "FR" }),
 ]);
-afterAll(() => site.close());
+const sample = await aSite();
+await seedDirectory(sample.store, { profiles: 3, seedNumber: 1 });
+afterAll(() => {
+  site.close();
+  sample.close();
+});
 
 test("what is recommended is marked as English on pages in other languages", async () => {
   const own = await aSite([aNonprofit({ slug: "well" })]);
@@ -137,4 +144,42 @@ test("the methodology page shows what agreement costs an attacker, as computed",
   expect(cells.slice(0, 2)).toEqual(["Pair on two networks", "agents"]);
   expect(cells.slice(4)).toEqual(["2 submissions", "2 ids, 2 networks", "4 minutes"]);
   expect($("main").text()).toContain(english.date(computed_on));
+});
+
+const sampleLine = {
+  "": "Sample directory: every organisation, gift and submission in it is invented.",
+  es: "Directorio de muestra: todas sus organizaciones, donaciones y propuestas son inventadas.",
+  fr: "Annuaire d’exemple : ses organisations, ses dons et ses propositions sont tous inventés.",
+};
+const keys = [
+  ...["page home", "page statistics", "page recommendations", "page agents", "page search"],
+  ...["profile 1", "list-page all 1"],
+];
+
+const pagesOf = async (site: TestSite, key: string) =>
+  Object.entries(await site.files(key)).flatMap(([path, html]) =>
+    path.endsWith(".html") ? [{ path, $: load(html ?? "") }] : [],
+  );
+
+test.each(keys)("each page of a sample says once that it is invented: %s", async (key) => {
+  const pages = await pagesOf(sample, key);
+  expect(pages.length).toBeGreaterThan(0);
+  for (const { path, $ } of pages) {
+    const [, language = ""] = /^(es|fr)(?:\/|\.html)/.exec(path) ?? [];
+    expect($(".sample").text()).toBe(sampleLine[language as keyof typeof sampleLine]);
+  }
+});
+
+test("a page of a real directory does not", async () => {
+  for (const key of ["page home", "page statistics", "profile 1"]) {
+    for (const { $ } of await pagesOf(site, key)) {
+      expect($(".sample, meta[name=robots]").length).toBe(0);
+    }
+  }
+});
+
+test("pictures of a sample say it, too", async () => {
+  for (const key of ["picture", "picture education"]) {
+    expect(await sample.files(key)).not.toEqual(await site.files(key));
+  }
 });

@@ -1,15 +1,19 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import bs58 from "bs58";
+import type { BrowserContextOptions, Page } from "playwright-core";
+import { addBrowserWallet } from "#test/support/browser-wallet.ts";
 import { describeInBrowser, openPage, type WatchedPage } from "#test/support/chromium.ts";
 import { aGivingSite, type GivingSite } from "#test/support/giving-site.ts";
 import { operatorTokens } from "#test/support/onboarding.ts";
 import { aWallet } from "#test/support/wallets.ts";
 import { decideReview } from "#api/operator/requests.ts";
 
-describeInBrowser("in a browser, an organisation", (browser) => {
+describeInBrowser("in a browser, who sends a form", (browser) => {
   let site: GivingSite;
   beforeAll(async () => {
     site = await aGivingSite(() => [
-      { slug: "kitchen", name: "Hope Kitchen", website: "https://kitchen.example" },
+      { slug: "hope-kitchen", name: "Hope Kitchen", website: "https://kitchen.example" },
     ]);
   });
   afterAll(() => site.close());
@@ -25,8 +29,11 @@ describeInBrowser("in a browser, an organisation", (browser) => {
     expect(await page.textContent("#status")).toContain(reason);
     expect(await page.locator("#status img").count()).toBe(0);
   };
-  const opened = async (path: string): Promise<WatchedPage> => {
-    const page = await openPage(browser());
+  const opened = async (
+    path: string,
+    options: BrowserContextOptions = {},
+  ): Promise<WatchedPage> => {
+    const page = await openPage(browser(), options);
     await page.goto(site.origin + path);
     return page;
   };
@@ -40,8 +47,8 @@ describeInBrowser("in a browser, an organisation", (browser) => {
 
   test("claims its profile, proves its wallet, and reads why it was rejected", async () => {
     const wallet = aWallet();
-    const page = await opened("/nonprofits/kitchen");
-    await page.click('a[href="/onboard?claim=kitchen"]');
+    const page = await opened("/nonprofits/hope-kitchen");
+    await page.click('a[href="/onboard?claim=hope-kitchen"]');
     await page.waitForSelector("#field-contact_email");
     expect(await page.textContent(".known")).toContain("kitchen.example");
     await page.fill("#field-contact_email", "office@kitchen.example");
@@ -75,9 +82,9 @@ describeInBrowser("in a browser, an organisation", (browser) => {
   });
 
   test("hears from a reader that a value is wrong, and the reader what came of it", async () => {
-    const page = await opened("/nonprofits/kitchen");
-    await page.click('a[href="/corrections?profile=kitchen"]');
-    await page.click('a[href="/corrections?profile=kitchen&field=website"]');
+    const page = await opened("/nonprofits/hope-kitchen");
+    await page.click('a[href="/corrections?profile=hope-kitchen"]');
+    await page.click('a[href="/corrections?profile=hope-kitchen&field=website"]');
     expect(await page.textContent(".present")).toContain("kitchen.example");
     await page.fill("#field-what_is_wrong", "It belongs to another.");
     expect(await sendForm(page)).toStartWith("/corrections/status#");
@@ -90,35 +97,9 @@ describeInBrowser("in a browser, an organisation", (browser) => {
   test("signs with a wallet of the browser", async () => {
     const wallet = aWallet();
     const page = await openPage(browser());
-    await page.exposeFunction("signHere", (text: string) => wallet.sign(text));
-    await page.addInitScript((address) => {
-      const alphabet = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz";
-      const bytesOf = (text: string) => {
-        let number = 0n;
-        for (const letter of text) number = number * 58n + BigInt(alphabet.indexOf(letter));
-        return Uint8Array.from(number.toString(16).padStart(128, "0").match(/../g) ?? [], (two) =>
-          Number.parseInt(two, 16),
-        );
-      };
-      const here = globalThis as unknown as {
-        signHere(text: string): Promise<string>;
-      };
-      const signMessage = async ({ message }: { message: Uint8Array }) => [
-        { signature: bytesOf(await here.signHere(new TextDecoder().decode(message))) },
-      ];
-      const extension = {
-        name: "Test Wallet",
-        chains: ["solana:mainnet"],
-        features: {
-          "standard:connect": { connect: () => Promise.resolve({ accounts: [{ address }] }) },
-          "solana:signMessage": { signMessage },
-        },
-      };
-      type Api = { register(...wallets: unknown[]): void };
-      addEventListener("wallet-standard:app-ready", (event) =>
-        (event as CustomEvent<Api>).detail.register(extension),
-      );
-    }, wallet.address);
+    await addBrowserWallet(page, wallet.address, (text) =>
+      bs58.decode(wallet.sign(text.toString())),
+    );
     await page.goto(`${site.origin}/onboard?register=1`);
     await page.fill("#field-name", "Lantern Trust");
     await page.selectOption("#field-country", "Kenya");
@@ -142,10 +123,7 @@ describeInBrowser("in a browser, an organisation", (browser) => {
     "is led from the summary to what is wrong, by keyboard, with what was typed (script: %p)",
     async (javaScriptEnabled) => {
       const town = `Harbour <b>Town</b> ${javaScriptEnabled}`;
-      const page = await (await browser().newContext({ javaScriptEnabled })).newPage();
-      await page.goto(`${site.origin}/onboard`);
-      await page.fill("#find-q", "hope");
-      await page.keyboard.press("Enter");
+      const page = await opened("/onboard?q=hope", { javaScriptEnabled });
       await page.click(".matches .button");
       await page.waitForSelector("#field-contact_email");
       expect(await page.isVisible("#wallet-ask")).toBe(false);
@@ -178,5 +156,61 @@ describeInBrowser("in a browser, an organisation", (browser) => {
     );
     await page.goto(`${site.origin}/onboard/status#${"x".repeat(43)}`);
     await page.waitForSelector("#status-said:has-text('Nothing was found for this link')");
+  });
+
+  describe("as a table of names", () => {
+    const choose = (page: Page, rows: string[]) =>
+      page.setInputFiles("#match-table", {
+        name: "my names.csv",
+        mimeType: "text/csv",
+        buffer: Buffer.from(["name,note", ...rows, ""].join("\n")),
+      });
+    const downloaded = async (page: Page, selector: string) => {
+      const [file] = await Promise.all([page.waitForEvent("download"), page.click(selector)]);
+      return {
+        name: file.suggestedFilename(),
+        lines: readFileSync((await file.path()) ?? "", "utf8").split("\r\n"),
+      };
+    };
+
+    test("is matched in batches, and comes back as a file", async () => {
+      const page = await opened("/match");
+      const strangers = Array.from({ length: 60 }, (_, at) => `Nobody ${at},<b>`);
+      await choose(page, ['"Kitchen, Hope",=1+1', ...strangers]);
+      await page.click('main button[type="submit"]');
+      await page.waitForSelector("#match-result a");
+      expect(await page.textContent("#match-said")).toBe("1 of 61 rows matched.");
+      const { name, lines } = await downloaded(page, "#match-result a");
+      expect(name).toBe("my names-matched.csv");
+      expect(lines[1]).toStartWith('"Kitchen, Hope",\'=1+1,hope-kitchen,');
+      expect(lines).toHaveLength(63);
+      // Twice: the batches, each with its numbers.
+      expect(page.asked.filter((path) => path === "/reconcile")).toHaveLength(4);
+      await choose(page, ['"open']);
+      await page.click('main button[type="submit"]');
+      await page.waitForSelector("#match-said:has-text('look for a quote')");
+      expect(page.troubles).toEqual([]);
+    });
+
+    test("is answered in the language of its page", async () => {
+      const page = await opened("/es/match");
+      await choose(page, ["HOPE KITCHEN INC.,x"]);
+      await page.click('main button[type="submit"]');
+      await page.waitForSelector("#match-result a");
+      expect(await page.textContent("#match-said")).toBe("1 de 1 filas cotejadas.");
+      expect(await page.textContent("#match-result a")).toStartWith("Descargar ");
+      await choose(page, ['"open']);
+      await page.click('main button[type="submit"]');
+      await page.waitForSelector("#match-said:has-text('comillas')");
+      expect(page.troubles).toEqual([]);
+    });
+
+    test("comes back without JavaScript, too", async () => {
+      const page = await opened("/match", { javaScriptEnabled: false });
+      await choose(page, ["HOPE KITCHEN INC.,x"]);
+      const { name, lines } = await downloaded(page, 'main button[type="submit"]');
+      expect(name).toBe("matched.csv");
+      expect(lines[1]).toStartWith("HOPE KITCHEN INC.,x,hope-kitchen,");
+    });
   });
 });
