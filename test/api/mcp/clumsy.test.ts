@@ -244,3 +244,15 @@ test("ten nonprofits take at most 1,500 tokens, in words and as an object togeth
   expect(JSON.stringify(structuredContent)).not.toContain("null");
   expect(countTokens(text) + countTokens(JSON.stringify(structuredContent))).toBeLessThan(1_500);
 });
+
+test("a resource that cannot be read now is not said to be gone", async () => {
+  const [hereLimited, thereLimited] = InMemoryTransport.createLinkedPair();
+  const refusal = { code: "rate_limited", detail: "At most 3 requests a minute." };
+  const limited = async () => Response.json(refusal, { status: 429 });
+  await mcpServer({ ask: limited, origin, door: "default" }).connect(hereLimited);
+  const reader = new Client({ name: "limited", version: "1.0.0" });
+  await reader.connect(thereLimited);
+  const refused = String(await reader.readResource({ uri: "almoner://stats" }).catch(String));
+  expect(refused).toContain(refusal.detail);
+  await reader.close();
+});
