@@ -146,15 +146,10 @@ describe("the process", () => {
     expect(ask()).rejects.toThrow();
   });
 
-  test("says which setting is bad and ends with 2, or that a port is taken and ends with 1", async () => {
-    for (const [port, words, code] of [
-      ["eighty", "ALMONER_PORT", 2],
-      [String(running.port), `127.0.0.1:${running.port}`, 1],
-    ] as const) {
-      const child = spawn(port);
-      expect(await new Response(child.stderr).text()).toContain(words);
-      expect(await child.exited).toBe(code);
-    }
+  test("says which setting is bad and ends with 2", async () => {
+    const child = spawn("eighty");
+    expect(await new Response(child.stderr).text()).toContain("ALMONER_PORT");
+    expect(await child.exited).toBe(2);
   });
 
   test("stops cleanly at SIGTERM, also with an idle connection open", async () => {
