@@ -5,12 +5,13 @@ import type { Call } from "#api/mcp/call.ts";
 import { mcpServer } from "#api/mcp/server.ts";
 import { type ArgumentSchema, listedAt, type McpTool } from "#content/openapi/mcp-tools.ts";
 import { aRichNonprofit } from "#test/support/compiled-site.ts";
+import { isFull } from "#test/support/measured.ts";
 import { aNonprofit } from "#test/support/records.ts";
 import { aService } from "#test/support/service.ts";
 
 // A client that knows the descriptions and cannot spell. Each call is one that works, with one thing done to it.
 
-const callsWanted = 500;
+const callsWanted = isFull ? 5_000 : 200;
 const origin = "https://almoner.example";
 
 let asked: Call[] = [];
