@@ -16,12 +16,15 @@ export type TestDirectory = {
   close(): Promise<void>;
 };
 
-/** The service on a socket with its discovery files before it, as the bundle would serve them. */
-export async function aDirectory(options: Parameters<typeof aService>[0]): Promise<TestDirectory> {
+/** The service on a socket with its discovery files before it, as the bundle would serve them, unless `hasFiles` is false. */
+export async function aDirectory({
+  hasFiles = true,
+  ...options
+}: Parameters<typeof aService>[0] & { hasFiles?: boolean }): Promise<TestDirectory> {
   const port = await freePort();
   const url = `http://localhost:${port}`;
-  const service = await aService({ ...options, env: { ALMONER_BASE_URL: url, ...options?.env } });
-  const files = await discoveryFiles(service, url);
+  const service = await aService({ ...options, env: { ALMONER_BASE_URL: url, ...options.env } });
+  const files = hasFiles ? await discoveryFiles(service, url) : new Map<string, string>();
   const listening = listen(
     service.app,
     { host: "127.0.0.1", port, baseUrl: url },

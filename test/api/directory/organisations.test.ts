@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import {
   Organisation,
   OrganisationsAnswer,
@@ -6,15 +6,18 @@ import {
 } from "#content/contract/standing.ts";
 import { doAll } from "#content/store/query.ts";
 import { saveRecordsWithoutProfile, saveScopes } from "#content/register/import-store.ts";
-import type { RegisterRecord } from "#content/nonprofit/record.ts";
+import type { NonprofitRecord, RegisterRecord } from "#content/nonprofit/record.ts";
 import { aNonprofit } from "#test/support/records.ts";
 import { aService, testNow, type TestService } from "#test/support/service.ts";
 
 let service: TestService;
-beforeEach(async () => {
-  service = await aService();
-});
-afterEach(() => service.close());
+/** Opens a directory of these nonprofits before each test of a part, or once before all. */
+function opened(before: typeof beforeEach, after: typeof afterEach, added: NonprofitRecord[] = []) {
+  before(async () => {
+    service = await aService({ records: added });
+  });
+  after(() => service.close());
+}
 
 const number = "990305781";
 const org_id = `US-EIN-${number}`;
@@ -45,6 +48,8 @@ const get = (path: string) => service.json(`/api/organisations/${path}`);
 const organisation = async (path: string) => Organisation.parse(await get(path));
 
 describe("GET /api/organisations/{org-id}", () => {
+  opened(beforeEach, afterEach);
+
   test("finds an organisation by its number, however it is written", async () => {
     await service.add(foodbank);
     for (const name of ["EIN%2099-0305781", org_id])
@@ -107,23 +112,23 @@ describe("GET /api/organisations/{org-id}", () => {
   });
 });
 
-test("/organisations/{number} leads to the profile, or says what is wrong", async () => {
-  await service.add(foodbank);
-  const { status, headers } = await service.get("/organisations/99-0305781");
-  expect([status, headers.get("location")]).toEqual([308, `/nonprofits/${slug}`]);
-  const wrong = await service.get("/organisations/12");
-  expect(wrong.status).toBe(400);
-  expect(await wrong.text()).toContain("nine digits");
-  expect((await service.get("/organisations/FR-RNA-W1")).status).toBe(404);
-});
+describe("of a directory with one profile", () => {
+  opened(beforeAll, afterAll, [foodbank]);
 
-describe("POST /api/organisations/standing", () => {
+  test("/organisations/{number} leads to the profile, or says what is wrong", async () => {
+    const { status, headers } = await service.get("/organisations/99-0305781");
+    expect([status, headers.get("location")]).toEqual([308, `/nonprofits/${slug}`]);
+    const wrong = await service.get("/organisations/12");
+    expect(wrong.status).toBe(400);
+    expect(await wrong.text()).toContain("nine digits");
+    expect((await service.get("/organisations/FR-RNA-W1")).status).toBe(404);
+  });
+
   const post = async (body: unknown) =>
     (await service.post("/api/organisations/standing", body)).json();
   const answerOf = async (body: unknown) => OrganisationsAnswer.parse(await post(body));
 
-  test("answers each in its order; a wrong one stops no other; a bare array does", async () => {
-    await service.add(foodbank);
+  test("POST /api/organisations/standing answers each in its order; a wrong one stops no other; a bare array does", async () => {
     const gone = { org_id: "GB-CHC-210183", state: "removed", name: "Gone Trust" } as const;
     await records(lineOf("ukcat", gone));
     const outcomes = [
@@ -143,7 +148,6 @@ describe("POST /api/organisations/standing", () => {
   });
 
   test("says once what holds of many: registers, licences and meanings", async () => {
-    await service.add(foodbank);
     const ids = [number, "210183", "530196605", "99-0305781"];
     const { registers, meanings, organisations } = await answerOf({ ids });
     for (const [at, one] of organisations.entries()) {
@@ -178,11 +182,16 @@ describe("POST /api/organisations/standing", () => {
 });
 
 describe("GET /api/organisations?name=", () => {
+  opened(beforeAll, afterAll, [
+    foodbank,
+    aNonprofit({ name: "Rwanda Wells", country_code: "RW" }),
+    aNonprofit({ name: "Hope Kitchen", slug: "one", city: "Oslo" }),
+    aNonprofit({ name: "Hope Kitchen", slug: "two", city: "Kisumu" }),
+  ]);
   const find = async (query: string) =>
     OrganisationsFound.parse(await service.json(`/api/organisations?${query}`));
 
   test("finds the one that a misspelt name means, with its numbers and standing", async () => {
-    await service.add(foodbank, aNonprofit({ name: "Rwanda Wells", country_code: "RW" }));
     const found = await find("name=Hawai%20Foodbank&country=USA");
     expect(found).toMatchObject({ count: 1, note: null });
     const facts = { identifiers: [org_id], country: "United States", standing: "registered" };
@@ -191,10 +200,6 @@ describe("GET /api/organisations?name=", () => {
   });
 
   test("lists all whom a name may mean, and says how to go on", async () => {
-    await service.add(
-      aNonprofit({ name: "Hope Kitchen", slug: "one", city: "Oslo" }),
-      aNonprofit({ name: "Hope Kitchen", slug: "two", city: "Kisumu" }),
-    );
     const { organisations, note } = await find("name=hope%20kitchen&limit=9");
     const matches = organisations.map((one) => `${one.slug} ${one.match}`);
     expect(matches.sort()).toEqual(["one false", "two false"]);

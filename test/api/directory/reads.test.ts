@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import type { Context } from "#api/context.ts";
 import { encodedJson } from "#api/http/encoded-body.ts";
@@ -13,10 +13,17 @@ import { aService, type TestService } from "#test/support/service.ts";
 
 const baseUrl = "https://almoner.example";
 let service: TestService;
-beforeEach(async () => {
-  service = await aService();
-});
-afterEach(() => service.close());
+/** Opens a directory of these nonprofits before each test of a part, or once before all. */
+function opened(
+  before: typeof beforeEach,
+  after: typeof afterEach,
+  records: NonprofitRecord[] = [],
+) {
+  before(async () => {
+    service = await aService({ records });
+  });
+  after(() => service.close());
+}
 
 const addOne = async (values: Partial<NonprofitRecord>) => {
   const [record] = await service.add(aNonprofit(values));
@@ -28,6 +35,8 @@ const list = async (query = "") =>
 const names = async (query = "") => (await list(query)).nonprofits.map(({ name }) => name);
 
 describe("GET /api/nonprofits", () => {
+  opened(beforeEach, afterEach);
+
   test("gives 50 unless asked, 100 at most, and nothing behind the end", async () => {
     await service.add(...Array.from({ length: 110 }, () => aNonprofit()));
     const counts = { "": 50, "?limit=1000": 100, "?offset=100": 10, "?offset=99999999999999": 0 };
@@ -59,13 +68,11 @@ describe("GET /api/nonprofits", () => {
 });
 
 describe("GET /api/nonprofits, narrowed", () => {
-  beforeEach(async () => {
-    await service.add(
-      aNonprofit({ name: "Hilo Aid", city: "Hilo", region: "Hawaii", country_code: "US" }),
-      aNonprofit({ name: "Site", website: "https://s.example", causes: ["health"] }),
-      aNonprofit({ name: "Claimed", verified: 1, status: "claimed" }),
-    );
-  });
+  opened(beforeAll, afterAll, [
+    aNonprofit({ name: "Hilo Aid", city: "Hilo", region: "Hawaii", country_code: "US" }),
+    aNonprofit({ name: "Site", website: "https://s.example", causes: ["health"] }),
+    aNonprofit({ name: "Claimed", verified: 1, status: "claimed" }),
+  ]);
 
   test.each([
     ["city=HILO", ["Hilo Aid"]],
@@ -111,12 +118,13 @@ const draw: NonNullable<Context["draw"]> = {
 };
 
 describe("where there is a site, it draws for people", () => {
+  opened(beforeAll, afterAll);
   let drawn: TestService;
-  beforeEach(async () => {
+  beforeAll(async () => {
     const aid = aNonprofit({ slug: "aid", name: "Hilo Aid", city: "Hilo" });
     drawn = await aService({ records: [aid, aNonprofit()], context: { draw } });
   });
-  afterEach(() => drawn.close());
+  afterAll(() => drawn.close());
 
   test("lists, searches, histories and pages in other languages", async () => {
     const found = await drawn.json("/browse?city=hilo&page=1");
@@ -166,82 +174,93 @@ describe("where there is a site, it draws for people", () => {
   });
 });
 
-test("give_url names where a gift is taken, wherever a nonprofit is shown; donate_url stays its own page", async () => {
-  const usdc_wallet = "9xQeWvG816bUx9EPjHmaT23yvVM2ZWbrrpZb9PusVFin";
-  const donate_url = "https://well.example/give";
-  await service.add(
-    aNonprofit({ slug: "well", name: "Well", usdc_wallet, donation_url: donate_url }),
-    aNonprofit({ slug: "dry", name: "Dry", donation_url: donate_url }),
-    aNonprofit({ slug: "ended", name: "Ended", usdc_wallet, status: "withdrawn" }),
-  );
-  const give_url = `${baseUrl}/api/donate/well`;
-  expect(await service.json("/api/nonprofits/well")).toMatchObject({ give_url, donate_url });
-  for (const slug of ["dry", "ended"])
-    expect(await service.json(`/api/nonprofits/${slug}`)).toMatchObject({ give_url: null });
-  const well = [{ slug: "well", give_url, donate_url }];
-  for (const path of ["nonprofits?", "search?", "search?q=well&"])
-    expect((await service.json(`/api/${path}accepts=usdc`)).nonprofits).toMatchObject(well);
-  expect((await service.json("/api/search?q=dry&has_website=1&accepts=")).nonprofits).toEqual([]);
-});
+describe("one nonprofit, causes and numbers", () => {
+  opened(beforeEach, afterEach);
 
-describe("GET /api/nonprofits/{slug}", () => {
-  test("gives the profile as it is stored", async () => {
-    const oak = await addOne({ slug: "oak", contact_email: "a@oak.example" });
-    const answer = await service.get("/api/nonprofits/oak");
-    expect(answer.headers.get("content-type")).toBe("application/json");
-    const text = await answer.text();
-    expect(text).toBe(answerBytes(toDetail(oak, baseUrl)));
-    expect(text).not.toContain("a@oak.example");
-    expect(NonprofitDetail.parse(JSON.parse(text)).has_contact_email).toBe(true);
-    await addOne({ slug: "gone", status: "withdrawn" });
-    expect(await service.json("/api/nonprofits/gone")).toMatchObject({ status: "withdrawn" });
+  test("give_url names where a gift is taken, wherever a nonprofit is shown; donate_url stays its own page", async () => {
+    const usdc_wallet = "9xQeWvG816bUx9EPjHmaT23yvVM2ZWbrrpZb9PusVFin";
+    const donate_url = "https://well.example/give";
+    await service.add(
+      aNonprofit({ slug: "well", name: "Well", usdc_wallet, donation_url: donate_url }),
+      aNonprofit({ slug: "dry", name: "Dry", donation_url: donate_url }),
+      aNonprofit({ slug: "ended", name: "Ended", usdc_wallet, status: "withdrawn" }),
+    );
+    const give_url = `${baseUrl}/api/donate/well`;
+    expect(await service.json("/api/nonprofits/well")).toMatchObject({ give_url, donate_url });
+    for (const slug of ["dry", "ended"])
+      expect(await service.json(`/api/nonprofits/${slug}`)).toMatchObject({ give_url: null });
+    const well = [{ slug: "well", give_url, donate_url }];
+    for (const path of ["nonprofits?", "search?", "search?q=well&"])
+      expect((await service.json(`/api/${path}accepts=usdc`)).nonprofits).toMatchObject(well);
+    expect((await service.json("/api/search?q=dry&has_website=1&accepts=")).nonprofits).toEqual([]);
   });
 
-  test.each(["nobody", "..%2F..%2Fetc%2Fpasswd", "%00", "oak%2Fjson", "a".repeat(201), "%20"])(
-    "answers 404 to %p",
-    async (slug) => {
-      const problem = { code: "nonprofit_not_found", status: 404 };
-      expect(await service.json(`/api/nonprofits/${slug}`)).toMatchObject(problem);
-    },
-  );
-});
+  describe("GET /api/nonprofits/{slug}", () => {
+    test("gives the profile as it is stored", async () => {
+      const oak = await addOne({ slug: "oak", contact_email: "a@oak.example" });
+      const answer = await service.get("/api/nonprofits/oak");
+      expect(answer.headers.get("content-type")).toBe("application/json");
+      const text = await answer.text();
+      expect(text).toBe(answerBytes(toDetail(oak, baseUrl)));
+      expect(text).not.toContain("a@oak.example");
+      expect(NonprofitDetail.parse(JSON.parse(text)).has_contact_email).toBe(true);
+      await addOne({ slug: "gone", status: "withdrawn" });
+      expect(await service.json("/api/nonprofits/gone")).toMatchObject({ status: "withdrawn" });
+    });
 
-test("GET /api/causes counts each of the 29 causes under both names, at once", async () => {
-  const health = async () => {
-    const { causes } = CauseList.parse(await service.json("/api/causes"));
-    expect(causes).toHaveLength(29);
-    return causes.find(({ id }) => id === "health");
-  };
-  await addOne({ causes: ["health", "education"] });
-  expect(await health()).toMatchObject({ name: "Health", nonprofit_count: 1, count: 1 });
-  await addOne({ causes: ["health"] });
-  expect(await health()).toMatchObject({ nonprofit_count: 2, count: 2 });
-});
-
-test("GET /api/stats is both shapes in one object, with live counters", async () => {
-  const stats = async () => Stats.parse(await service.json("/api/stats"));
-  await addOne({ verified: 1, status: "claimed", beneficiaries_per_year: 100 });
-  await addOne({ beneficiaries_per_year: 20, country_code: "FR" });
-  expect(await stats()).toMatchObject({
-    nonprofits: 2,
-    verified_nonprofits: 1,
-    countries: 2,
-    causes: 29,
-    total_beneficiaries: 120,
-    total_beneficiaries_per_year: 120,
-    total_queries: 0,
-    queries: { llms_txt: 0, agents_md: 0, ai_plugin: 0, mcp: 0 },
+    test("answers 404 to what is no slug", async () => {
+      const slugs = [
+        "nobody",
+        "..%2F..%2Fetc%2Fpasswd",
+        "%00",
+        "oak%2Fjson",
+        "a".repeat(201),
+        "%20",
+      ];
+      for (const slug of slugs) {
+        const problem = { code: "nonprofit_not_found", status: 404 };
+        expect(await service.json(`/api/nonprofits/${slug}`)).toMatchObject(problem);
+      }
+    });
   });
-  await service.get("/api/search?q=water");
-  service.context.activity.count("hit:llms_txt");
-  const counted = { total_queries: 1, queries_this_week: 1, queries: { llms_txt: 1 } };
-  expect(await stats()).toMatchObject(counted);
+
+  test("GET /api/causes counts each of the 29 causes under both names, at once", async () => {
+    const health = async () => {
+      const { causes } = CauseList.parse(await service.json("/api/causes"));
+      expect(causes).toHaveLength(29);
+      return causes.find(({ id }) => id === "health");
+    };
+    await addOne({ causes: ["health", "education"] });
+    expect(await health()).toMatchObject({ name: "Health", nonprofit_count: 1, count: 1 });
+    await addOne({ causes: ["health"] });
+    expect(await health()).toMatchObject({ nonprofit_count: 2, count: 2 });
+  });
+
+  test("GET /api/stats is both shapes in one object, with live counters", async () => {
+    const stats = async () => Stats.parse(await service.json("/api/stats"));
+    await addOne({ verified: 1, status: "claimed", beneficiaries_per_year: 100 });
+    await addOne({ beneficiaries_per_year: 20, country_code: "FR" });
+    expect(await stats()).toMatchObject({
+      nonprofits: 2,
+      verified_nonprofits: 1,
+      countries: 2,
+      causes: 29,
+      total_beneficiaries: 120,
+      total_beneficiaries_per_year: 120,
+      total_queries: 0,
+      queries: { llms_txt: 0, agents_md: 0, ai_plugin: 0, mcp: 0 },
+    });
+    await service.get("/api/search?q=water");
+    service.context.activity.count("hit:llms_txt");
+    const counted = { total_queries: 1, queries_this_week: 1, queries: { llms_txt: 1 } };
+    expect(await stats()).toMatchObject(counted);
+  });
 });
 
 describe("every read", () => {
-  beforeEach(async () => {
-    await addOne({ slug: "oak", description: "A long text. ".repeat(200) });
-  });
+  opened(beforeAll, afterAll, [
+    aNonprofit({ slug: "oak", description: "A long text. ".repeat(200) }),
+  ]);
 
   test.each(["/api/nonprofits", "/api/nonprofits/oak", "/api/causes", "/api/stats"])(
     "%s has a strong ETag, is open to other sites, and answers HEAD and OPTIONS",
@@ -321,10 +340,7 @@ describe("a slug in other letters, an id or a register number leads to the profi
   const org_id = "US-EIN-990305781";
   const number = { country_code: "US", type: "EIN", registration_number: "99-0305781", org_id };
   const slug = "hope-kitchen";
-  let id = 0;
-  beforeEach(async () => {
-    ({ id = 0 } = await addOne({ slug, country_code: "KE", registrations: [number] }));
-  });
+  opened(beforeAll, afterAll, [aNonprofit({ slug, country_code: "KE", registrations: [number] })]);
   const locationOf = async (path: string) => {
     const { status, headers } = await service.get(path);
     return [path, status, headers.get("location")];
@@ -342,6 +358,7 @@ describe("a slug in other letters, an id or a register number leads to the profi
       "/api/history/Hope-Kitchen",
     ])
       expect(await locationOf(path)).toEqual([path, 308, path.replace("Hope-Kitchen", slug)]);
+    const { id } = await service.live(slug);
     for (const name of [id, org_id, "99-0305781", "HOPE-KITCHEN"]) {
       const path = `/api/nonprofits/${name}`;
       expect(await locationOf(path)).toEqual([path, 308, `/api/nonprofits/${slug}`]);
@@ -366,12 +383,12 @@ describe("a slug in other letters, an id or a register number leads to the profi
     }
     expect((await service.json("/api/search?q=404")).nonprofits).toEqual([]);
   });
-});
 
-test("GET /api lists every address, but those of operators, with a line each", async () => {
-  const { endpoints } = ApiIndex.parse(await service.json("/api"));
-  const some = ["GET /api/search", "POST /mcp", "GET /openapi.yaml"];
-  expect(Object.keys(endpoints)).toEqual(expect.arrayContaining(some));
-  expect(Object.keys(endpoints).filter((one) => one.includes("/api/admin/"))).toEqual([]);
-  expect(Object.values(endpoints)).not.toContain("");
+  test("GET /api lists every address, but those of operators, with a line each", async () => {
+    const { endpoints } = ApiIndex.parse(await service.json("/api"));
+    const some = ["GET /api/search", "POST /mcp", "GET /openapi.yaml"];
+    expect(Object.keys(endpoints)).toEqual(expect.arrayContaining(some));
+    expect(Object.keys(endpoints).filter((one) => one.includes("/api/admin/"))).toEqual([]);
+    expect(Object.values(endpoints)).not.toContain("");
+  });
 });

@@ -149,6 +149,13 @@ describe("every read of the service", () => {
     const { status, body } = await answerOf(path);
     return [status, (body as { code?: string }).code];
   };
+  const plainOutcomes = new Map<string, ReturnType<typeof outcome>>();
+  /** Of a path without parameters, asked once. */
+  const plainOutcome = (path: string) => {
+    const known = plainOutcomes.get(path) ?? outcome(path);
+    plainOutcomes.set(path, known);
+    return known;
+  };
   const parameters = reads.flatMap((one) =>
     Object.entries(one.query?.shape ?? {}).map(([name, shape]) => ({
       path: filled(one.path),
@@ -164,7 +171,7 @@ describe("every read of the service", () => {
     "%s answers as before to a parameter that it does not know, and names it in JSON",
     async (path) => {
       const { status, body } = await answerOf(`${path}?nobody_knows_this=1&utm_source=a&ref=b`);
-      expect([status, (body as { code?: string }).code]).toEqual(await outcome(path));
+      expect([status, (body as { code?: string }).code]).toEqual(await plainOutcome(path));
       const isFile = path.endsWith(".md") || path.endsWith(".atom") || path.startsWith("/changes/");
       const isOurs = Object.keys(body).length > 0 && !isFile && !path.startsWith("/reconcile");
       const ignored = [{ name: "nobody_knows_this", nearest: null }];
@@ -184,7 +191,7 @@ describe("every read of the service", () => {
           detail: expect.stringContaining("nearest: amount"),
         });
     }
-    expect(await outcome(`${path}?utm_source=a&gclid=b`)).toEqual(await outcome(path));
+    expect(await outcome(`${path}?utm_source=a&gclid=b`)).toEqual(await plainOutcome(path));
   });
 
   test("names what is nearest, of members of a body at any depth, too", async () => {
@@ -233,7 +240,7 @@ describe("every read of the service", () => {
   });
 
   test.each(parameters)("$path takes an empty $name as absent", async ({ path, name }) => {
-    expect(await outcome(`${path}?${name}=`)).toEqual(await outcome(path));
+    expect(await outcome(`${path}?${name}=`)).toEqual(await plainOutcome(path));
   });
 
   test.each(parameters.filter(({ listed }) => listed !== undefined))(

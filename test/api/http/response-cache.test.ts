@@ -4,8 +4,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type ResponseCache, openResponseCache } from "#api/http/response-cache.ts";
 import type { Change } from "#content/nonprofit/changes-store.ts";
-import { openStore, type Store } from "#content/store/open.ts";
+import type { Store } from "#content/store/open.ts";
 import { watchChanges } from "#content/feed/store.ts";
+import { openBlankStore } from "#test/support/blank-store.ts";
 import { aNonprofit, saveNew } from "#test/support/records.ts";
 
 let folder: string;
@@ -15,7 +16,7 @@ let made: string[];
 
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), "almoner-cached-"));
-  store = await openStore({ url: `file:${join(folder, "store.db")}`, synchronous: "OFF" });
+  store = await openBlankStore(`file:${join(folder, "store.db")}`);
   cache = openResponseCache(watchChanges(store));
   made = [];
 });
@@ -50,7 +51,7 @@ describe("a cached answer", () => {
 
   test("goes with a change that another handle wrote, a moment later", async () => {
     await get("oak");
-    const other = await openStore({ url: `file:${join(folder, "store.db")}` });
+    const other = await openBlankStore(`file:${join(folder, "store.db")}`);
     await saveNew(other, aNonprofit({ slug: "oak" }));
     other.close();
     await Bun.sleep(30);

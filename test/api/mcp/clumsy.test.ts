@@ -5,12 +5,13 @@ import type { Call } from "#api/mcp/call.ts";
 import { mcpServer } from "#api/mcp/server.ts";
 import { type ArgumentSchema, listedAt, type McpTool } from "#content/openapi/mcp-tools.ts";
 import { aRichNonprofit } from "#test/support/compiled-site.ts";
+import { isFull } from "#test/support/measured.ts";
 import { aNonprofit } from "#test/support/records.ts";
 import { aService } from "#test/support/service.ts";
 
 // A client that knows the descriptions and cannot spell. Each call is one that works, with one thing done to it.
 
-const callsWanted = 500;
+const callsWanted = isFull ? 5_000 : 200;
 const origin = "https://almoner.example";
 
 let asked: Call[] = [];
@@ -243,4 +244,16 @@ test("ten nonprofits take at most 1,500 tokens, in words and as an object togeth
   expect(structuredContent).toMatchObject({ count: 10, nonprofits: { length: 10 } });
   expect(JSON.stringify(structuredContent)).not.toContain("null");
   expect(countTokens(text) + countTokens(JSON.stringify(structuredContent))).toBeLessThan(1_500);
+});
+
+test("a resource that cannot be read now is not said to be gone", async () => {
+  const [hereLimited, thereLimited] = InMemoryTransport.createLinkedPair();
+  const refusal = { code: "rate_limited", detail: "At most 3 requests a minute." };
+  const limited = async () => Response.json(refusal, { status: 429 });
+  await mcpServer({ ask: limited, origin, door: "default" }).connect(hereLimited);
+  const reader = new Client({ name: "limited", version: "1.0.0" });
+  await reader.connect(thereLimited);
+  const refused = String(await reader.readResource({ uri: "almoner://stats" }).catch(String));
+  expect(refused).toContain(refusal.detail);
+  await reader.close();
 });

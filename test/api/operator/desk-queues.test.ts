@@ -187,14 +187,14 @@ describe("a queue", () => {
   });
 
   test("of more than a page has a next page; counts are of the whole", async () => {
-    const slugs = await service.add(...Array.from({ length: 60 }, () => aNonprofit()));
+    const slugs = await service.add(...Array.from({ length: 51 }, () => aNonprofit()));
     for (const { slug } of slugs) await submit(slug, "bot-p", "mission", `Of ${slug}.`);
     const page = await ada.get("/desk/queues/prose");
     expect(links(page)).toHaveLength(50);
-    expect(page.$("main").text()).toContain("60 waiting");
+    expect(page.$("main").text()).toContain("51 waiting");
     const next = await ada.get(page.$("a[rel=next]").attr("href") ?? "");
-    expect(links(next)).toHaveLength(10);
-    expect(new Set([...links(page), ...links(next)]).size).toBe(60);
+    expect(links(next)).toHaveLength(1);
+    expect(new Set([...links(page), ...links(next)]).size).toBe(51);
     expect(next.$("a[rel=next]").length).toBe(0);
     expect((await ada.get("/desk")).$("td.number").first().text()).toMatch(/^\d/);
     const skipped = await ada.get(`/desk/reviews/${links(page)[4]}`);
@@ -287,19 +287,6 @@ test("a correction is shown with what is said, and accepted with another value",
 test("an address cannot make the desk say what is not in the log", async () => {
   const page = await ada.get("/desk/queues?done=All%20wallets%20are%20approved");
   expect(alerts(page)).toBe("");
-});
-
-test("an agent is undone at the desk", async () => {
-  const slug = await aSlug();
-  for (const agent of ["Mallory", "bot-b"]) await submit(slug, agent, "city", "Oslo");
-  const page = await ada.get("/desk/undo");
-  const refused = await ada.send(page, "Undo", { agent_id: "mallory" });
-  expect(refused.status).toBe(400);
-  const done = await ada.send(refused, "Undo", { agent_id: "mallory", reason: "made up" });
-  expect(alerts(done)).toContain(
-    "mallory: 1 submissions undone, 1 fields emptied, 0 recommendations taken back.",
-  );
-  expect((await live(slug)).city).toBeNull();
 });
 
 test("the log is filtered by form, and shows everything in it", async () => {
