@@ -1,4 +1,4 @@
-import { createReadStream, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 
 type Body = string | Uint8Array;
@@ -16,7 +16,8 @@ export const sha256Stream = () => new Bun.CryptoHasher("sha256");
 /** SHA-256 of a file in hexadecimal, without holding the whole file in memory. */
 export async function sha256OfFile(path: string): Promise<string> {
   const hasher = sha256Stream();
-  for await (const piece of createReadStream(path)) hasher.update(piece);
+  // A stream of node:fs costs five times as much for a small file.
+  for await (const piece of Bun.file(path).stream()) hasher.update(piece);
   return hasher.digest("hex");
 }
 

@@ -95,7 +95,7 @@ async function nameAndLeave(): Promise<string> {
 test("a stale node that is asked first loses no gift of which two others know", async () => {
   at = await aServiceOfNodes(() => [stale, honest, honest]);
   await nameAndLeave();
-  await sweepFor(at, 2_400, 30);
+  await sweepFor(at, 2_400, 120);
   expect(await given()).toEqual([1, 1]);
   const { memo, reference } = await at.demand();
   at.chain.land(at.chain.donor().pay({ to: at.wallet, memo, references: [reference] }));

@@ -1,6 +1,7 @@
 import { secretDigest } from "#content/runtime/digest.ts";
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { aService, type TestService } from "#test/support/service.ts";
+import { afterAll, describe, expect, test } from "bun:test";
+import { from } from "#test/support/enriching.ts";
+import { aService } from "#test/support/service.ts";
 import { aNonprofit } from "#test/support/records.ts";
 
 // A stranger posts under the public id of an agent: confirms values in its name, replaces what it sent, uses up its limit.
@@ -16,10 +17,14 @@ let networks = 0;
 /** Another network each time: the limits of one do not reach here. */
 const fresh = () => `10.${Math.floor(++networks / 250)}.${networks % 250}.7`;
 
-type Sent = { from?: string; secret?: string; headers?: Record<string, string> };
-const post = (path: string, body: unknown, { from = fresh(), secret, headers = {} }: Sent = {}) =>
+type Sent = { address?: string; secret?: string; headers?: Record<string, string> };
+const post = (
+  path: string,
+  body: unknown,
+  { address = fresh(), secret, headers = {} }: Sent = {},
+) =>
   service.post(path, body, {
-    "x-forwarded-for": from,
+    ...from(address),
     ...(secret === undefined ? {} : { authorization: `Bearer ${secret}` }),
     ...headers,
   });
@@ -74,15 +79,9 @@ describe("a bound id", () => {
     const drafts = "/api/recommend/drafts";
     expect(await codeOf(await post(drafts, draft))).toBe("401 agent_secret_missing");
     expect((await post(drafts, draft, { secret })).status).toBe(200);
-    const call = {
-      jsonrpc: "2.0",
-      id: 1,
-      method: "tools/call",
-      params: {
-        name: "submit_enrichment",
-        arguments: { slug: "thin-1", agent_id: "drafter", ...city },
-      },
-    };
+    const sent = { slug: "thin-1", agent_id: "drafter", ...city };
+    const params = { name: "submit_enrichment", arguments: sent };
+    const call = { jsonrpc: "2.0", id: 1, method: "tools/call", params };
     expect(await (await post("/mcp", call)).text()).toContain("agent_secret_missing");
     const { result } = await (await post("/mcp", call, { secret })).json();
     expect(result.structuredContent.bound).toBe(true);
@@ -98,21 +97,17 @@ describe("a bound id", () => {
   test("gets no answer of before without its present secret", async () => {
     const agent_id = "asked-again";
     const headers = { "idempotency-key": "k-2" };
-    const from = fresh();
-    const answers = [await enrich(agent_id, city, { from, headers })];
+    const address = fresh();
+    const answers = [await enrich(agent_id, city, { address, headers })];
     // As an operator binds it.
     const raw = (sql: string, args: string[]) => service.store.raw.execute({ sql, args });
-    await raw("INSERT INTO agent_keys (agent_id, secret_digest) VALUES (?, ?)", [
-      agent_id,
-      secretDigest("agent_first"),
-    ]);
-    answers.push(await enrich(agent_id, city, { from, headers }));
-    answers.push(await enrich(agent_id, city, { from, headers, secret: "agent_first" }));
-    await raw("UPDATE agent_keys SET secret_digest = ? WHERE agent_id = ?", [
-      secretDigest("agent_second"),
-      agent_id,
-    ]);
-    answers.push(await enrich(agent_id, city, { from, headers, secret: "agent_first" }));
+    const first = [agent_id, secretDigest("agent_first")];
+    await raw("INSERT INTO agent_keys (agent_id, secret_digest) VALUES (?, ?)", first);
+    answers.push(await enrich(agent_id, city, { address, headers }));
+    answers.push(await enrich(agent_id, city, { address, headers, secret: "agent_first" }));
+    const second = [secretDigest("agent_second"), agent_id];
+    await raw("UPDATE agent_keys SET secret_digest = ? WHERE agent_id = ?", second);
+    answers.push(await enrich(agent_id, city, { address, headers, secret: "agent_first" }));
     expect(answers.map(({ status }) => status)).toEqual([200, 401, 200, 401]);
   });
 
@@ -202,16 +197,16 @@ test("every write counts toward its limit with a slash at its end, too", async (
 
 test("an Idempotency-Key that a stranger used for an id is not used up", async () => {
   const headers = { "idempotency-key": "k-3" };
-  const send = (value: string, from: string) =>
-    enrich("shared", { field: "region", value }, { from, headers, slug: "thin-8" });
+  const send = (value: string, address: string) =>
+    enrich("shared", { field: "region", value }, { address, headers, slug: "thin-8" });
   expect((await send("Viken", "192.0.2.1")).status).toBe(200);
   expect(await codeOf(await send("Oslo", "192.0.2.1"))).toBe("409 idempotency_key_reused");
   expect(await codeOf(await send("Oslo", "198.51.100.1"))).toBe("409 pending_from_another_network");
 });
 
 test("what waits from before networks were kept is no one's who repeats it", async () => {
-  const send = (value: string, from: string) =>
-    enrich("of 0.3.0", { field: "region", value }, { from, slug: "thin-9" });
+  const send = (value: string, address: string) =>
+    enrich("of 0.3.0", { field: "region", value }, { address, slug: "thin-9" });
   await send("Viken", "192.0.2.1");
   await service.store.raw.execute(
     "UPDATE submissions SET network = NULL WHERE agent_id = 'of 0.3.0'",
@@ -221,37 +216,28 @@ test("what waits from before networks were kept is no one's who repeats it", asy
 });
 
 test("ids are not taken in bulk", async () => {
-  const from = fresh();
+  const address = fresh();
   const answers = [];
   for (let at = 0; at < 7; at++) {
-    answers.push((await post("/api/agents", { agent_id: `squatted-${at}` }, { from })).status);
+    answers.push((await post("/api/agents", { agent_id: `squatted-${at}` }, { address })).status);
   }
   expect(answers).toEqual([200, 200, 200, 200, 200, 429, 429]);
 });
 
-describe.each(["agents", "networks"])("an id that is not bound, in mode %s", (mode) => {
-  let own: TestService;
-  beforeAll(async () => {
-    own = await aService({
+test.each(["agents", "networks"])(
+  "an id that is not bound keeps its pending value from other networks, with all else of the batch, in mode %s",
+  async (mode) => {
+    const own = await aService({
       env: { ALMONER_TRUSTED_HOPS: "1", ALMONER_CONSENSUS: mode },
-      records: slugs.map((slug) => aNonprofit({ slug })),
+      records: [aNonprofit({ slug: "thin-0" })],
     });
-  });
-  afterAll(() => own.close());
-  const send = (body: object, from: string, slug = "thin-0") =>
-    own.post(
-      `/api/enrich/${slug}`,
-      { agent_id: "public-bot", ...body },
-      { "x-forwarded-for": from },
-    );
-  const values = async () =>
-    (
-      await own.rows(
-        "SELECT field, value, status, network IS NULL AS cleared FROM submissions ORDER BY id",
-      )
-    ).map(({ field, value, status, cleared }) => [field, value, status, cleared]);
-
-  test("keeps its pending value from other networks, with all else of the batch", async () => {
+    const send = (body: object, address: string) =>
+      own.post("/api/enrich/thin-0", { agent_id: "public-bot", ...body }, from(address));
+    const values = async () => {
+      const columns = "field, value, status, network IS NULL AS cleared";
+      const rows = await own.rows(`SELECT ${columns} FROM submissions ORDER BY id`);
+      return rows.map(({ field, value, status, cleared }) => [field, value, status, cleared]);
+    };
     await send(city, "192.0.2.7");
     const fields = [
       { field: "region", value: "Viken" },
@@ -265,31 +251,31 @@ describe.each(["agents", "networks"])("an id that is not bound, in mode %s", (mo
       ["city", "Oslo", "rejected", 1],
       ["city", "Bergen", "pending", 0],
     ]);
-  });
-
-  test("has a limit for each network", async () => {
-    const prose = ["mission", "description", "tagline", "programme"];
-    const fields = [
-      ...prose.map((field) => ({ field, value: "Grows trees with schools." })),
-      { field: "founded_year", value: "1998" },
-    ];
-    let refused = 0;
-    for (let round = 0; refused === 0 && round < 30; round++) {
-      const answer = await send({ fields }, "203.0.113.9", slugs[1 + (round % 11)]);
-      if (answer.status === 429) refused = round;
-    }
-    expect(refused).toBe(24); // 24 times 5 submissions in a minute.
-    expect((await send(city, "192.0.2.7", "thin-3")).status).toBe(200);
-  });
-});
+    own.close();
+  },
+);
 
 test("ids that differ in spaces alone are one agent, whose votes are one", async () => {
-  await enrich("space  bot", { field: "founded_year", value: "1998" }, { slug: "thin-5" });
-  const again = await enrich(
-    "space \u3000 BOT",
-    { field: "founded_year", value: "1998" },
-    { slug: "thin-5" },
-  );
+  const year = { field: "founded_year", value: "1998" };
+  await enrich("space  bot", year, { slug: "thin-5" });
+  const again = await enrich("space \u3000 BOT", year, { slug: "thin-5" });
   const [one] = (await again.json()).submissions;
   expect([one.status, one.confidence]).toEqual(["pending", 1]);
+});
+
+test("an id that is not bound has a limit for each network", async () => {
+  const send = (body: object, address: string, at: number) =>
+    enrich("public-bot", body, { address, slug: slugs[at] ?? "" });
+  const prose = ["mission", "description", "tagline", "programme"];
+  const fields = [
+    ...prose.map((field) => ({ field, value: "Grows trees with schools." })),
+    { field: "founded_year", value: "1998" },
+  ];
+  let refused = 0;
+  for (let round = 0; refused === 0 && round < 30; round++) {
+    const answer = await send({ fields }, "203.0.113.9", 1 + (round % 11));
+    if (answer.status === 429) refused = round;
+  }
+  expect(refused).toBe(24); // 24 times 5 submissions in a minute.
+  expect((await send(city, "192.0.2.7", 3)).status).toBe(200);
 });

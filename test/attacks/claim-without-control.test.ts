@@ -48,10 +48,9 @@ async function sendSigned(body: object, host: string, wallet: TestWallet): Promi
 }
 
 /** An operator approves a claim, whatever else it does. */
-const approve = async (id: string, body = {}) =>
-  expect((await service.decide(`onboarding-${id}`, "approve", body)).status).toBe(200);
 const approveItem = async (id: string, body = {}) =>
   expect((await service.decide(id, "approve", body)).status).toBe(200);
+const approve = (id: string, body = {}) => approveItem(`onboarding-${id}`, body);
 /** A claim whose sender proves control of this host; answers its id. */
 async function provenClaim(slug: string, host: string, wallet = aWallet()): Promise<string> {
   const id = await claim(slug, host, wallet);
@@ -67,7 +66,6 @@ async function operate(path: string, body: object) {
 }
 const change = (verb: "revoke" | "withdraw" | "restore", slug: string) =>
   operate(`nonprofits/${slug}/${verb}`, { reason: "An impostor." });
-const revoke = (slug: string) => change("revoke", slug);
 const edit = (slug: string, website: string) =>
   operate(`nonprofits/${slug}/edit`, { values: { website }, reason: "Tidier." });
 const merge = (slug: string, into: string) =>
@@ -124,10 +122,9 @@ describe("an attacker whose claim one operator approves", () => {
 
   test("gets round the hold neither by a revocation nor with a proof after it", async () => {
     const { slug, host } = await aListing({ verified: 1, status: "claimed" });
-    await revoke(slug);
+    await change("revoke", slug);
     const wallet = aWallet();
-    const id = await provenClaim(slug, host, wallet);
-    await approve(id);
+    await approve(await provenClaim(slug, host, wallet));
     expect(await payee(slug)).toBeNull();
     service.pass(hold);
     expect(await payee(slug)).toBe(wallet.address);
@@ -135,7 +132,7 @@ describe("an attacker whose claim one operator approves", () => {
 
   test("gets round the hold neither by merging what was revoked, nor by undoing that", async () => {
     const { slug: gone, host } = await aListing({ verified: 1, status: "claimed" });
-    await revoke(gone);
+    await change("revoke", gone);
     const { slug: middle } = await aListing({ website: null });
     const { slug } = await aListing({ website: null });
     await merge(gone, middle);
@@ -170,27 +167,6 @@ describe("an attacker whose claim one operator approves", () => {
     expect(await payee(slug)).toBeNull();
   });
 
-  test("is paid where control of host and wallet is proven: that is the organisation", async () => {
-    const { slug, host } = await aListing();
-    const wallet = aWallet();
-    const id = await provenClaim(slug, host, wallet);
-    await approve(id);
-    expect(await payee(slug)).toBe(wallet.address);
-  });
-
-  test("leaves nothing of its own behind when the claim is taken back", async () => {
-    const { slug, host } = await aListing({ website: null });
-    const { submission_id } = await service.submit({
-      claim_slug: slug,
-      contact_email: `office@${host}`,
-      website: "https://pay-the-attacker.example",
-      mission: "Send money to the attacker.",
-    });
-    await approve(submission_id);
-    await revoke(slug);
-    expect(await service.live(slug)).toMatchObject({ website: null, mission: null });
-  });
-
   test("takes nothing along of what it corrected when the claim is taken back", async () => {
     const register = sourceFrom("register", 1, { source: "irs-bmf" });
     const agents = sourceFrom("consensus", 1, { agents: ["a", "b"] });
@@ -206,7 +182,7 @@ describe("an attacker whose claim one operator approves", () => {
     // What replaces its own words keeps what these replaced.
     await ask({ website: `${website}/2`, city: "Evilville" });
     expect((await service.live(slug)).website).toBe(`${website}/2`);
-    const revoked = await revoke(slug);
+    const revoked = await change("revoke", slug);
     expect(revoked.taken_back).toEqual(["contact_email", "mission", "website", "city"]);
     expect(revoked.put_back).toEqual(["mission", "website", "city"]);
     const live = await service.live(slug);
@@ -231,7 +207,7 @@ describe("an attacker whose claim one operator approves", () => {
     const { provenance } = await service.live(slug);
     expect(provenance["website"]?.set_by).toBe("organisation");
     expect(provenance["city"]?.set_by).toBe("operator");
-    await revoke(slug);
+    await change("revoke", slug);
     expect((await service.live(slug)).website).toBeNull();
   });
 
@@ -244,9 +220,7 @@ describe("an attacker whose claim one operator approves", () => {
       await approveItem(item.id);
     },
     "a correction brought": async (slug, site) => {
-      const item = await correct(slug, site);
-      const value = `${site}/welcome`;
-      await approveItem(item.id, { value });
+      await approveItem((await correct(slug, site)).id, { value: `${site}/welcome` });
     },
     "an edit tidied": async (slug, site) => {
       await agree(slug, site);
@@ -257,12 +231,10 @@ describe("an attacker whose claim one operator approves", () => {
       await edit(slug, `${site}:8443/start`);
     },
     "an operator picked among those of agents": async (slug, site) => {
-      const item = await contested(slug, site);
-      await approveItem(item.id, { value: site });
+      await approveItem((await contested(slug, site)).id, { value: site });
     },
     "an operator typed after one of agents, and tidied later": async (slug, site) => {
-      const item = await contested(slug, `${site}/decoy`);
-      await approveItem(item.id, { value: site });
+      await approveItem((await contested(slug, `${site}/decoy`)).id, { value: site });
       await edit(slug, `${site}/home`);
     },
     "a merge brought": async (slug, site) => {
@@ -289,30 +261,30 @@ describe("an attacker whose claim one operator approves", () => {
     const wallet = aWallet();
     const id = await provenClaim(slug, host, wallet);
     const review = await service.review(id);
-    expect(checkIn(review, "host").outcome).toBe("noted");
-    expect(checkIn(review, "e-mail").outcome).toBe("noted");
+    for (const name of ["host", "e-mail"]) expect(checkIn(review, name).outcome).toBe("noted");
     await approve(id);
     expect(await payee(slug)).toBeNull();
     service.pass(hold);
     expect(await payee(slug)).toBe(wallet.address);
   });
 
-  test("is the organisation where an operator or a register named the host, whoever tidied it", async () => {
-    for (const source of [sourceFrom("register", 1, { source: "irs-bmf" }), undefined]) {
-      const provenance = source === undefined ? {} : { website: source };
+  test("is the organisation, and paid, where an operator or a register named the proven host, whoever tidied it", async () => {
+    const register = { website: sourceFrom("register", 1, { source: "irs-bmf" }) };
+    for (const [provenance, isTidied] of [
+      [{}, false],
+      [{}, true],
+      [register, true],
+    ] as const) {
       const { slug, host } = await aListing({ provenance });
-      const item = await correct(slug, `https://${host}/home`);
-      await approveItem(item.id);
+      if (isTidied) await approveItem((await correct(slug, `https://${host}/home`)).id);
       const wallet = aWallet();
-      const id = await provenClaim(slug, host, wallet);
-      await approve(id);
+      await approve(await provenClaim(slug, host, wallet));
       expect(await payee(slug)).toBe(wallet.address);
     }
     const { slug, host } = await aListing({ website: null });
     await agree(slug, "https://not-theirs.example");
     await edit(slug, `https://${host}`);
-    const id = await provenClaim(slug, host);
-    await approve(id);
+    await approve(await provenClaim(slug, host));
     expect(await payee(slug)).not.toBeNull();
   });
 
@@ -331,13 +303,8 @@ describe("an attacker whose claim one operator approves", () => {
     await service.decide(`hold-${id}`, "reject", { reason: "Not them." });
     // The same with a website that a later change brought.
     for (const now of [host, `elsewhere-${host}`]) {
-      const contact_email = `office@${host}`;
-      const moved = await service.submit({
-        claim_slug: slug,
-        contact_email,
-        website: `https://${now}`,
-      });
-      await approve(moved.submission_id);
+      const sent = { claim_slug: slug, contact_email: `office@${host}`, website: `https://${now}` };
+      await approve((await service.submit(sent)).submission_id);
       const again = await sendSigned({ claim_slug: slug }, host, aWallet());
       await service.prove(again, now);
       await approve(again);

@@ -29,10 +29,10 @@ const queued = async () => {
   );
 };
 
-test("100 claims from one /48 leave five, and a newcomer's is read first once its host is proven", async () => {
+test("20 claims from one /48 leave five, and a newcomer's is read first once its host is proven", async () => {
   const own = await claim("director", "192.0.2.7");
   const flood: string[] = [];
-  for (let at = 0; at < 100; at++) {
+  for (let at = 0; at < 20; at++) {
     flood.push((await claim(`impostor-${at}`, `2001:db8:1:${at.toString(16)}::1`)).submission_id);
   }
   expect(await queued()).toEqual([own.submission_id, ...flood.slice(-5)]);
@@ -43,7 +43,7 @@ test("100 claims from one /48 leave five, and a newcomer's is read first once it
 
   const queues = await service.get("/api/admin/queues", operator);
   const [onboarding] = ReviewQueues.parse(await queues.json()).queues;
-  expect(onboarding).toEqual({ kind: "onboarding", waiting: 7, left_out: 95 });
+  expect(onboarding).toEqual({ kind: "onboarding", waiting: 7, left_out: 15 });
 });
 
 test("whose claim gave up its place reads why, and what to send", async () => {

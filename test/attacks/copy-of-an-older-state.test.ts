@@ -14,15 +14,19 @@ import {
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { CompactSign } from "jose";
-import { BundleManifest, feedPaths, ManifestShard } from "#content/contract/feed.ts";
+import {
+  BundleManifest,
+  feedPaths,
+  ManifestShard,
+  type ShardReference,
+} from "#content/contract/feed.ts";
 import { keyIdOf, keySetOf, openSigner } from "#content/feed/signing-keys.ts";
 import { issueList } from "#content/feed/store.ts";
 import { everyPath } from "#content/runtime/files.ts";
 import { addressesOf, compareCopy } from "#scripts/verify/directory.ts";
 import { readBytes, Unproven } from "#scripts/verify/source.ts";
-import { publishRelease } from "#site/bundle/export-release.ts";
-import { storeFiles } from "#site/bundle/release.ts";
-import { draftManifest } from "#site/bundle/signed-list.ts";
+import { commitRelease, storeFiles } from "#site/bundle/release.ts";
+import { draftManifest, namesBelow } from "#site/bundle/signed-list.ts";
 import { publishChanges } from "#site/publisher/list-job.ts";
 import { openFeedJob } from "#site/publisher/feed-job.ts";
 import { rollBackTo } from "#site/publisher/requests.ts";
@@ -74,26 +78,48 @@ async function showList(list: object, by = signer): Promise<void> {
   replace(join(origin, feedPaths.keys), keySetOf(by));
 }
 
-/** The origin shows a list with one more file, signed. */
-async function showFile(path: string, part = "00"): Promise<void> {
-  const list = manifest();
-  const first = list.shards.find((shard) => shard.path === feedPaths.shard(part));
-  if (first === undefined) throw new Error("a list has shards");
-  const held = readFileSync(join(origin, first.path), "utf8");
-  const { files = [], ...shard } = ManifestShard.parse(JSON.parse(held));
-  const entry = { path, sha256: sha256Of(new TextEncoder().encode("x")), size: 1 };
-  const text = JSON.stringify({ ...shard, files: [...files, entry] });
-  replace(join(origin, first.path), text);
-  const bytes = new TextEncoder().encode(text);
-  const own = { ...first, sha256: sha256Of(bytes), size: bytes.length };
-  const more = { ...own, files: first.files + 1, bytes: first.bytes + 1 };
-  const shards = list.shards.map((one) => (one === first ? more : one));
-  await showList({ ...list, files: list.files + 1, bytes: list.bytes + 1, shards });
+/** The origin shows this list of a part; answers how the list above names it. */
+function showPart(part: ManifestShard, totals: { files: number; bytes: number }): ShardReference {
+  const text = JSON.stringify(part);
+  const path = feedPaths.shard(part.shard);
+  replace(join(origin, path), text);
+  return { ...totals, path, sha256: sha256Of(text), size: Buffer.byteLength(text) };
 }
+
+/** The origin shows a list one part of which was changed, signed. */
+async function showChanged(
+  name: string,
+  change: (part: ManifestShard, reference: ShardReference) => ShardReference,
+): Promise<void> {
+  const list = manifest();
+  const shards = list.shards.map((shard) => {
+    const isNamed = shard.path === feedPaths.shard(name);
+    return isNamed ? change(partOf(shard.path), shard) : shard;
+  });
+  const sumOf = (of: "files" | "bytes") => shards.reduce((sum, shard) => sum + shard[of], 0);
+  await showList({ ...list, files: sumOf("files"), bytes: sumOf("bytes"), shards });
+}
+const partOf = (path: string) =>
+  ManifestShard.parse(JSON.parse(readFileSync(join(origin, path), "utf8")));
+
+/** The origin shows a list with one more file, signed. */
+const showFile = (path: string, name = "00") =>
+  showChanged(name, ({ shard, files = [] }, totals) =>
+    showPart(
+      { shard, files: [...files, { path, sha256: sha256Of("x"), size: 1 }] },
+      { files: totals.files + 1, bytes: totals.bytes + 1 },
+    ),
+  );
 
 type Pins = { key?: string; after?: string; now?: Date };
 const verify = ({ key, after, now = new Date() }: Pins = {}) =>
   compareCopy(origin, { key, after, now });
+/** The addresses of all files, as who fetches them over HTTP reads them. */
+async function served(): Promise<string[]> {
+  const server = serveFolder(origin);
+  const list = addressesOf(server.url, { key: undefined, after: undefined, now: new Date() });
+  return (await list.finally(() => server.close())).addresses;
+}
 const whole = { missing: [], altered: [], extra: [] };
 /** Keeps what the origin shows as the copy that was taken last. */
 const taken = () => copy(origin, join(base, "copy"));
@@ -107,12 +133,13 @@ const kindOf = async (work: Promise<unknown>) => {
   const refusal = await refusalOf(work);
   return refusal instanceof Unproven ? refusal.kind : refusal;
 };
-const tagline = () => readFileSync(join(origin, "api/nonprofits/well.json"), "utf8");
 const publish = (words: string) => directory.publish("well", { tagline: words });
 
-test("an older list is refused, and one of the version without numbers", async () => {
+test("an older list is refused, and one without a number; an operator's rollback is newer, and taken", async () => {
+  const { context, feedJob } = directory.publisher;
   await publish("Older words");
   const older = copy(exported, join(base, "older"));
+  const { current_release } = context.manifest.state();
   await publish("Newer words");
   show();
   const after = taken();
@@ -120,51 +147,41 @@ test("an older list is refused, and one of the version without numbers", async (
   show(older);
   expect(await kindOf(verify({ after }))).toBe("rolled_back");
   expect(await kindOf(verify({ after, key: signer.publicKey.x }))).toBe("rolled_back");
+  const { issue: _, ...unnumbered } = manifest();
+  await showList(unnumbered);
+  expect(await kindOf(verify())).toBe("no_directory");
+
+  expect(rollBackTo(context, current_release)).not.toBeNull();
+  await feedJob.run();
+  show();
+  expect(await verify({ after })).toMatchObject(whole);
+  expect(readFileSync(join(origin, "api/nonprofits/well.json"), "utf8")).toContain("Older words");
   // The list that is compared with is proven, too.
   const list = join(after, feedPaths.manifest);
   replace(list, readFileSync(list, "utf8").replace(/"sequence":\d+/, '"sequence":1'));
   expect(await kindOf(verify({ after }))).toBe("damaged");
-  const { issue: _, ...unnumbered } = manifest();
-  await showList(unnumbered);
-  expect(await kindOf(verify())).toBe("no_directory");
+  context.manifest.setState({ held_at: 0 });
+  await directory.drain();
 });
 
-test("a list of many files names lists that are looked at, too, and changes as one made anew", async () => {
-  const { context } = directory.publisher;
-  const draft = (full: boolean) => draftManifest(context, { full, ownFiles: [], perShard: 0.1 });
-  const { files, root } = draft(true);
-  const list = { version: 1, issue: manifest().issue, ...root };
-  publishRelease(context, {
-    ...{ reason: "lists", asOf: Number.MAX_SAFE_INTEGER, withoutHistory: "" },
-    files: [
-      ...files,
-      ...storeFiles(context, [{ path: feedPaths.manifest, body: JSON.stringify(list) }]).files,
-    ],
-    state: (release) => ({ listed_release: release }),
+test("a part of a list may name further lists, which are looked at, too", async () => {
+  await showChanged("0f", ({ files = [] }, totals) => {
+    const parts = namesBelow("0f").map((shard) => {
+      const own = files.filter(({ path }) => sha256Of(path).startsWith(shard));
+      const bytes = own.reduce((sum, { size }) => sum + size, 0);
+      return showPart({ shard, files: own }, { files: own.length, bytes });
+    });
+    return showPart({ shard: "0f", parts }, totals);
   });
-  show();
-  await showList(list);
   expect(await verify()).toMatchObject(whole);
-  const server = serveFolder(origin);
-  const pins = { key: undefined, after: undefined, now: new Date() };
-  const { addresses } = await addressesOf(server.url, pins);
-  server.close();
-  const lists = addresses.slice(-(files.length + 2));
-  expect(lists).toContain(`${server.url}/${feedPaths.shard("0f0")}`);
-  expect(addresses).toHaveLength(root.files + lists.length);
+  const addresses = await served();
+  const { files, shards } = manifest();
+  const lists = addresses.slice(files);
+  expect(lists).toHaveLength(16 + shards.length + 2);
+  expect(lists).toContainEqual(expect.stringContaining(feedPaths.shard("0f0")));
   const leaf = join(origin, feedPaths.shard("0f0"));
   replace(leaf, readFileSync(leaf, "utf8").replace("0f0", "0f1"));
   expect(await kindOf(verify())).toBe("altered");
-
-  await directory.edit("well", { tagline: "In two levels" });
-  await publishChanges(context);
-  const patched = draft(false);
-  expect(patched.files.length).toBeLessThan(200);
-  expect(patched.root).toEqual(draft(true).root);
-  // The next list is split as usual again, and leaves none behind.
-  await directory.drain();
-  show();
-  expect(await verify()).toMatchObject(whole);
 });
 
 test("a list that is shown for too long is refused, though nothing changed", async () => {
@@ -188,22 +205,6 @@ test("a list without changes is issued anew each day, and the same list on the s
   expect(Date.parse(issue.expires_at ?? "") - later.getTime()).toBeGreaterThan(29 * dayMs);
   expect(manifest(exported).shards).toEqual(before.shards);
   expect(job.dueAtMs()).toBeGreaterThan(performance.now() + 0.9 * dayMs);
-});
-
-test("an operator's rollback is a newer list, which is taken", async () => {
-  await publish("Before the mistake");
-  const { context, feedJob } = directory.publisher;
-  const { current_release } = context.manifest.state();
-  await publish("A mistake");
-  show();
-  const after = taken();
-  expect(rollBackTo(context, current_release)).not.toBeNull();
-  await feedJob.run();
-  show();
-  expect(await verify({ after })).toMatchObject(whole);
-  expect(tagline()).toContain("Before the mistake");
-  context.manifest.setState({ held_at: 0 });
-  await directory.drain();
 });
 
 test("a restored store numbers its lists above those of before", async () => {
@@ -288,8 +289,6 @@ test("an answer that comes a byte now and then, or never ends, is given up", asy
 }, 3_000);
 
 describe("a signed list that does harm is refused:", () => {
-  const ownPart = (path: string) => showFile(path, sha256Of(path).slice(0, 2));
-
   test.each([
     ".htaccess",
     "a/.git/config",
@@ -299,15 +298,23 @@ describe("a signed list that does harm is refused:", () => {
     "/etc/x",
     "a//b",
     "a\nhttps://elsewhere.example/b",
-    feedPaths.manifest,
-  ])("the path %j", async (path) => {
-    await ownPart(path);
-    expect(await kindOf(verify())).toBe("bad_list");
-    const server = serveFolder(origin);
-    const pins = { key: undefined, after: undefined, now: new Date() };
-    expect(await kindOf(addressesOf(server.url, pins))).toBe("bad_list");
-    server.close();
+  ])("the path %j", (path) => {
+    const shard = (to: string) => ({
+      shard: "00",
+      files: [{ path: to, sha256: sha256Of(""), size: 1 }],
+    });
+    expect(ManifestShard.safeParse(shard(path)).success).toBe(false);
+    expect(ManifestShard.safeParse(shard("a/b")).success).toBe(true);
   });
+
+  test.each(["../outside", feedPaths.manifest])(
+    "%s, by a copy and by its addresses",
+    async (path) => {
+      await showFile(path, sha256Of(path).slice(0, 2));
+      expect(await kindOf(verify())).toBe("bad_list");
+      expect(await kindOf(served())).toBe("bad_list");
+    },
+  );
 
   test("a path in another's part", async () => {
     await showFile("a/b");
@@ -339,4 +346,33 @@ test("a file of the copy's own list that leads elsewhere is not read", async () 
   rmSync(join(origin, feedPaths.manifest));
   symlinkSync(elsewhere, join(origin, feedPaths.manifest));
   expect(await kindOf(verify())).toBe("unreadable");
+});
+
+// The last one: from here on nothing is exported, 4,000 lists least of all.
+test("a list of many files changes as one made anew, and leaves nothing behind", async () => {
+  await directory.restart({ publicDir: null });
+  const { context } = directory.publisher;
+  const draft = (full: boolean) => draftManifest(context, { full, ownFiles: [], perShard: 0.1 });
+  const { files, root } = draft(true);
+  const list = JSON.stringify({ version: 1, issue: manifest().issue, ...root });
+  const own = storeFiles(context, [{ path: feedPaths.manifest, body: list }]).files;
+  commitRelease(context.manifest, {
+    ...{ reason: "lists", asOf: Number.MAX_SAFE_INTEGER, withoutHistory: "", now: new Date() },
+    files: [...files, ...own],
+    state: (release) => ({ listed_release: release }),
+  });
+  const lists = () => context.manifest.under(`${dirname(feedPaths.shard("00"))}/`);
+  expect(lists()).toHaveLength(256 + 4_096);
+  await directory.edit("well", { tagline: "In two levels" });
+  await publishChanges(context);
+  const patched = draft(false);
+  expect(patched.files.length).toBeLessThan(200);
+  expect(patched.root).toEqual(draft(true).root);
+  // The next list is split as usual again.
+  await directory.drain();
+  expect(lists()).toHaveLength(256);
+  const published = JSON.parse(directory.read(feedPaths.manifest) ?? "");
+  expect(published.shards).toEqual(
+    draftManifest(context, { full: true, ownFiles: [] }).root.shards,
+  );
 });

@@ -1,19 +1,18 @@
-import { afterEach, beforeEach, expect, test } from "bun:test";
+import { afterAll, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { gzipSync } from "node:zlib";
 import { zipOf } from "#test/support/zip.ts";
-import { anImporting, outcome, registerFile, type TestImporting } from "#test/support/importing.ts";
+import { anImporting, outcome, registerFile } from "#test/support/importing.ts";
 import { isFull } from "#test/support/measured.ts";
 
 // A packed file of some kB holds one row of hundreds of MB.
 
-let importing: TestImporting;
-beforeEach(async () => {
-  importing = await anImporting();
-});
-afterEach(() => importing.close());
+const importing = await anImporting();
+afterAll(() => importing.close());
 
-const [header = "", row = ""] = readFileSync(registerFile("eo_aa.csv"), "utf8").split("\n");
+const [header = "", row = "", another = ""] = readFileSync(registerFile("eo_aa.csv"), "utf8").split(
+  "\n",
+);
 const megabytes = isFull ? 700 : 24;
 
 /** A member of a gzip file may follow another: the whole is as long as one likes. */
@@ -68,7 +67,7 @@ test("bad rows one after the other are not one without end", async () => {
 
 test("many bad rows are left out as before, and lines end as before", async () => {
   const bad = `1,2,${"3".repeat(100)}\n`;
-  const file = importing.file("x.csv", `${header}\n${bad.repeat(15_000)}${row}\n`);
+  const file = importing.file("x.csv", `${header}\n${bad.repeat(15_000)}${another}\n`);
   const skipped = await importing.run("irs-bmf", [file], { skipBad: true });
   expect(skipped).toMatchObject({ added: 1, skipped_because: { bad: 15_000 } });
   const lines = importing.file("x.ndjson", "\n\r\n{}\r\n");

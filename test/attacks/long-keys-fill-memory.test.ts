@@ -11,10 +11,8 @@ import { aService } from "#test/support/service.ts";
 // the whole one.
 
 const longText = (at: number) => `${at}`.padStart(6, "0") + "a".repeat(240_000);
-const requests = 100;
-const grownMax = 10_000_000;
-
-let ask: (path: string, headers?: Record<string, string>) => Promise<Response>;
+const requests = 50;
+const grownMax = 5_000_000;
 
 const service = await aService();
 await curate(service, aNonprofit({ slug: "pumps", causes: ["health"] }));
@@ -22,7 +20,7 @@ const bundle = aBundle();
 const pages = Array.from({ length: requests }, (_, at) => [`nonprofits/p-${at}.html`, "<p>Hi"]);
 bundle.publish(Object.fromEntries(pages));
 const frontDoor = await openFrontDoor(service.context, openBundleReader(bundle.folder));
-ask = async (path, headers = {}) => {
+const ask = async (path: string, headers: Record<string, string> = {}) => {
   const request = new Request(`http://localhost${path}`, { headers });
   return (await frontDoor(request)) ?? service.app.handle(request);
 };

@@ -14,11 +14,13 @@ import { join } from "node:path";
 import { openWindows } from "#api/http/limit-place.ts";
 import { announceService } from "#api/operator/running-service.ts";
 import { closeDataFolder } from "#api/secrets.ts";
+import { feedPaths } from "#content/contract/feed.ts";
 import { closeToOthers } from "#content/runtime/files.ts";
 import { openStore } from "#content/store/open.ts";
-import { aNonprofit } from "#test/support/records.ts";
+import { publishRelease } from "#site/bundle/export-release.ts";
+import { storeFiles } from "#site/bundle/release.ts";
 import { runProgram, runScript } from "#test/support/processes.ts";
-import { aBuiltDirectory } from "#test/support/publisher.ts";
+import { aDirectory } from "#test/support/publisher.ts";
 
 // Another user of the machine looks for files that hold contact data and keys.
 
@@ -109,17 +111,26 @@ test("a folder that all users share is left as it is", () => {
 });
 
 test("published files stay readable in a folder outside; one with other files is not taken, and one of before is filled again", async () => {
-  const directory = await aBuiltDirectory([aNonprofit({ slug: "water" })]);
+  const directory = await aDirectory();
+  const path = "nonprofits/water.html";
+  const publish = (body: string) => {
+    const { context } = directory.publisher;
+    const list = { path: feedPaths.manifest, body: "{}" };
+    const { files } = storeFiles(context, [{ path, body }, list]);
+    const draft = { reason: "test", asOf: 1, withoutHistory: "", state: {} };
+    publishRelease(context, { ...draft, files });
+  };
+  publish("Older words");
   const [own, other, theirs] = [join(folder, "own"), join(folder, "other"), join(folder, "theirs")];
   mkdirSync(theirs);
   writeFileSync(join(theirs, "thesis.txt"), "years of work");
   expect(await directory.restart({ publicDir: theirs }).catch(String)).toContain("is not empty");
   expect(existsSync(join(theirs, "thesis.txt"))).toBe(true);
   await directory.restart({ publicDir: own });
-  const page = join(own, "nonprofits/water.html");
+  const page = join(own, path);
   expect(modeOf(page)).toBe("444");
   await directory.restart({ publicDir: other });
-  await directory.publish("water", { tagline: "Newer words" });
+  publish("Newer words");
   await directory.restart({ publicDir: own });
   expect(readFileSync(page, "utf8")).toContain("Newer words");
   directory.close();

@@ -15,9 +15,10 @@ import {
   verifyAudit,
 } from "#content/operation/audit-store.ts";
 import { directoryFact } from "#content/store/facts.ts";
-import { openStore, type Store } from "#content/store/open.ts";
+import { type Store } from "#content/store/open.ts";
 import { auditLog } from "#content/store/tables/operations.ts";
 import { turnDay } from "#scripts/publish/watch.ts";
+import { openBlankStore } from "#test/support/blank-store.ts";
 import { runScript } from "#test/support/processes.ts";
 import { aSigningKey } from "#test/support/publisher.ts";
 
@@ -27,7 +28,7 @@ let folder: string;
 let store: Store;
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), "almoner-audit-"));
-  store = await openStore({ url: `file:${join(folder, "store.db")}`, synchronous: "OFF" });
+  store = await openBlankStore(`file:${join(folder, "store.db")}`);
 });
 afterEach(() => {
   store.close();
