@@ -46,7 +46,7 @@ mkdirSync(join(own, "secrets"));
 writeFileSync(keyFile, signingKey);
 await checkSigningKey(readConfig({ ALMONER_DATA_DIR: own }), directory.store, new Date());
 await directory.restart({ signingKey });
-await directory.publisher.buildAll();
+await directory.publisher.buildAll({ processes: 0 });
 await directory.publish("trust-1", { tagline: "Before the backup" });
 afterAll(() => {
   directory.close();
@@ -133,7 +133,7 @@ test("where more may have been published, the feed begins a new epoch above it",
     signingKey,
   });
   await directory.restart(settingsIn(dataDir));
-  await directory.publisher.buildAll();
+  await directory.publisher.buildAll({ processes: 0 });
   const state = JSON.parse(directory.read("changes/state.json") ?? "");
   expect(state.epoch).toBe(epoch);
   expect(state.sequence).toBeGreaterThan(9_000);

@@ -138,7 +138,7 @@ describe("in a fresh folder", () => {
     async (dataDir, text) => {
       const command = existsSync(join(folderOf("sample"), "store.db")) ? await here(text) : text;
       const { script = "", words = [] } =
-        ours(command.replace(/--profiles \d+/, "--profiles 60")) ?? {};
+        ours(command.replace(/--profiles \d+/, "--profiles 24")) ?? {};
       const ended = await runScript(script.replace(/^scripts\/|\.ts$/g, ""), words, {
         ALMONER_DATA_DIR: folderOf(dataDir),
         ALMONER_BACKUP_PASSPHRASE: "correct horse battery staple",

@@ -13,6 +13,7 @@ import { saveNonprofits } from "#content/nonprofit/save.ts";
 import { readEnrichment } from "#content/enrichment/wire.ts";
 import { EnrichmentBody, type StructuredField } from "#content/contract/enrichment.ts";
 import { aNonprofit } from "../support/records.ts";
+import { openBlankStore } from "#test/support/blank-store.ts";
 import { hranaServer } from "#test/support/hrana-server.ts";
 import { isFull } from "#test/support/measured.ts";
 
@@ -29,8 +30,7 @@ let round = 0;
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "almoner-groups-"));
-  const open = (name: string) =>
-    openStore({ url: `file:${join(folder, name)}.db`, synchronous: "OFF" });
+  const open = (name: string) => openBlankStore(`file:${join(folder, name)}.db`);
   [grouped, single] = [await open("grouped"), await open("single")];
   server = hranaServer(join(folder, "remote.db"));
   remote = await openStore({ url: server.url });

@@ -81,7 +81,7 @@ await submit(
   "approved",
 );
 secrets.push(held);
-await directory.publisher.buildAll();
+await directory.publisher.buildAll({ processes: 0 });
 await directory.drain();
 afterAll(async () => {
   service.close();
@@ -142,22 +142,26 @@ describe("of what waits, was rejected, or is held, nothing is", () => {
     );
     const found: string[] = [];
     let answered = 0;
-    for (const { path } of reads) {
-      for (const slug of ["open-listing", "claimed-one", "zqnamependingnew-house"]) {
-        for (const query of queries) {
-          const url = path.replace("{slug}", slug).replaceAll(/\{\w+\}/g, "1") + query;
-          const response = await service.get(url, {
-            "x-forwarded-for": `10.6.${answered >> 8}.${answered & 255}`,
-          });
-          answered++;
-          // What was asked is echoed, and how it was understood.
-          const text = (await response.text())
-            .replaceAll(/"(?:q|url|next|prev|note)":\s*"[^"]*"/g, "")
-            .replaceAll(/"words":\s*\[[^\]]*\]/g, "");
-          if (url.includes("zqname")) continue;
-          found.push(...leaks(text).map((leak) => `${url}: ${leak}`));
-          for (const header of response.headers.values()) found.push(...leaks(header));
-        }
+    const addresses = reads.flatMap(({ path }) =>
+      ["open-listing", "claimed-one", "zqnamependingnew-house"].map((slug) =>
+        path.replace("{slug}", slug).replaceAll(/\{\w+\}/g, "1"),
+      ),
+    );
+    // Without a slug in it, an address is the same for all three.
+    for (const address of new Set(addresses)) {
+      for (const query of queries) {
+        const url = address + query;
+        const response = await service.get(url, {
+          "x-forwarded-for": `10.6.${answered >> 8}.${answered & 255}`,
+        });
+        answered++;
+        // What was asked is echoed, and how it was understood.
+        const text = (await response.text())
+          .replaceAll(/"(?:q|url|next|prev|note)":\s*"[^"]*"/g, "")
+          .replaceAll(/"words":\s*\[[^\]]*\]/g, "");
+        if (url.includes("zqname")) continue;
+        found.push(...leaks(text).map((leak) => `${url}: ${leak}`));
+        for (const header of response.headers.values()) found.push(...leaks(header));
       }
     }
     expect(answered).toBeGreaterThan(100);

@@ -116,13 +116,19 @@ function playOut(actors: readonly Actor[], endsAtMs: number, setTime: (atMs: num
   }
 }
 
-const modes: readonly ConsensusMode[] = ["agents", "networks"];
+const bothModes: readonly ConsensusMode[] = ["agents", "networks"];
 
-/** These attacks in every mode over all seeds. `progress` hears how many of `runsOf` runs are done. */
+/** These attacks in these modes over all seeds. `progress` hears how many of `runsOf` runs are done. */
 export function simulateAll(
   parameters: SimulationParameters,
   progress: (done: number) => void = () => {},
-  tried: readonly Attack[] = attacks,
+  {
+    tried = attacks,
+    modes = bothModes,
+  }: {
+    tried?: readonly Attack[];
+    modes?: readonly ConsensusMode[];
+  } = {},
 ): SimulationOutcome[] {
   let done = 0;
   return tried.flatMap((attack) =>
@@ -138,7 +144,7 @@ export function simulateAll(
 }
 
 export const runsOf = ({ seeds }: SimulationParameters): number =>
-  attacks.length * modes.length * seeds.length;
+  attacks.length * bothModes.length * seeds.length;
 
 const isTrue = ({ profile, field, value }: Promotion): boolean =>
   acceptedValues(profile, field).has(comparedValue(field, value));
