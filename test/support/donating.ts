@@ -37,11 +37,23 @@ export async function aDonatingService(
     ],
     context: { clock: chain.clock, ...options.context?.(chain) },
   });
+  let targets = 0;
   return {
     chain,
     service,
     /** Of `well`. */
     wallet,
+    /** A nonprofit more, with a wallet: for tests that share a service, and count what is recorded. */
+    target: async () => {
+      const [slug, usdc_wallet] = [`target-${++targets}`, chain.wallet()];
+      await service.add(aNonprofit({ slug, usdc_wallet }));
+      return { slug, path: `/api/donate/${slug}`, wallet: usdc_wallet };
+    },
+    /** Ends a test that leaves intents behind, or a chain in trouble. */
+    settle: async () => {
+      chain.chain.chaos.set({});
+      await service.rows("DELETE FROM donation_intents");
+    },
     /** What the service asks for. */
     demand: async (path = "/api/donate/well") => {
       const response = await service.get(path, aClient());

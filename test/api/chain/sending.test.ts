@@ -1,22 +1,22 @@
-import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { afterAll, afterEach, beforeEach, describe, expect, test } from "bun:test";
 import type { Donor } from "#test/support/donor.ts";
-import { aChain, type TestChain } from "#test/support/local-chain.ts";
+import { aChain } from "#test/support/local-chain.ts";
 import { aNode, hang, type NodeAnswer } from "#test/support/node.ts";
 import type { Payment } from "#content/giving/world.ts";
 import type { OpenChain } from "#api/chain/open-chain.ts";
 
 // Payments on their way: tried, sent, looked for.
-let local: TestChain;
+const local = await aChain();
 let chain: OpenChain;
 let donor: Donor;
 let wallet: string;
 beforeEach(async () => {
-  local = await aChain();
   chain = await local.open({ deadlineMs: 1_500, hedgeMs: 150 });
   donor = local.donor();
   wallet = local.wallet();
 });
-afterEach(() => local.stop());
+afterEach(() => local.chain.chaos.set({}));
+afterAll(() => local.stop());
 
 function pay(
   paying: Partial<Parameters<Donor["pay"]>[0]> = {},

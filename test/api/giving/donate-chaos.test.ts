@@ -27,9 +27,11 @@ async function sweepEvery(at: DonatingService, stepMs: number, times: number, wo
   }
 }
 
+const payers = isFull ? 24 : 12;
+
 test("with 20 % errors, endless hangs and null results, every answer comes all the same, and none lies", async () => {
   const at = await aDonatingService();
-  const demands = await Promise.all(Array.from({ length: 24 }, () => at.demand()));
+  const demands = await Promise.all(Array.from({ length: payers }, () => at.demand()));
   at.chain.chain.chaos.set({ ...troubles, seed: 3, hangs: 10, hang_ms: 600_000, late_ms: 2_000 });
   const answers = await Promise.all(
     demands.map(async (demand, n) => {
@@ -56,10 +58,10 @@ test("with 20 % errors, endless hangs and null results, every answer comes all t
   const refusedMs = answers.filter(({ status }) => status === 503).map(({ tookMs }) => tookMs);
   if (refusedMs.length > 0) measured(`slowest 503 ${shown(Math.max(0, ...refusedMs) / 1_000)} s`);
   at.chain.chain.chaos.set({});
-  await sweepEvery(at, 2_000, 30, givingWorld(at.service.context));
+  await sweepEvery(at, 6_000, 10, givingWorld(at.service.context));
   const { recorded, received } = await books(at);
   expect(recorded).toBe(received);
-  expect(recorded).toBeGreaterThanOrEqual(12_000_000n);
+  expect(recorded).toBeGreaterThanOrEqual(BigInt(payers / 2) * 1_000_000n);
   await at.stop();
 }, 240_000);
 
@@ -114,7 +116,7 @@ function donors(at: DonatingService, context: GivingWorld) {
 
 /** Promise 8 says a day: ALMONER_FULL_TESTS=1 runs it all (four minutes), else an hour of it. */
 const hours = isFull ? 24 : 1;
-const stepMs = 90_000;
+const stepMs = isFull ? 90_000 : 150_000;
 
 test(`chaos for ${hours} h: no false credit, none lost`, async () => {
   const at = await aDonatingService();
@@ -139,7 +141,7 @@ test(`chaos for ${hours} h: no false credit, none lost`, async () => {
     for (const waitMs of [4_000, 6_000, 10_000]) await sweepEvery(at, waitMs, 1, context);
   }
   local.chaos.set({});
-  await sweepEvery(at, 20_000, 60, context);
+  await sweepEvery(at, 20_000, 20, context);
   const { recorded, received } = await books(at);
   expect(recorded).toBe(received);
   expect(received).toBeGreaterThan(BigInt(hours) * 4_000_000n);

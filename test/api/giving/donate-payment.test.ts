@@ -75,7 +75,7 @@ describe("a signed payment is broadcast, recorded and answered", () => {
   test("once: the same payment at the same moment and again gets the same answer, and pays once", async () => {
     const signed = at.payment(await at.demand());
     const [usdc, count] = [at.chain.usdcOf(at.wallet), await at.donationCount()];
-    const answers = await Promise.all(Array.from({ length: 30 }, () => send(signed)));
+    const answers = await Promise.all(Array.from({ length: 12 }, () => send(signed)));
     answers.push(await send(signed, { version: 1 }), await send(signed, { method: "POST" }));
     const texts = answers.map(({ status, body }) => `${status} ${JSON.stringify(body)}`);
     expect([...new Set(texts)]).toEqual([expect.stringMatching(/^200 \{"success":true/)]);

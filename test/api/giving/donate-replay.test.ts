@@ -23,13 +23,6 @@ const at = await aDonatingService({
 });
 afterAll(() => at.stop());
 
-/** A nonprofit of its own, so that its wallet can change. */
-let made = 0;
-async function aTarget() {
-  const slug = `target-${made++}`;
-  await at.service.add(aNonprofit({ slug, usdc_wallet: at.chain.wallet() }));
-  return { slug, path: `/api/donate/${slug}` };
-}
 const moveTo = (slug: string, usdc_wallet: string | null) =>
   at.service.change(slug, { usdc_wallet });
 
@@ -42,7 +35,7 @@ async function send({ bytes }: BuiltTransaction, path: string) {
 
 describe("a payment that was recorded", () => {
   const recordedOnce = async (how: Partial<Paying> = {}) => {
-    const { slug, path } = await aTarget();
+    const { slug, path } = await at.target();
     const payment = at.payment(await at.demand(path), how);
     const first = await send(payment, path);
     expect(first.status).toBe(200);
@@ -73,7 +66,7 @@ describe("a payment that the donor sent alone", () => {
     ["counts with what it paid", () => ({ usdc: "0.5" }), { status: 200, body: { amount: 0.5 } }],
     ["to another wallet is 422", () => ({ to: other }), { status: 422, code: "wrong_recipient" }],
   ])("%s, never 402", async (_, how, answer) => {
-    const { path } = await aTarget();
+    const { path } = await at.target();
     const donor = at.chain.donor();
     const demand = await at.demand(`${path}?payer=${donor.address}`);
     const payment = at.payment(demand, { feePayer: donor.address, ...how() }, donor);
@@ -82,7 +75,7 @@ describe("a payment that the donor sent alone", () => {
   });
 
   test("may have been sent when the chain does not answer: 503, never 402", async () => {
-    const { path } = await aTarget();
+    const { path } = await at.target();
     const donor = at.chain.donor();
     const how = { feePayer: donor.address, usdc: "0.5" };
     const payment = at.payment(await at.demand(path), how, donor);
@@ -132,7 +125,7 @@ const refuses = () =>
 
 /** A target and a sponsored payment to it. */
 const aPayment = async () => {
-  const target = await aTarget();
+  const target = await at.target();
   return { ...target, payment: at.payment(await at.demand(target.path)) };
 };
 
@@ -204,7 +197,7 @@ test("while it is under way, another nonprofit hears 202, and 409 once it has la
 
 describe("sponsored payments of the same money", () => {
   const twoPayments = async () => {
-    const { slug, path } = await aTarget();
+    const { slug, path } = await at.target();
     const donor = at.chain.donor({ usdc: "1.5" });
     const [one, another] = [await at.demand(path), await at.demand(path)];
     return { slug, first: at.payment(one, {}, donor), second: at.payment(another, {}, donor) };
@@ -254,7 +247,7 @@ describe("sponsored payments of the same money", () => {
 });
 
 test("a wallet that changes while a payment without our memo lands is paid all the same, and credited", async () => {
-  const { slug, path } = await aTarget();
+  const { slug, path } = await at.target();
   const payment = at.payment(await at.demand(path), { memo: [] });
   await dieSending(slug, payment, { reaches: true });
   await moveTo(slug, other);
