@@ -2,6 +2,7 @@ import { afterAll, describe, expect, test } from "bun:test";
 import { runProfileJob } from "#site/publisher/profile-job.ts";
 import type { NewFile } from "#site/bundle/manifest.ts";
 import { workApart } from "#site/publisher/background-worker.ts";
+import { publishChanges } from "#site/publisher/list-job.ts";
 import { aBuiltDirectory } from "#test/support/publisher.ts";
 
 const directory = await aBuiltDirectory(
@@ -36,7 +37,7 @@ describe("background work in a process of its own", () => {
     const here = await context.background.makeLists(job);
     expect(there.files.length).toBeGreaterThan(5);
     expect(placeless(there)).toEqual(placeless(here));
-    await directory.drain();
+    await publishChanges(context);
     const task = { full: true, keySet: "{}" };
     expect(placeless(await apart.draftFeed(task))).toEqual(
       placeless(await context.background.draftFeed(task)),
@@ -44,12 +45,12 @@ describe("background work in a process of its own", () => {
   });
 
   test("knows of moves that somebody else published", async () => {
+    const { context } = directory.publisher;
     await changed("trust-8", 80_000);
-    await directory.drain();
+    await publishChanges(context);
     const job = await changed("trust-9", 90_000);
-    const here = await directory.publisher.context.background.makeLists(job);
+    const here = await context.background.makeLists(job);
     expect(placeless(await apart.makeLists(job))).toEqual(placeless(here));
-    await directory.drain();
   });
 
   test("that is given up is refused, and the next piece starts another process", async () => {
@@ -61,6 +62,5 @@ describe("background work in a process of its own", () => {
     apart.close();
     expect(await given).toContain("was ended");
     expect((await apart.makeLists(job)).files.length).toBeGreaterThan(5);
-    await directory.drain();
   });
 });
