@@ -194,7 +194,7 @@ test("after many edits, additions and withdrawals a full rebuild finds nothing t
     seed = (seed * 1_103_515_245 + 12_345) % 2 ** 31;
     return seed % below;
   };
-  for (let step = 0; step < 10; step++) {
+  for (let step = 0; step < 20; step++) {
     const slug = `trust-${random(110)}`;
     const kind = random(4);
     if (kind === 0) await directory.add({ name: `Newcomer ${step}` });
