@@ -1,11 +1,22 @@
 import { compiledSites } from "./processes.ts";
 import { generateKeyPairSync } from "node:crypto";
-import { cpSync, mkdtempSync, rmSync } from "node:fs";
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { recordBySlug } from "#content/nonprofit/record-store.ts";
 import { saveNonprofits } from "#content/nonprofit/save.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
+import { sha256Of } from "#content/runtime/digest.ts";
+import type { Store } from "#content/store/open.ts";
 import {
   openPublisher,
   type Publisher,
@@ -42,14 +53,38 @@ export type Directory = Awaited<ReturnType<typeof aDirectory>>;
  */
 export async function aDirectory(
   nonprofits: Partial<NonprofitRecord>[] = [],
-  { searchIndex = false, pictures = false, exported = false } = {},
+  options: DirectoryOptions = {},
 ) {
   const dataDir = mkdtempSync(join(tmpdir(), "almoner-directory-"));
-  const databaseUrl = `file:${join(dataDir, "store.db")}`;
+  await writeDirectory(dataDir, nonprofits.map(aNonprofit));
+  return openDirectory(dataDir, options);
+}
+
+type DirectoryOptions = { searchIndex?: boolean; pictures?: boolean; exported?: boolean };
+
+const databaseIn = (dataDir: string) => `file:${join(dataDir, "store.db")}`;
+const signingKeyIn = (dataDir: string) => join(dataDir, "signing.pem");
+
+const saveIn = (store: Store, saves: Parameters<typeof saveNonprofits>[1]) =>
+  store.write((tx) => saveNonprofits(tx, saves, { origin: "test", now: new Date("2026-11-01") }));
+
+async function writeDirectory(dataDir: string, nonprofits: NonprofitRecord[]): Promise<void> {
+  writeFileSync(signingKeyIn(dataDir), aSigningKey());
+  const store = await openBlankStore(databaseIn(dataDir));
+  await saveIn(
+    store,
+    nonprofits.map((after) => ({ before: null, after })),
+  );
+  store.close();
+}
+
+async function openDirectory(
+  dataDir: string,
+  { searchIndex = false, pictures = false, exported = false }: DirectoryOptions = {},
+) {
+  const databaseUrl = databaseIn(dataDir);
   const store = await openBlankStore(databaseUrl);
-  const save = (saves: Parameters<typeof saveNonprofits>[1]) =>
-    store.write((tx) => saveNonprofits(tx, saves, { origin: "test", now: new Date("2026-11-01") }));
-  await save(nonprofits.map((context) => ({ before: null, after: aNonprofit(context) })));
+  const save = (saves: Parameters<typeof saveNonprofits>[1]) => saveIn(store, saves);
   const settings = {
     dataDir,
     databaseUrl,
@@ -57,7 +92,7 @@ export async function aDirectory(
     baseUrl: "http://localhost:8080",
     network: "local",
     compiledFolder: compiledSites,
-    signingKey: aSigningKey(),
+    signingKey: readFileSync(signingKeyIn(dataDir), "utf8"),
     searchIndex,
     pictures,
     publicDir: exported ? plainFolder(dataDir) : null,
@@ -118,11 +153,44 @@ export async function aDirectory(
   };
 }
 
-/** The same, built in this process. */
-export async function aBuiltDirectory(...of: Parameters<typeof aDirectory>): Promise<Directory> {
-  const directory = await aDirectory(...of);
-  await directory.publisher.buildAll({ processes: 0 });
-  return directory;
+/** The same, as a first build leaves it: a copy of a directory that is built once a day for each version of the sources. */
+export async function aBuiltDirectory(
+  nonprofits: Partial<NonprofitRecord>[] = [],
+  options: DirectoryOptions = {},
+): Promise<Directory> {
+  const { pictures = false } = options;
+  const built = await buildOnce(nonprofits.map(aNonprofit), { pictures });
+  const dataDir = mkdtempSync(join(tmpdir(), "almoner-directory-"));
+  cpSync(built, dataDir, { recursive: true });
+  return openDirectory(dataDir, options);
+}
+
+const builtDirectories = join(tmpdir(), "almoner-built-for-tests");
+
+/** Builds a directory in this process, unless it is there. Pages and signatures show the day, so another day has its own. */
+async function buildOnce(
+  nonprofits: NonprofitRecord[],
+  options: DirectoryOptions,
+): Promise<string> {
+  const { folder } = await compileSite(compiledSites);
+  const day = new Date().toISOString().slice(0, 10);
+  const contents = sha256Of(JSON.stringify([nonprofits, options])).slice(0, 16);
+  const place = join(builtDirectories, `${day}-${basename(folder)}-${contents}`);
+  if (existsSync(place)) return place;
+  mkdirSync(builtDirectories, { recursive: true });
+  const draft = mkdtempSync(join(builtDirectories, "building-"));
+  await writeDirectory(draft, nonprofits);
+  const { publisher, store } = await openDirectory(draft, options);
+  await publisher.buildAll({ processes: 0 });
+  publisher.close();
+  store.close();
+  try {
+    renameSync(draft, place);
+  } catch {
+    // Another process has built the same meanwhile.
+    rmSync(draft, { recursive: true });
+  }
+  return place;
 }
 
 export { publisherFolders };

@@ -14,7 +14,7 @@ const inBundle = (name: string) => join(directory.dataDir, "bundle", name);
 const noDatabase = "no database at all".repeat(1_000);
 
 beforeAll(async () => {
-  directory = await aBuiltDirectory([{ slug: "oak-trust", name: "Oak Trust" }]);
+  directory = await aBuiltDirectory([{ slug: "trust-a" }, { slug: "trust-b" }]);
 });
 afterAll(() => directory.close());
 
@@ -33,7 +33,7 @@ describe("a damaged manifest", () => {
     let reports = 0;
     const reader = openBundleReader(join(directory.dataDir, "bundle"), () => reports++);
     const server = createBundleServer(reader);
-    const ask = () => server.answer(new Request("http://localhost/nonprofits/oak-trust"));
+    const ask = () => server.answer(new Request("http://localhost/nonprofits/trust-a"));
     expect([ask(), reader.hasRelease(), reader.current().release]).toEqual([null, false, 0]);
     expect(reports).toBeGreaterThan(0);
     const errors: unknown[] = [];

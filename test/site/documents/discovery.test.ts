@@ -9,6 +9,7 @@ import { discoveryKey } from "#site/documents/discovery.ts";
 import { documentKinds } from "#site/documents/kinds.ts";
 import { profileKey } from "#site/documents/profile.ts";
 import { staleLater } from "#site/documents/staleness.ts";
+import { publishChanges } from "#site/publisher/list-job.ts";
 import { aRichNonprofit, aSite, siteBaseUrl, type TestSite } from "#test/support/compiled-site.ts";
 import { discoveryFiles } from "#test/support/discovery.ts";
 import { aBuiltDirectory } from "#test/support/publisher.ts";
@@ -209,7 +210,7 @@ test("security.txt and /about name the contacts that the operator set, with the 
     [{ recommendationLogDays: 90 }, "mailto:security@localhost", unset],
   ] as const) {
     await keepPublicSettings(directory.publisher.context, settings);
-    await directory.drain();
+    await publishChanges(directory.publisher.context);
     expect(directory.read(path)).toStartWith(`Contact: ${contact}\n`);
     for (const words of about) expect(directory.read("about.html")).toContain(words);
     const days = `<td>${settings.recommendationLogDays} days</td>`;

@@ -12,9 +12,10 @@ import { openStore, type Store } from "#content/store/open.ts";
 import { insertMany } from "#content/store/query.ts";
 import { registerRecords } from "#content/store/tables/nonprofits.ts";
 import { shardRowsMax, staleStanding, standing } from "#site/documents/standing.ts";
+import { publishChanges } from "#site/publisher/list-job.ts";
 import { saveNonprofits } from "#content/nonprofit/save.ts";
 import { aChange, aNonprofit } from "#test/support/records.ts";
-import { aDirectory, type Directory } from "#test/support/publisher.ts";
+import { aBuiltDirectory, type Directory } from "#test/support/publisher.ts";
 
 let store: Store | null = null;
 let directory: Directory | null = null;
@@ -265,16 +266,18 @@ describe("with too many profiles for indexes of words", () => {
 });
 
 test("the list job keeps the shards as a full build makes them", async () => {
-  directory = await aDirectory();
+  const { publisher, edit } = (directory = await aBuiltDirectory());
   const type = "Charity number (Scotland)";
   const number = { registration_number: "SC041666", org_id: "GB-SC-SC041666" };
   const registrations = [{ country_code: "GB", type, ...number }];
+  const publish = () => publishChanges(publisher.context);
   await directory.add({ slug: "glen", name: "Glen Trust", registrations });
-  await directory.drain();
+  await publish();
   expect(directory.read("standing/GB-SC/all.json")).toContain(
     '["SC041666","glen","Glen Trust","unknown"',
   );
-  await directory.publish("glen", { name: "Glen and Loch Trust" });
+  await edit("glen", { name: "Glen and Loch Trust" });
+  await publish();
   expect(directory.read("standing/GB-SC/all.json")).toContain("Glen and Loch Trust");
   expect(JSON.parse(directory.read("standing/index.json") ?? "{}").schemes).toMatchObject({
     "GB-SC": { split: [], unlisted: { standing: "unknown" } },

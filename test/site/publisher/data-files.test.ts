@@ -5,7 +5,7 @@ import { publishChanges } from "#site/publisher/list-job.ts";
 import { rollBackTo } from "#site/publisher/requests.ts";
 import { aBuiltDirectory } from "#test/support/publisher.ts";
 
-const directory = await aBuiltDirectory([{ slug: "water", name: "Water" }]);
+const directory = await aBuiltDirectory([{ slug: "trust-a" }, { slug: "trust-b" }]);
 afterAll(() => directory.close());
 
 const context = () => directory.publisher.context;
@@ -26,7 +26,7 @@ const packaged = () =>
 test("the files follow each publication, and the page names them in each language", async () => {
   const before = hashes();
   expect(before).toHaveLength(5);
-  await directory.publish("water", { tagline: "Clean water" });
+  await directory.publish("trust-a", { tagline: "Clean water" });
   expect(hashes()).toEqual(expect.arrayContaining(packaged()));
   expect(hashes()).not.toEqual(before);
   for (const digests of named()) expect(digests).toEqual(new Set(packaged()));
@@ -48,7 +48,7 @@ test("paced, files are made while others go on, once an hour at most", async () 
   const files = openDataFiles(own, 0);
   const run = () => files.run({ full: false, paced: true });
   const edited = async (tagline: string) => {
-    await directory.edit("water", { tagline });
+    await directory.edit("trust-a", { tagline });
     await publishChanges(context());
   };
   expect(await run()).toEqual([]);
@@ -84,7 +84,7 @@ test("files that cannot be made are logged, and those before them stay", async (
 
 test("while a rollback holds publishing the files stay as they are", async () => {
   const { current_release } = context().manifest.state();
-  await directory.publish("water", { tagline: "Three" });
+  await directory.publish("trust-a", { tagline: "Three" });
   const before = hashes();
   expect(rollBackTo(context(), current_release)).not.toBeNull();
   await directory.publisher.feedJob.run();

@@ -4,7 +4,7 @@ import { closeFeedFiles, findEpoch, newestFeedFile } from "#content/feed/store.t
 import { openStore } from "#content/store/open.ts";
 import { detectRestoredStore } from "#site/publisher/open-publisher.ts";
 import { releaseBefore } from "#site/bundle/rollback.ts";
-import { aDirectory, type Directory } from "#test/support/publisher.ts";
+import { aBuiltDirectory, type Directory } from "#test/support/publisher.ts";
 
 let directory: Directory;
 const build = () => directory.publisher.buildAll();
@@ -12,8 +12,7 @@ const feedState = () => JSON.parse(directory.read("changes/state.json") ?? "");
 const isOutdated = () => directory.publisher.isOutdated();
 
 beforeEach(async () => {
-  directory = await aDirectory([{ slug: "trust-a" }, { slug: "trust-b" }]);
-  await build();
+  directory = await aBuiltDirectory([{ slug: "trust-a" }, { slug: "trust-b" }]);
 });
 afterEach(() => directory.close());
 
