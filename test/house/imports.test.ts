@@ -1,8 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { Glob } from "bun";
 import { join, normalize } from "node:path";
-
-const root = join(import.meta.dirname, "../..");
+import { sourceTexts as texts } from "#test/support/source-files.ts";
 
 /**
  * The rooms of the ground floor, lowest first, and the packages that each may import. A room may import the rooms
@@ -47,17 +45,11 @@ const faces: Record<string, RegExp> = {
 const order = contentRooms.map(([room]) => room);
 const importing = /(?:from|import)\s*\(?\s*["']([^"'\n]+)["']/g;
 
-const files: string[] = [];
-for (const floor of ["content", "api", "site", "scripts"]) {
-  for await (const file of new Glob(`${floor}/**/*.{ts,astro}`).scan(root)) files.push(file);
-}
+const files = [...texts.keys()];
 
-/** The text of each file, and what it imports: packages by their name, files of the project by their path from the root. */
-const texts = new Map<string, string>();
+/** The imports of each file: packages by their name, files of the project by their path from the root. */
 const imports = new Map<string, string[]>();
-for (const file of files) {
-  const text = await Bun.file(join(root, file)).text();
-  texts.set(file, text);
+for (const [file, text] of texts) {
   const names = [...text.matchAll(importing)].map(([, name = ""]) => name.replace(/\?.*$/, ""));
   imports.set(
     file,

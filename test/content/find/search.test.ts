@@ -1,20 +1,18 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import * as fc from "fast-check";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
-import { type Searching, searchQuery } from "#test/support/finding.ts";
+import { aStoreOf, type Searching, searchQuery } from "#test/support/finding.ts";
 import type { Store } from "#content/store/open.ts";
 import { saveNonprofits } from "#content/nonprofit/save.ts";
 import { searchIn } from "#content/find/search.ts";
 import { filtersOf } from "#content/contract/browse.ts";
 import { filteredOf, passes } from "#content/nonprofit/filters.ts";
 import { summariesById } from "#content/nonprofit/record-store.ts";
-import { aDataFolder, type DataFolder } from "#test/support/data-folder.ts";
 import { isFull } from "#test/support/measured.ts";
 import { aNonprofit, saveNew } from "#test/support/records.ts";
 import { anyText } from "#test/support/any-text.ts";
 
 const hostileCharacters = Array.from("\"'*()^:-+{}NEAROTD \\%_\u0000\uD800水é");
-let folder: DataFolder;
 let store: Store;
 let crowd: NonprofitRecord[];
 
@@ -37,10 +35,7 @@ const countries = ["KE", "US", "IN"] as const;
 const causes = ["education", "health", "animals"] as const;
 
 beforeAll(async () => {
-  folder = await aDataFolder();
-  ({ store } = folder);
-  await saveNew(
-    store,
+  store = await aStoreOf(
     aNonprofit({ name: "Clean Water Alliance", mission: "Digging wells" }),
     aNonprofit({ name: "Alliance of Divers", mission: "We keep the water clean" }),
     aNonprofit({ name: "Société Générosité", description: "Libraries kept by volunteers" }),
@@ -68,7 +63,7 @@ beforeAll(async () => {
     ),
   );
 });
-afterAll(() => folder.close());
+afterAll(() => store.close());
 
 describe("search by words", () => {
   test.each([
