@@ -1,8 +1,7 @@
 import { Glob } from "bun";
 import { join } from "node:path";
 
-/** The root of the project. */
-export const root = join(import.meta.dirname, "../..");
+const root = join(import.meta.dirname, "../..");
 
 /** The text of each source file of the four floors, by its path from the root. */
 export const sourceTexts = new Map<string, string>();
