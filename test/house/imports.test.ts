@@ -1,8 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { Glob } from "bun";
 import { join, normalize } from "node:path";
-
-const root = join(import.meta.dirname, "../..");
+import { sourceTexts as texts } from "#test/support/source-files.ts";
 
 /**
  * The rooms of the ground floor, lowest first, and the packages that each may import. A room may import the rooms
@@ -47,22 +45,27 @@ const faces: Record<string, RegExp> = {
 const order = contentRooms.map(([room]) => room);
 const importing = /(?:from|import)\s*\(?\s*["']([^"'\n]+)["']/g;
 
-const files: string[] = [];
-for (const floor of ["content", "api", "site", "scripts"]) {
-  for await (const file of new Glob(`${floor}/**/*.{ts,astro}`).scan(root)) files.push(file);
-}
-const known = new Set(files);
+const files = [...texts.keys()];
 
 /** The imports of each file: packages by their name, files of the project by their path from the root. */
 const imports = new Map<string, string[]>();
-for (const file of files) {
-  const text = await Bun.file(join(root, file)).text();
+for (const [file, text] of texts) {
   const names = [...text.matchAll(importing)].map(([, name = ""]) => name.replace(/\?.*$/, ""));
   imports.set(
     file,
     names.map((name) => (name.startsWith(".") ? `#${normalize(join(file, "..", name))}` : name)),
   );
 }
+
+/** The files of the project that a file imports. */
+const importedFiles = (file: string): string[] =>
+  (imports.get(file) ?? []).map((name) => name.slice(1)).filter((name) => texts.has(name));
+
+/** Which of the files with such a path have such a text. */
+const filesWith = (pattern: RegExp, path: RegExp, except?: RegExp): string[] =>
+  files.filter(
+    (file) => path.test(file) && except?.test(file) !== true && pattern.test(texts.get(file) ?? ""),
+  );
 
 /** Floors whose rooms import one another in one direction only. */
 const floorsWithoutFolderCircles = ["content", "api", "site"];
@@ -95,15 +98,9 @@ test("rooms import only what they may, types included", () => {
   expect(wrong).toEqual([]);
 });
 
-test("a face reads no file of the other by its path", async () => {
-  const others = { api: /["'`](?:\.\.\/)+site\//, site: /["'`](?:\.\.\/)+api\// };
-  const wrong: string[] = [];
-  for (const [face, other] of Object.entries(others)) {
-    for (const file of files.filter((one) => one.startsWith(`${face}/`))) {
-      if (other.test(await Bun.file(join(root, file)).text())) wrong.push(file);
-    }
-  }
-  expect(wrong).toEqual([]);
+test("a face reads no file of the other by its path", () => {
+  expect(filesWith(/["'`](?:\.\.\/)+site\//, /^api\//)).toEqual([]);
+  expect(filesWith(/["'`](?:\.\.\/)+api\//, /^site\//)).toEqual([]);
 });
 
 /** The first circle that is found from each node, as a path; nothing for a graph without circles. */
@@ -126,24 +123,16 @@ function circles(edges: ReadonlyMap<string, ReadonlySet<string>>): string[] {
 
 describe("no circle of imports, types included,", () => {
   test("between files", () => {
-    const edges = new Map(
-      files.map((file) => [
-        file,
-        new Set(
-          (imports.get(file) ?? []).map((name) => name.slice(1)).filter((to) => known.has(to)),
-        ),
-      ]),
-    );
-    expect(circles(edges)).toEqual([]);
+    const edges = files.map((file) => [file, new Set(importedFiles(file))] as const);
+    expect(circles(new Map(edges))).toEqual([]);
   });
 
   test.each(floorsWithoutFolderCircles)("between the rooms of %s", (floor) => {
     const edges = new Map<string, Set<string>>();
     for (const file of files.filter((one) => one.startsWith(`${floor}/`))) {
       const room = folderOf(file);
-      const imported = (imports.get(file) ?? [])
-        .map((name) => name.slice(1))
-        .filter((to) => known.has(to) && to.startsWith(`${floor}/`))
+      const imported = importedFiles(file)
+        .filter((to) => to.startsWith(`${floor}/`))
         .map(folderOf)
         .filter((to) => to !== room);
       edges.set(room, new Set([...(edges.get(room) ?? []), ...imported]));
@@ -159,14 +148,10 @@ test("a page opens no store: its document loads what it shows", () => {
   expect(wrong).toEqual([]);
 });
 
-test("the site writes to the store only through content/feed", async () => {
+test("the site writes to the store only through content/feed", () => {
   const writing =
     /\bstore\.write\(|\.raw\.(?:batch|transaction)\(|\bfrom "#content\/[^"]*\/save\.ts"/;
-  const wrong: string[] = [];
-  for (const file of files.filter((one) => one.startsWith("site/"))) {
-    if (writing.test(await Bun.file(join(root, file)).text())) wrong.push(file);
-  }
-  expect(wrong).toEqual([]);
+  expect(filesWith(writing, /^site\//)).toEqual([]);
 });
 
 /** Files of content that use the store or keep something, though their names do not say so. */
@@ -202,16 +187,10 @@ const verbs: readonly string[] = [
   "content/find/answer.ts",
 ];
 
-test("a verb takes the time from its world", async () => {
-  const operators = files.filter((file) =>
-    /^content\/(?:operator|requests)\/|-kind\.ts$/.test(file),
-  );
-  const wrong: string[] = [];
-  for (const file of [...verbs, ...operators]) {
-    const text = await Bun.file(join(root, file)).text();
-    if (/\bnew Date\(\)|\bDate\.now\b|\bperformance\./.test(text)) wrong.push(file);
-  }
-  expect(wrong).toEqual([]);
+test("a verb takes the time from its world", () => {
+  const telling = filesWith(/\bnew Date\(\)|\bDate\.now\b|\bperformance\./, /^content\//);
+  const ofOperators = /^content\/(?:operator|requests)\/|-kind\.ts$/;
+  expect(telling.filter((file) => verbs.includes(file) || ofOperators.test(file))).toEqual([]);
 });
 
 const roomsOfRules = /^content\/(?!store\/|runtime\/|contract\/|editorial\/|operator\/|requests\/)/;
@@ -221,32 +200,22 @@ const ofKind = /-kind\.ts$/;
 const impure =
   /#content\/store\/|\bnew Date\(\)|\bDate\.now\b|\bperformance\.|^(?:export )?(?:let |const \w+ = new (?:Map|Set|WeakMap|LRUCache)(?:<.*>)?\(\))/m;
 
-test("a file of content that is no verb and not named for the store uses neither, and keeps nothing", async () => {
-  const wrong: string[] = [];
-  for (const file of files.filter(
-    (one) => roomsOfRules.test(one) && !ofStore.test(one) && !ofKind.test(one),
-  )) {
-    if (impure.test(await Bun.file(join(root, file)).text())) wrong.push(file);
-  }
-  expect(wrong.toSorted()).toEqual([...Object.keys(notPure), ...verbs].toSorted());
+test("a file of content that is no verb and not named for the store uses neither, and keeps nothing", () => {
+  const using = filesWith(impure, roomsOfRules, ofStore).filter((file) => !ofKind.test(file));
+  expect(using.toSorted()).toEqual([...Object.keys(notPure), ...verbs].toSorted());
 });
 
-test("only stores speak to a transaction", async () => {
-  const wrong: string[] = [];
-  for (const file of files.filter(
-    (one) => /^content\/(?!store\/)/.test(one) && !ofStore.test(one),
-  )) {
-    if (/\btx\.(?:db|raw)\b/.test(await Bun.file(join(root, file)).text())) wrong.push(file);
-  }
-  expect(wrong).toEqual([]);
+test("only stores speak to a transaction", () => {
+  expect(filesWith(/\btx\.(?:db|raw)\b/, /^content\/(?!store\/)/, ofStore)).toEqual([]);
 });
 
 /** The functions that answer statements, or writes of a plan. */
-async function makersOfWrites(): Promise<string[]> {
+function makersOfWrites(): string[] {
   const makers: string[] = [];
   for (const file of files.filter((one) => one.startsWith("content/"))) {
-    const text = await Bun.file(join(root, file)).text();
-    for (const part of text.split(/^(?:export )?(?:async )?(?:function|const) (?=\w)/m)) {
+    for (const part of (texts.get(file) ?? "").split(
+      /^(?:export )?(?:async )?(?:function|const) (?=\w)/m,
+    )) {
       const isMaker = /\): (?:Promise<)?(?:Statement|Write)\b/.test(part);
       if (isMaker) makers.push(/^\w+/.exec(part)?.[0] ?? "");
     }
@@ -254,8 +223,8 @@ async function makersOfWrites(): Promise<string[]> {
   return makers;
 }
 
-test("no statement is made and left undone", async () => {
-  const makers = await makersOfWrites();
+test("no statement is made and left undone", () => {
+  const makers = makersOfWrites();
   expect(makers).toContain("closeIntent");
   const made = `(?:await )?(?:${makers.join("|")})\\(`;
   // Behind the end of a statement, or the beginning of a block, nothing takes what is made.
@@ -263,11 +232,9 @@ test("no statement is made and left undone", async () => {
     String.raw`[;{}]\n\s+${made}|^\s+(?:if|for) \(.*\) ${made}.*;$|\belse ${made}.*;$`,
     "gm",
   );
-  const wrong: string[] = [];
-  for (const file of files) {
-    const text = await Bun.file(join(root, file)).text();
-    for (const [found] of text.matchAll(dropped)) wrong.push(`${file}: ${found.trim()}`);
-  }
+  const wrong = [...texts].flatMap(([file, text]) =>
+    [...text.matchAll(dropped)].map(([found]) => `${file}: ${found.trim()}`),
+  );
   expect(wrong).toEqual([]);
 });
 
@@ -275,13 +242,9 @@ test("no statement is made and left undone", async () => {
 const readersOfUrls =
   /^(?:api\/http\/listen|content\/contract\/base\/request-address|scripts\/chain\/local-chain)\.ts$/;
 
-test("no one else parses the URL of a request", async () => {
+test("no one else parses the URL of a request", () => {
   const parsed = /\b[Rr]equest\.url\b|\{[^}]*\burl\b[^}]*\}: Request\b/;
-  const wrong: string[] = [];
-  for (const file of files.filter((one) => !readersOfUrls.test(one))) {
-    if (parsed.test(await Bun.file(join(root, file)).text())) wrong.push(file);
-  }
-  expect(wrong).toEqual([]);
+  expect(filesWith(parsed, /./, readersOfUrls)).toEqual([]);
 });
 
 const walks: Record<string, Record<string, string>> = await Bun.file(
@@ -291,9 +254,9 @@ const milestones = Object.entries(walks).flatMap(([flow, stops]) =>
   Object.entries(stops).map(([stop, place]) => [`${flow}: ${stop}`, place] as const),
 );
 
-test.each(milestones)("%s stands where walks.json says", async (_, place) => {
+test.each(milestones)("%s stands where walks.json says", (_, place) => {
   const [file = "", name = ""] = place.split(":");
-  const text = await Bun.file(join(root, file)).text();
+  const text = texts.get(file);
   if (name === "default") return expect(file).toEndWith(".astro");
   expect(text).toMatch(
     new RegExp(String.raw`^(?:export )?(?:async )?(?:function|const) ${name}\b`, "m"),

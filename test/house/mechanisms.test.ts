@@ -1,8 +1,5 @@
-import { Glob } from "bun";
 import { expect, test } from "bun:test";
-import { join } from "node:path";
-
-const root = join(import.meta.dirname, "../..");
+import { sourceTexts } from "#test/support/source-files.ts";
 
 /** What makes one of each mechanism, and the files that may. */
 const mechanisms: readonly { name: string; made: RegExp; homes: readonly string[] }[] = [
@@ -74,17 +71,12 @@ const mechanisms: readonly { name: string; made: RegExp; homes: readonly string[
   },
 ];
 
-const files: string[] = [];
-for (const floor of ["content", "api", "site", "scripts"]) {
-  for await (const file of new Glob(`${floor}/**/*.{ts,astro}`).scan(root)) files.push(file);
-}
-const texts = await Promise.all(
-  files.map(async (file) => ({ file, text: await Bun.file(join(root, file)).text() })),
-);
+/** The files with such a text. */
+const filesWith = (pattern: RegExp): string[] =>
+  [...sourceTexts].flatMap(([file, text]) => (pattern.test(text) ? [file] : [])).sort();
 
 test.each(mechanisms)("$name is made in one place", ({ made, homes }) => {
-  const makers = texts.filter(({ text }) => made.test(text)).map(({ file }) => file);
-  expect(makers.sort()).toEqual([...homes].sort());
+  expect(filesWith(made)).toEqual([...homes].sort());
 });
 
 test("the directory's store is asked in SQL by stores alone", () => {
@@ -92,18 +84,15 @@ test("the directory's store is asked in SQL by stores alone", () => {
   const isStore = /^content\/store\/|\bstore\.ts$|^content\/nonprofit\/save\.ts$/;
   const isAsking =
     /import \{[^}]*\} from "drizzle-orm|\.execute\w*\(|\.db\s*\.(?:\$count|select|insert|update|delete)\b/;
-  const askers = texts.filter(({ file, text }) => isAsking.test(text) && !isStore.test(file));
-  expect(askers.map(({ file }) => file)).toEqual([]);
+  expect(filesWith(isAsking).filter((file) => !isStore.test(file))).toEqual([]);
 });
 
 test("a command begins when all of its file was read", () => {
-  const early = texts.filter(({ text }) => /^if \(import\.meta\.main\)[^]*\n\n/m.test(text));
-  expect(early.map(({ file }) => file)).toEqual([]);
+  expect(filesWith(/^if \(import\.meta\.main\)[^]*\n\n/m)).toEqual([]);
 });
 
 test("strings are HTML only where a template, a text, a drawing or JSON-LD gives them", () => {
-  const makers = texts.filter(({ text }) => /set:html|new Html\(/.test(text));
-  expect(makers.map(({ file }) => file).sort()).toEqual([
+  expect(filesWith(/set:html|new Html\(/)).toEqual([
     "api/operator/desk/health-page.ts",
     "api/reconciliation/routes.ts",
     "content/language/html.ts",

@@ -2,7 +2,9 @@ import { type FilterParameters, filterNames, filtersOf } from "#content/contract
 import type { SearchQuery } from "#content/contract/search.ts";
 import { summariesById } from "#content/nonprofit/record-store.ts";
 import { searchIn } from "#content/find/search.ts";
-import type { Store } from "#content/store/open.ts";
+import type { NonprofitRecord } from "#content/nonprofit/record.ts";
+import { openStore, type Store } from "#content/store/open.ts";
+import { saveNew } from "./records.ts";
 
 /** A search as tests write it: filters beside the rest. */
 export type Searching = FilterParameters & Partial<Omit<SearchQuery, "filters">>;
@@ -18,4 +20,11 @@ export async function findIn(store: Store, q: string, more: Searching = {}) {
   const page = await searchIn(store)(searchQuery({ q, limit: 5, ...more }));
   const found = await summariesById(store, page.ids, "");
   return { ...page, names: found.map(({ name }) => name) };
+}
+
+/** A store in memory with these nonprofits. */
+export async function aStoreOf(...records: NonprofitRecord[]): Promise<Store> {
+  const store = await openStore({ url: ":memory:" });
+  await saveNew(store, ...records);
+  return store;
 }

@@ -3,6 +3,8 @@ import * as fc from "fast-check";
 import { normalise } from "#content/enrichment/value.ts";
 import { readWebsite } from "#content/nonprofit/website.ts";
 import { enrichableFields } from "#content/contract/enrichment.ts";
+import { anyText } from "#test/support/any-text.ts";
+import { isFull } from "#test/support/measured.ts";
 
 const isCompared = (field: keyof typeof normalise, raw: string, compared: string) => {
   expect(normalise[field](raw)).toBe(compared);
@@ -70,8 +72,8 @@ describe("a website", () => {
     const text = fc.oneof(
       fc.webUrl({ withQueryParameters: true, withFragments: true }),
       fc.webPath().map((path) => `https://www.oak.example${path}`),
-      fc.string({ unit: "binary" }).map((rest) => `https://oak.example/${rest}`),
-      fc.string({ unit: "grapheme" }),
+      anyText().map((rest) => `https://oak.example/${rest}`),
+      anyText(),
     );
     fc.assert(
       fc.property(text, (raw) => {
@@ -80,7 +82,7 @@ describe("a website", () => {
         const live = readWebsite(raw)?.live;
         if (live !== undefined) expect(normalise.website(live)).toBe(compared);
       }),
-      { numRuns: 5_000 },
+      { numRuns: isFull ? 5_000 : 800 },
     );
   });
 });
@@ -108,11 +110,11 @@ test.each([
 test("every field's form is stable whatever is typed", () => {
   for (const field of enrichableFields) {
     fc.assert(
-      fc.property(fc.string({ unit: "binary", maxLength: 60 }), (raw) => {
+      fc.property(anyText(60), (raw) => {
         const compared = normalise[field](raw);
         expect(normalise[field](compared)).toBe(compared);
       }),
-      { numRuns: 300 },
+      { numRuns: 100 },
     );
   }
 });

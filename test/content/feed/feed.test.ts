@@ -10,7 +10,8 @@ import { openStore, type Store } from "#content/store/open.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { saveNonprofits } from "#content/nonprofit/save.ts";
 import { aDataFolder, type DataFolder } from "#test/support/data-folder.ts";
-import { aNonprofit, saveNew } from "#test/support/records.ts";
+import { changes } from "#content/store/tables/publishing.ts";
+import { aChange, aNonprofit, saveNew } from "#test/support/records.ts";
 
 const now = new Date("2026-11-01T10:00:00Z");
 let folder: DataFolder;
@@ -22,11 +23,18 @@ beforeEach(async () => {
 });
 afterEach(() => folder.close());
 
-const add = (count: number) => saveNew(store, ...Array.from({ length: count }, () => aNonprofit()));
+/** Appends so many changes. */
+const add = (count: number) =>
+  store.write((tx) =>
+    tx.db
+      .insert(changes)
+      .values(Array.from({ length: count }, (_, at) => aChange({ sequence: at + 1 })))
+      .execute(),
+  );
 
 /** The entry of the change of a new profile's parts, and that profile's slug. */
 async function entryOf(parts: Partial<NonprofitRecord>) {
-  const [before = aNonprofit()] = await add(1);
+  const [before = aNonprofit()] = await saveNew(store, aNonprofit());
   const saves = [{ before, after: { ...before, ...parts } }];
   await store.write((tx) => saveNonprofits(tx, saves, { origin: "test", now }));
   await closeFeedFiles(store, { after: 0, upTo: 2, now });

@@ -2,8 +2,9 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { facetNames, type FilterParameters, filtersOf } from "#content/contract/browse.ts";
 import { openBrowse } from "#content/find/browse-store.ts";
 import { countedIn, type Search, searchIn } from "#content/find/search.ts";
-import { openStore, type Store } from "#content/store/open.ts";
-import { aNonprofit, saveNew } from "#test/support/records.ts";
+import type { Store } from "#content/store/open.ts";
+import { aStoreOf } from "#test/support/finding.ts";
+import { aNonprofit } from "#test/support/records.ts";
 
 const pick = <Value>(values: readonly Value[], at: number): Value =>
   values[at % values.length] as Value;
@@ -11,8 +12,7 @@ const pick = <Value>(values: readonly Value[], at: number): Value =>
 let store: Store;
 let search: Search;
 beforeAll(async () => {
-  store = await openStore({ url: ":memory:" });
-  const records = Array.from({ length: 160 }, (_, at) =>
+  const records = Array.from({ length: 110 }, (_, at) =>
     aNonprofit({
       slug: `n-${at}`,
       name: `${pick(["Clean Water", "River", "Water School", "Garden"], at)} ${at}`,
@@ -26,7 +26,7 @@ beforeAll(async () => {
       status: at % 37 === 0 ? "withdrawn" : "listed",
     }),
   );
-  await saveNew(store, ...records);
+  store = await aStoreOf(...records);
   search = searchIn(store);
 });
 afterAll(() => store.close());

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { openBrowse } from "#content/find/browse-store.ts";
 import { countedIn, searchIn } from "#content/find/search.ts";
-import { openStore, type Store } from "#content/store/open.ts";
-import { findIn, type Searching, searchQuery } from "#test/support/finding.ts";
-import { aNonprofit, aRegisterRecord, saveNew } from "#test/support/records.ts";
+import type { Store } from "#content/store/open.ts";
+import { aStoreOf, findIn, type Searching, searchQuery } from "#test/support/finding.ts";
+import { aNonprofit, aRegisterRecord } from "#test/support/records.ts";
 
 let store: Store;
 
@@ -15,9 +15,7 @@ const registered = (name: string, org_id: string, postal_code: string) =>
   });
 
 beforeAll(async () => {
-  store = await openStore({ url: ":memory:" });
-  await saveNew(
-    store,
+  store = await aStoreOf(
     registered("Providence Food Bank", "US-EIN-000000001", "02903"),
     registered("Pawtucket Food Bank", "US-EIN-000000002", "02860"),
     registered("Newport Food Bank", "US-EIN-000000003", "02840"),

@@ -9,6 +9,7 @@ import {
   typedWords,
   wordMatch,
 } from "#content/find/query.ts";
+import { anyText } from "#test/support/any-text.ts";
 
 const matchOf = (text: string) => allOf(searchWords(text).map((word) => wordMatch(word, null)));
 
@@ -49,7 +50,7 @@ describe("a search text", () => {
 
   test("never leaves its quotes, whatever it holds", () => {
     fc.assert(
-      fc.property(fc.string({ unit: "binary", maxLength: 60 }), (text) => {
+      fc.property(anyText(60), (text) => {
         for (const { forms } of searchWords(text)) {
           for (const form of forms) expect(form).toMatch(/^[\p{L}\p{N}\p{M} ]+$/u);
         }

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import type { Store } from "#content/store/open.ts";
 import type { SearchQuery } from "#content/contract/search.ts";
 import { SearchIndex } from "#content/find/index-store.ts";
 import { corrected, literalReading } from "#content/find/reading.ts";
 import { typedWords } from "#content/find/query.ts";
 import { aNonprofit } from "#test/support/records.ts";
-import { findIn } from "#test/support/finding.ts";
-import { aService, type TestService } from "#test/support/service.ts";
+import { aStoreOf, findIn } from "#test/support/finding.ts";
 
 const inUs = (city: string, region: string, name: string) =>
   aNonprofit({ country_code: "US", region, city, name });
@@ -31,13 +31,13 @@ const records = [
   abroad("BE", "Ghent", "Chocolate Food Bank"),
 ];
 
-let service: TestService;
+let store: Store;
 beforeAll(async () => {
-  service = await aService({ records });
+  store = await aStoreOf(...records);
 });
-afterAll(() => service.close());
+afterAll(() => store.close());
 
-const find = (q: string, more?: Partial<SearchQuery>) => findIn(service.store, q, more);
+const find = (q: string, more?: Partial<SearchQuery>) => findIn(store, q, more);
 
 const isNotAll = "No profile has all of the words. These have some of them.";
 
@@ -111,7 +111,7 @@ describe("an unknown word", () => {
   });
 
   test("is one of three at most that are corrected", async () => {
-    const index = new SearchIndex(service.store);
+    const index = new SearchIndex(store);
     const words = typedWords("hugnry watre hospitla bakn lobstre");
     const meant = await corrected(index, await literalReading(index, words));
     expect(meant?.corrections.map((one) => one.meant)).toEqual(["hungry", "water", "hospital"]);
@@ -119,7 +119,7 @@ describe("an unknown word", () => {
 });
 
 test("words of the directory are kept until they are forgotten", async () => {
-  const index = new SearchIndex(service.store);
+  const index = new SearchIndex(store);
   const words = () => index.wordsFrom("lob");
   const first = await words();
   expect(first).toEqual(["lobster"]);

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import type { Store } from "#content/store/open.ts";
 import { aNonprofit, aRegisterRecord } from "#test/support/records.ts";
-import { findIn, type Searching } from "#test/support/finding.ts";
-import { aService, type TestService } from "#test/support/service.ts";
+import { aStoreOf, findIn, type Searching } from "#test/support/finding.ts";
 
 const registered = (country_code: string, org_id: string | null, registration_number: string) => [
   { country_code, type: "number", registration_number, org_id },
@@ -30,30 +30,28 @@ const records = [
   aNonprofit({ country_code: "US", name: "Kenya Light House", mission: "Clean water and wells" }),
 ];
 
-let service: TestService;
-let kinds: TestService;
+let store: Store;
+let kinds: Store;
 beforeAll(async () => {
   const of = (name: string, facts: Record<string, string>, causes: string[] = []) =>
     aNonprofit({ name, causes, register_records: [aRegisterRecord({ facts })] });
-  service = await aService({ records });
-  kinds = await aService({
-    records: [
-      of("Amos House", { ntee: "K35" }),
-      of("Plenty for All", { ntee: "K31Z" }),
-      of("The Race Club", { ntee: "N60" }),
-      of("Day One", { ntee: "F42" }),
-      of("Good Shepherd", { ntee: "X20", foundation: "10" }),
-      of("Maji Trust", {}, ["water-sanitation"]),
-      of("Race for the Crisis Centre", {}),
-    ],
-  });
+  store = await aStoreOf(...records);
+  kinds = await aStoreOf(
+    of("Amos House", { ntee: "K35" }),
+    of("Plenty for All", { ntee: "K31Z" }),
+    of("The Race Club", { ntee: "N60" }),
+    of("Day One", { ntee: "F42" }),
+    of("Good Shepherd", { ntee: "X20", foundation: "10" }),
+    of("Maji Trust", {}, ["water-sanitation"]),
+    of("Race for the Crisis Centre", {}),
+  );
 });
 afterAll(() => {
-  service.close();
+  store.close();
   kinds.close();
 });
 
-const find = (q: string, more?: Searching) => findIn(service.store, q, more);
+const find = (q: string, more?: Searching) => findIn(store, q, more);
 const isNotAll = "No profile has all of the words. These have some of them.";
 
 describe("a register number", () => {
@@ -151,35 +149,30 @@ test.each([
   ["agua potable", ["Maji Trust"]],
   ["eau potable", ["Maji Trust"]],
 ])("the kind of organisation %p is what registers' codes say", async (q, names) => {
-  const found = await findIn(kinds.store, q);
+  const found = await findIn(kinds, q);
   expect(found.names.toSorted()).toEqual(names);
   expect(found).toMatchObject({ exact: true, matching: names.length });
 });
 
 test("of what is in a place, what is called so comes before what mentions it", async () => {
   const first = { beneficiaries_per_year: 90_000, verified: 1 } as const;
-  const water = await aService({
-    records: [
-      aNonprofit({ name: "Tumaini Circle", mission: "Running water for clinics", ...first }),
-      aNonprofit({ name: "Ziwa Water Trust" }),
-    ],
-  });
-  const { names } = await findIn(water.store, "water in Kenya");
-  water.close();
+  using water = await aStoreOf(
+    aNonprofit({ name: "Tumaini Circle", mission: "Running water for clinics", ...first }),
+    aNonprofit({ name: "Ziwa Water Trust" }),
+  );
+  const { names } = await findIn(water, "water in Kenya");
   expect(names).toEqual(["Ziwa Water Trust", "Tumaini Circle"]);
 });
 
 test("a filter that leaves only what is related does not speak of a place", async () => {
-  const three = [
+  using small = await aStoreOf(
     aNonprofit({ name: "Quill Press", country_code: "US" }),
     aNonprofit({ name: "Quill Guild", country_code: "KE" }),
     aNonprofit({ name: "Press Office", country_code: "US" }),
-  ];
-  const small = await aService({ records: three });
-  const found = await findIn(small.store, "quill press", { steady: true, country: "KE" });
+  );
+  const found = await findIn(small, "quill press", { steady: true, country: "KE" });
   expect(found).toMatchObject({ names: ["Quill Guild"], matching: 0, exact: false });
   expect(found.note).toBe(isNotAll);
-  small.close();
 });
 
 describe("a mistake", () => {

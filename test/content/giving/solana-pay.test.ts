@@ -3,6 +3,7 @@ import * as fc from "fast-check";
 import { micro, microUsdcFrom } from "#content/contract/base/money.ts";
 import { solanaPayLink } from "#content/giving/memo.ts";
 import { readPayLink } from "#scripts/chain/client-commands.ts";
+import { anyText } from "#test/support/any-text.ts";
 
 const asked = {
   recipient: "4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T",
@@ -31,7 +32,7 @@ test.each([
 
 test("no amount is written with an exponent, and no name adds a parameter", () => {
   fc.assert(
-    fc.property(fc.bigInt(1n, 10_000_000_000n), fc.string({ unit: "binary" }), (amount, label) => {
+    fc.property(fc.bigInt(1n, 10_000_000_000n), anyText(), (amount, label) => {
       const link = readPayLink(solanaPayLink({ ...asked, amount: micro(amount), label }));
       expect(microUsdcFrom(link?.amount ?? "")).toBe(micro(amount));
       expect(link).toMatchObject({

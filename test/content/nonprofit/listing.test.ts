@@ -75,7 +75,7 @@ test("places in the search index say in SQL what the rank says, and follow the l
         expect(Number.isSafeInteger(rank * 2 ** 32 + record.id)).toBe(true);
       }
     }),
-    { numRuns: 20 },
+    { numRuns: 8 },
   );
   // Among equals in reach and verification, the index goes through profiles as the list does.
   const equals = await saveNew(

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { onboardingKeys } from "#content/onboarding/keys.ts";
 import { networkMailsMax, openMails, waitsUntil } from "#content/onboarding/mails.ts";
 import { mailOutbox } from "#content/store/tables/operations.ts";
@@ -7,11 +7,11 @@ import { aNonprofit } from "#test/support/records.ts";
 
 const dayMs = 86_400_000;
 let service: OnboardingService;
-let mails: { to: string; subject: string; text: string }[] = [];
+const mails: { to: string; subject: string; text: string }[] = [];
+const mailsTo = (address: string) => mails.filter(({ to }) => to === address);
 let isTaken = true;
 let run: () => Promise<void>;
-beforeEach(async () => {
-  [mails, isTaken] = [[], true];
+beforeAll(async () => {
   service = await anOnboardingService([aNonprofit({ slug: "lantern" })], {
     ALMONER_SMTP_URL: "smtp://127.0.0.1:1",
     ALMONER_MAIL_FROM: "desk@almoner.example",
@@ -27,7 +27,7 @@ beforeEach(async () => {
     },
   });
 });
-afterEach(() => service.close());
+afterAll(() => service.close());
 
 const claim = (contact_email: string, mission = "Buy pills at spam.example") =>
   service.submit({ claim_slug: "lantern", contact_email, mission });
@@ -41,7 +41,8 @@ describe("a claimant who gave an address", () => {
     const answer = await claim("Office@lantern.example");
     await run();
     await later(dayMs);
-    expect(mails).toMatchObject([{ to: "Office@lantern.example" }]);
+    expect(mails).toHaveLength(1);
+    expect(mails[0]).toMatchObject({ to: "Office@lantern.example" });
     expect(mails[0]?.subject).toEndWith(": received");
     expect(mails[0]?.text).toContain(`#${secretOf(answer)}\n`);
     const reason = "Ask pills.example";
@@ -55,36 +56,40 @@ describe("a claimant who gave an address", () => {
   });
 
   test("gets one mail a day: the next waits, and none is lost", async () => {
-    for (const at of [1, 2, 3]) await claim("office@lantern.example", `Mission ${at}.`);
+    const address = "daily@lantern.example";
+    for (const at of [1, 2, 3]) await claim(address, `Mission ${at}.`);
     for (const count of [1, 1, 2, 2, 3, 3]) {
       await later(dayMs / 2);
-      expect(mails).toHaveLength(count);
+      expect(mailsTo(address)).toHaveLength(count);
     }
   });
 
   test("gets it later when the mail server took nothing", async () => {
-    await claim("office@lantern.example");
+    const address = "later@lantern.example";
+    await claim(address);
     isTaken = false;
     await run();
     isTaken = true;
     for (const count of [0, 1]) {
       await later(300_000);
-      expect(mails).toHaveLength(count);
+      expect(mailsTo(address)).toHaveLength(count);
     }
   });
 
   test("gets nothing of a request that was withdrawn before", async () => {
-    const authorization = `Bearer ${secretOf(await claim("office@lantern.example"))}`;
+    const address = "gone@lantern.example";
+    const authorization = `Bearer ${secretOf(await claim(address))}`;
     await service.post("/api/onboard/withdraw", {}, { authorization });
     await later(dayMs);
-    expect(mails).toEqual([]);
+    expect(mailsTo(address)).toEqual([]);
   });
 });
 
 test("the outbox holds no address, and is empty where no mail is sent", async () => {
-  await claim("office@lantern.example");
+  const before = await service.store.db.$count(mailOutbox);
+  await claim("outbox@lantern.example");
   const rows = await service.store.db.select().from(mailOutbox);
-  expect(rows).toHaveLength(1);
+  expect(rows).toHaveLength(before + 1);
   expect(JSON.stringify(rows)).not.toContain("lantern");
   const silent = await anOnboardingService([aNonprofit({ slug: "quiet" })]);
   await silent.submit({ claim_slug: "quiet", contact_email: "a@quiet.example" });

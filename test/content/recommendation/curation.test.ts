@@ -78,7 +78,7 @@ test("finds and weighs as FTS5 does when it is asked for everything at once", ()
       expect(strengths.size).toBe(any.length);
       for (const { id, strength } of any) expect(strengths.get(id)).toBeCloseTo(strength, 9);
     }),
-    { numRuns: 300 },
+    { numRuns: 80 },
   );
 });
 

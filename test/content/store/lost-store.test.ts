@@ -10,12 +10,12 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { readConfig } from "#api/config.ts";
+import { openService } from "#api/open-service.ts";
 import { StoreLost } from "#content/store/busy.ts";
 import { openStore, servingStore, type Store } from "#content/store/open.ts";
 import { directoryFacts } from "#content/store/tables/publishing.ts";
-import { startService } from "#test/support/processes.ts";
-import { aService } from "#test/support/service.ts";
-import { aNonprofit } from "#test/support/records.ts";
+import { aNonprofit, saveNew } from "#test/support/records.ts";
 
 let folder: string;
 let path: string;
@@ -80,39 +80,28 @@ test("a plain copy of a store that was closed is whole", async () => {
   expect(await factsIn(join(folder, "copy.db"))).toBe(1);
 });
 
-test("the service answers 503 to a write, and goes on answering reads", async () => {
-  const service = await aService({ records: [aNonprofit({ slug: "well" })] });
-  unlinkSync(join(service.context.config.dataDir, "store.db-wal"));
-  const city = { agent_id: "bot-a", field: "city", value: "Oslo" };
-  const answer = await service.post("/api/enrich/well", city);
+test("a service says within a second or two that it is lost, refuses writes with 503, and answers reads", async () => {
+  const said = Promise.withResolvers<string>();
+  const ignore = () => {};
+  const error = (_: object, message?: string) => said.resolve(message ?? "");
+  const log = { info: ignore, warn: ignore, debug: ignore, error };
+  await saveNew(store, aNonprofit({ slug: "well" }));
+  const config = readConfig({ ALMONER_DATA_DIR: folder, ALMONER_CHAIN_PORT: "0" });
+  const service = await openService(config, { store, log });
+  const ask = (at: string, init?: RequestInit) =>
+    service.app.handle(new Request(`http://localhost${at}`, init), "127.0.0.1");
+  unlinkSync(`${path}-wal`);
+  // Nobody has written since.
+  expect(await said.promise).toBe("the store was removed or replaced");
+  const body = JSON.stringify({ agent_id: "bot-a", field: "city", value: "Oslo" });
+  const headers = { "content-type": "application/json" };
+  const answer = await ask("/api/enrich/well", { method: "POST", headers, body });
   expect([answer.status, answer.headers.get("retry-after")]).toEqual([503, "60"]);
   expect(await answer.json()).toMatchObject({ code: "store_lost" });
-  expect((await service.get("/api/nonprofits/well")).status).toBe(200);
+  expect((await ask("/api/nonprofits/well")).status).toBe(200);
   const reasons = [{ part: "store", why: "the store was removed or replaced" }];
-  expect(await service.json("/readyz")).toMatchObject({ reasons });
-  const metrics = await service.app.handle(new Request("http://localhost/metrics"), "127.0.0.1");
-  expect(await metrics.text()).toContain('almoner_unready{part="store"} 1\n');
-  service.close();
+  expect(await (await ask("/readyz")).json()).toMatchObject({ reasons });
+  const metrics = await (await ask("/metrics")).text();
+  expect(metrics).toContain('almoner_unready{part="store"} 1\n');
+  await service.close();
 });
-
-test("a service to which nobody writes says it within a second or two", async () => {
-  const dataDir = mkdtempSync(join(tmpdir(), "almoner-lost-service-"));
-  const service = startService(
-    { ALMONER_DATA_DIR: dataDir, ALMONER_PORT: "0", ALMONER_LOG_LEVEL: "warn" },
-    "pipe",
-  );
-  const log = service.stderr as ReadableStream<Uint8Array>;
-  while (!existsSync(join(dataDir, "service.json")) && service.exitCode === null) {
-    await Bun.sleep(20);
-  }
-  unlinkSync(join(dataDir, "store.db-wal"));
-  let said = "";
-  for await (const piece of log) {
-    said += new TextDecoder().decode(piece);
-    if (said.includes('"the store was removed or replaced"')) break;
-  }
-  expect(said).toContain('"the store was removed or replaced"');
-  service.kill();
-  await service.exited;
-  rmSync(dataDir, { recursive: true });
-}, 240_000);
