@@ -68,7 +68,9 @@ export function postalPlaceOf(record: NonprofitRecord): PostalPlace | null {
     if (place !== null) return place;
   }
   const { city, region, country_code } = record;
-  const towns = townsNamed(city ?? "").filter((town) => town.country_code === country_code);
+  // The table, which takes a tenth of a second to read, has no other towns.
+  if (!city || !codeForms.has(country_code ?? "")) return null;
+  const towns = townsNamed(city).filter((town) => town.country_code === country_code);
   const inRegion = towns.filter((town) => fold(town.region) === fold(region ?? ""));
   const [town, next] = (inRegion.length > 0 ? inRegion : towns).sort((a, b) => b.codes - a.codes);
   // Of two towns of similar size it may be either.
@@ -76,7 +78,7 @@ export function postalPlaceOf(record: NonprofitRecord): PostalPlace | null {
 }
 
 /** The spelling of a county or island by its folded name without apostrophes; undefined if there is none. */
-export const areaNamed = (name: string): string | undefined => table().areas.get(name);
+export const areaNamed = (name: string): string | undefined => table().areas().get(name);
 
 const kmPerDegree = 111.2;
 
@@ -134,7 +136,12 @@ function sharedLength(cell: string, other: string): number {
 
 type Lines = readonly string[];
 type Grid = { cells: Lines; lats: Float64Array; points: readonly Point[] };
-type Table = { codes: Lines; towns: Lines; areas: ReadonlyMap<string, string>; grid: () => Grid };
+type Table = {
+  codes: Lines;
+  towns: Lines;
+  areas: () => ReadonlyMap<string, string>;
+  grid: () => Grid;
+};
 let read: Table | null = null;
 
 /** The table that content/editorial/postal-points.md describes; read on first use. */
@@ -143,10 +150,19 @@ function table(): Table {
   const file = join(import.meta.dirname, "../editorial/postal-points.tsv.br");
   const text = brotliDecompressSync(readFileSync(file)).toString("latin1").trim();
   const [codes = [], towns = []] = text.split("\n\n").map((part) => part.split("\n"));
+  let areas: ReadonlyMap<string, string> | null = null;
   let grid: Grid | null = null;
+  return (read = {
+    codes,
+    towns,
+    areas: () => (areas ??= areasOf(codes)),
+    grid: () => (grid ??= gridOf(codes)),
+  });
+}
+
+function areasOf(codes: Lines): ReadonlyMap<string, string> {
   const names = new Set(codes.flatMap((line) => line.split("\t")[4]?.split(";") ?? []));
-  const areas = new Map([...names].map((name) => [fold(name.replaceAll(/['’.]/g, "")), name]));
-  return (read = { codes, towns, areas, grid: () => (grid ??= gridOf(codes)) });
+  return new Map([...names].map((name) => [fold(name.replaceAll(/['’.]/g, "")), name]));
 }
 
 function gridOf(codes: Lines): Grid {

@@ -5,19 +5,25 @@ import { countedCache } from "#content/runtime/cache.ts";
 import { isStoreDamage } from "./busy.ts";
 import { noteDamage } from "./store-files.ts";
 
+/** The URL of a store that ends with its process. */
+export const inMemory = ":memory:";
+
 const statementsMax = 200;
 /** Pragmas and schema changes may take effect while they are prepared, so they are prepared each time. */
 const isReusable = /^\s*(?:select|insert|update|delete|with)\b/i;
 const isBoundary = /^\s*(?:begin|commit|rollback)\b/i;
 
 /**
- * A client with one connection to a file that prepares each statement once. The library's own prepares at every execution,
- * which takes longer than executing: 180 of 220 µs to insert a submission, because its triggers are compiled too. Statements
- * must name their columns: `SELECT *` would not notice a new column. Damage that a statement meets is noted beside the file,
- * which stops all writes.
+ * A client with one connection, to a file or to memory, that prepares each statement once. The library's own prepares at
+ * every execution, which takes longer than executing: 180 of 220 µs to insert a submission, because its triggers are compiled
+ * too. Statements must name their columns: `SELECT *` would not notice a new column. Damage that a statement meets is noted
+ * beside the file, which stops all writes.
  */
 export const openEmbeddedClient = (url: string, options: { timeout: number }): Client =>
-  new Sqlite3Client(new PreparingPool(filePathOf(url), options, 1), "number");
+  new Sqlite3Client(
+    new PreparingPool(url === inMemory ? url : filePathOf(url), options, 1),
+    "number",
+  );
 
 /** The path of a `file:` URL, read as the library reads it: %20 is a space, and nothing may follow the path. */
 export function filePathOf(url: string): string {

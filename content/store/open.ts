@@ -13,7 +13,7 @@ import { drizzle, type LibSQLDatabase } from "drizzle-orm/libsql";
 import { closeToOthers, privateFile } from "#content/runtime/files.ts";
 import { CannotStart, explainStart } from "#content/runtime/start-error.ts";
 import { fetchWithin, retryWhileBusy, StoreBusy } from "./busy.ts";
-import { filePathOf, openEmbeddedClient } from "./embedded-client.ts";
+import { filePathOf, inMemory, openEmbeddedClient } from "./embedded-client.ts";
 import { forgetDamage, isDamageNoted, noteDamage, storeFiles } from "./store-files.ts";
 import { checkpointApart, checkStore } from "./file-work.ts";
 import { takeFile } from "./fill.ts";
@@ -253,7 +253,7 @@ const connectTo = (
   { url, authToken, serverWaitMs = 60_000 }: OpenOptions,
   embedded: boolean,
 ): Client =>
-  embedded
+  embedded || url === inMemory
     ? // Waiting for a lock inside SQLite is synchronous and freezes the event loop: keep it short, retry outside.
       openEmbeddedClient(url, { timeout: 20 })
     : createClient({

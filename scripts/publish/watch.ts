@@ -29,6 +29,7 @@ import { startProgress } from "#scripts/support/progress.ts";
 import { startPurger } from "#site/delivery/purge.ts";
 import { startUploader } from "#site/delivery/upload.ts";
 import type { PublisherContext } from "#site/publisher/context.ts";
+import { isSmall } from "#site/publisher/full-build.ts";
 import { startHeartbeat } from "#site/publisher/lock.ts";
 import { dropDamagedManifest, type Publisher } from "#site/publisher/open-publisher.ts";
 import { runPublishLoop, openWorkSignal } from "#site/publisher/publish-loop.ts";
@@ -115,8 +116,8 @@ async function buildWhole(
   const inStep = await isInStep(context);
   const progress = startProgress("Building the bundle: documents", 0, tell);
   const outcome = await publisher.buildAll({
-    // In this process a build would hold up changes.
-    processes: 2,
+    // In this process a build would hold up changes; one other is enough for a small directory.
+    processes: (await isSmall(context.source.store)) ? 1 : 2,
     onProgress: progress.at,
     feedLater: true,
     signal,

@@ -173,8 +173,8 @@ async function renderHere(
   }
 }
 
-/** Fewer nonprofits than `smallMax` are rendered before another process has started. */
-const isSmall = async (store: Queryable): Promise<boolean> =>
+/** Fewer nonprofits than `smallMax` are rendered before a second process has started. */
+export const isSmall = async (store: Queryable): Promise<boolean> =>
   (await nonprofitIdsAfter(store, 0, smallMax)).length < smallMax;
 const smallMax = 100;
 

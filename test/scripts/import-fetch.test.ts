@@ -262,11 +262,6 @@ describe("import --fetch", () => {
     expect(server.asked).toEqual([]);
     publish(whole);
     await run();
-    publish({ ...whole, "eo4.csv": whole["eo4.csv"].replace("FOOD BANK", "PANTRY") }, '"2"');
-    await schedule.run();
-    expect(await importing.changes()).toContain(
-      "changed mcalder-food-bank-inc-easthaven-california",
-    );
     publish({});
     await schedule.run();
     expect(await problems()).toEqual([expect.stringContaining("status 404")]);

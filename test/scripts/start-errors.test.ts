@@ -10,13 +10,14 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { seedDirectory } from "#scripts/seed/seed-directory.ts";
 import { listen } from "#api/http/listen.ts";
 import { openSigner } from "#content/feed/signing-keys.ts";
 import { noteSigningKeys } from "#content/feed/store.ts";
+import { saveNonprofits } from "#content/nonprofit/save.ts";
 import { openStore } from "#content/store/open.ts";
 import { runProgram, runScript } from "#test/support/processes.ts";
 import { aSigningKey, putCompiledSite } from "#test/support/publisher.ts";
+import { aNonprofit } from "#test/support/records.ts";
 
 const root = join(import.meta.dirname, "../..");
 const folder = mkdtempSync(join(tmpdir(), "almoner-start-errors-"));
@@ -27,9 +28,12 @@ beforeAll(async () => {
   // A start would compile its own meanwhile.
   await putCompiledSite(good);
   const store = await openStore({ url: `file:${join(good, "store.db")}`, synchronous: "OFF" });
-  await seedDirectory(store, { profiles: 5, seedNumber: 1, onProgress: () => {} });
   const { publicKey } = await openSigner(aSigningKey());
-  await store.write((tx) => noteSigningKeys(tx, [publicKey], new Date()));
+  const save = { before: null, after: aNonprofit() };
+  await store.write(async (tx) => {
+    await saveNonprofits(tx, [save], { origin: "test", now: new Date() });
+    await noteSigningKeys(tx, [publicKey], new Date());
+  });
   await store.raw.execute("PRAGMA wal_checkpoint(TRUNCATE)");
   store.close();
   (await openStore({ url: `file:${empty}`, synchronous: "OFF" })).close();
@@ -72,7 +76,7 @@ const cases: Case[] = [
     },
     says: /^There is no store at .*store\.db\.$/m,
     helps: /restore a backup/,
-    command: service,
+    command: "start",
   },
   {
     name: "a store without a nonprofit beside a folder that was used",
@@ -128,8 +132,10 @@ const cases: Case[] = [
 
 async function ends(command: string, dataDir: string, changes: Record<string, string>) {
   const env = {
-    ...{ ALMONER_DATA_DIR: dataDir, ALMONER_PORT: "0", ALMONER_CHAIN_PORT: "0" },
-    ...{ ALMONER_LOG_LEVEL: "error", ...changes },
+    ...{ ALMONER_DATA_DIR: dataDir, ALMONER_PORT: "0", ALMONER_LOG_LEVEL: "error" },
+    // No start needs a local chain.
+    ...(command === "chain" ? {} : { ALMONER_SOLANA_RPC_URLS: "http://127.0.0.1:9" }),
+    ...changes,
   };
   if (command !== service) return runScript(command, [], env);
   return runProgram([process.execPath, join(root, command)], { env });

@@ -44,7 +44,7 @@ test("a signal to the whole group ends a start, and without a word", async () =>
 test("a signal while the sample is made ends it, and what was made is whole", async () => {
   const dataDir = mkdtempSync(join(tmpdir(), "almoner-stop-"));
   await putCompiledSite(dataDir);
-  const profiles = 200_000;
+  const profiles = 40_000;
   const service = Bun.spawn([...start, "--profiles", String(profiles)], {
     // No local chain beside it.
     env: { ...envOf(dataDir), ALMONER_SOLANA_RPC_URLS: "http://127.0.0.1:9" },

@@ -1,5 +1,13 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { feedPaths } from "#content/contract/feed.ts";
@@ -86,27 +94,31 @@ test("a copy of what the list names is byte for byte the directory, and whole", 
   const states = { missing: [], altered: [], extra: [] };
   const verdict = { whole: true, ...states, pinned: true, signed_by: kid };
   expect(JSON.parse(pinned.out)).toMatchObject(verdict);
-  // The copy can be copied in turn.
-  server.close();
-  server = serveFolder(copy);
-  await fetchCopy(join(base, "second"));
-  expect((await verify(join(base, "second"), "--after", copy)).code).toBe(0);
 }, 240_000);
 
-test("a copy beside the last one fetches what changed, and says what is no longer listed", async () => {
+test("a copy beside the last one fetches what changed, though the directory moves on while its list is read", async () => {
   cpSync(exported, copy, { recursive: true, preserveTimestamps: true });
-  await directory.edit("trust-3", { tagline: "Another tagline" });
-  await directory.add({ slug: "new-trust", name: "New trust" });
-  await directory.drain();
   const next = join(base, "next");
   cpSync(copy, next, { recursive: true, preserveTimestamps: true });
   writeFileSync(join(next, "old.html"), "left the bundle");
+  let moved = false;
+  server.meddle = async (path) => {
+    // The signature was read already: it is not of the list that comes now.
+    if (path !== feedPaths.manifest || moved) return null;
+    moved = true;
+    await directory.edit("trust-3", { tagline: "Moved on" });
+    await directory.add({ slug: "new-trust", name: "New trust" });
+    await directory.drain();
+    return null;
+  };
   await fetchCopy(next);
+  expect(moved).toBe(true);
   const { code, out } = await verify(next, "--after", copy, "--json");
   expect([code, JSON.parse(out)]).toEqual([
     1,
     expect.objectContaining({ whole: false, missing: [], altered: [], extra: ["old.html"] }),
   ]);
+  expect(readFileSync(join(next, "nonprofits/trust-3.html"), "utf8")).toContain("Moved on");
   rmSync(join(next, "old.html"));
   expect((await verify(next, "--after", join(copy, feedPaths.manifest))).out).toStartWith("WHOLE");
 }, 240_000);
@@ -126,21 +138,6 @@ test("what is missing, altered or extra is named, and a link is no file", async 
   expect(err).toContain("NOT WHOLE: 1 extra: extra\uFFFD[2J.html\n");
   const { out: json } = await verify(copy, "--json");
   expect(JSON.parse(json)).toMatchObject({ whole: false, missing: ["nonprofits/trust-9.html"] });
-}, 240_000);
-
-test("the list of a directory that moves on while it is read is read again", async () => {
-  let moved = false;
-  server.meddle = async (path) => {
-    // The signature was read already: it is not of the list that comes now.
-    if (path !== feedPaths.manifest || moved) return null;
-    moved = true;
-    await directory.edit("trust-4", { tagline: "Moved on" });
-    await directory.drain();
-    return null;
-  };
-  await fetchCopy(copy);
-  expect(moved).toBe(true);
-  expect(await verify(copy)).toMatchObject({ code: 0, err: "" });
 }, 240_000);
 
 describe("refuses", () => {

@@ -34,16 +34,6 @@ test("is missed by name where development dependencies are left out", () => {
   expect(missing).toContain("npm ci without --omit=dev");
 });
 
-test("leaves its library out of the service's process", async () => {
-  const loaded = `await import("#scripts/start.ts");
-    console.log(Object.keys(require.cache).filter((path) => path.includes("litesvm")).length)`;
-  const child = Bun.spawn([process.execPath, "-e", loaded], {
-    cwd: join(import.meta.dirname, "../../.."),
-    stdout: "pipe",
-  });
-  expect((await new Response(child.stdout).text()).trim()).toBe("0");
-});
-
 test("has no address before it is written", () => {
   const path = join(dataDir, "address");
   writeFileSync(path, "");

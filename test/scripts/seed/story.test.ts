@@ -14,7 +14,7 @@ let store: Store;
 let charts: Charts;
 beforeAll(async () => {
   store = await openStore({ url: ":memory:" });
-  await seedDirectory(store, { profiles: 250, seedNumber: 1 });
+  await seedDirectory(store, { profiles: 150, seedNumber: 1 });
   charts = await countCharts(store, "2026-09-01");
 }, 240_000);
 afterAll(() => store.close());
