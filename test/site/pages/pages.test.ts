@@ -156,8 +156,8 @@ const keys = [
   ...["profile 1", "list-page all 1"],
 ];
 
-const pagesOf = async (site: TestSite, key: string) =>
-  Object.entries(await site.files(key)).flatMap(([path, html]) =>
+const pagesOf = async (of: TestSite, key: string) =>
+  Object.entries(await of.files(key)).flatMap(([path, html]) =>
     path.endsWith(".html") ? [{ path, $: load(html ?? "") }] : [],
   );
 
