@@ -56,20 +56,18 @@ export async function aDirectory(
   options: DirectoryOptions = {},
 ) {
   const dataDir = mkdtempSync(join(tmpdir(), "almoner-directory-"));
-  await writeDirectory(dataDir, nonprofits.map(aNonprofit));
-  return openDirectory(dataDir, options);
+  await writeStore(dataDir, nonprofits.map(aNonprofit));
+  return openDirectory(dataDir, aSigningKey(), options);
 }
 
 type DirectoryOptions = { searchIndex?: boolean; pictures?: boolean; exported?: boolean };
 
 const databaseIn = (dataDir: string) => `file:${join(dataDir, "store.db")}`;
-const signingKeyIn = (dataDir: string) => join(dataDir, "signing.pem");
 
 const saveIn = (store: Store, saves: Parameters<typeof saveNonprofits>[1]) =>
   store.write((tx) => saveNonprofits(tx, saves, { origin: "test", now: new Date("2026-11-01") }));
 
-async function writeDirectory(dataDir: string, nonprofits: NonprofitRecord[]): Promise<void> {
-  writeFileSync(signingKeyIn(dataDir), aSigningKey());
+async function writeStore(dataDir: string, nonprofits: NonprofitRecord[]): Promise<void> {
   const store = await openBlankStore(databaseIn(dataDir));
   await saveIn(
     store,
@@ -80,6 +78,7 @@ async function writeDirectory(dataDir: string, nonprofits: NonprofitRecord[]): P
 
 async function openDirectory(
   dataDir: string,
+  signingKey: string,
   { searchIndex = false, pictures = false, exported = false }: DirectoryOptions = {},
 ) {
   const databaseUrl = databaseIn(dataDir);
@@ -92,7 +91,7 @@ async function openDirectory(
     baseUrl: "http://localhost:8080",
     network: "local",
     compiledFolder: compiledSites,
-    signingKey: readFileSync(signingKeyIn(dataDir), "utf8"),
+    signingKey,
     searchIndex,
     pictures,
     publicDir: exported ? plainFolder(dataDir) : null,
@@ -161,11 +160,13 @@ export async function aBuiltDirectory(
   const { pictures = false } = options;
   const built = await buildOnce(nonprofits.map(aNonprofit), { pictures });
   const dataDir = mkdtempSync(join(tmpdir(), "almoner-directory-"));
-  cpSync(built, dataDir, { recursive: true });
-  return openDirectory(dataDir, options);
+  cpSync(dataFolderIn(built), dataDir, { recursive: true });
+  return openDirectory(dataDir, readFileSync(keyIn(built), "utf8"), options);
 }
 
 const builtDirectories = join(tmpdir(), "almoner-built-for-tests");
+const keyIn = (built: string): string => join(built, "signing.pem");
+const dataFolderIn = (built: string): string => join(built, "directory");
 
 /** Builds a directory in this process, unless it is there. Pages and signatures show the day, so another day has its own. */
 async function buildOnce(
@@ -179,8 +180,11 @@ async function buildOnce(
   if (existsSync(place)) return place;
   mkdirSync(builtDirectories, { recursive: true });
   const draft = mkdtempSync(join(builtDirectories, "building-"));
-  await writeDirectory(draft, nonprofits);
-  const { publisher, store } = await openDirectory(draft, options);
+  mkdirSync(dataFolderIn(draft));
+  await writeStore(dataFolderIn(draft), nonprofits);
+  const signingKey = aSigningKey();
+  writeFileSync(keyIn(draft), signingKey);
+  const { publisher, store } = await openDirectory(dataFolderIn(draft), signingKey, options);
   await publisher.buildAll({ processes: 0 });
   publisher.close();
   store.close();
