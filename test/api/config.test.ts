@@ -37,6 +37,13 @@ describe("the settings", () => {
     ]);
   });
 
+  test("make a header of the line that is sent with each purge", () => {
+    const header = "Authorization: Bearer a:b";
+    const { purgeHeaders } = readConfig({ ALMONER_PURGE_HEADER: header });
+    expect(purgeHeaders).toEqual({ Authorization: "Bearer a:b" });
+    expect(readConfig({}).purgeHeaders).toEqual({});
+  });
+
   test.each([
     ["ALMONER_PORT", "eighty"],
     ["ALMONER_PORT", "70000"],
@@ -55,6 +62,7 @@ describe("the settings", () => {
     ["ALMONER_REBUILD_SCHEDULE", "0 0 31 2 *"],
     ["ALMONER_S3_URL", "https://store.example/books"],
     ["ALMONER_S3_URL", "s3://books"], // Without its keys.
+    ["ALMONER_PURGE_HEADER", "Bearer a"],
   ])("stop with the name of %s when it is %p", (name, value) => {
     const reading = () => readConfig({ [name]: value });
     expect(reading).toThrow(BadSetting);
