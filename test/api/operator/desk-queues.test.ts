@@ -223,8 +223,11 @@ describe("a queue", () => {
     expect(alerts(await ada.send(page, "Approve the ticked", tooMany))).toBe(
       "At most 100 can be decided at once, and 101 are ticked: tick fewer.",
     );
-    const done = await ada.send(page, "Approve the ticked", { [box]: "1", decision: "approved" });
-    expect(alerts(done)).toBe("1 approved.");
+    const ticked = { [box]: "1", "review.prose-999999": "1", decision: "approved" };
+    const done = await ada.send(page, "Approve the ticked", ticked);
+    expect(shown(alerts(done))).toBe(
+      "1 approved. prose-999999: Nothing with this id waits for a decision.",
+    );
     expect(links(done)).toEqual([`prose-${other}`]);
     expect((await live(slug)).mission).toBe("We cook alike.");
   });
