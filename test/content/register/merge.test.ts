@@ -290,6 +290,9 @@ describe("of several registrations of one nonprofit", () => {
     expect(one.register_records.map(({ state }) => state)).toEqual(["gone", "registered"]);
     const gone = goneDraft(record(linked.org_id));
     expect(mergedWithRegister(one, gone, terms, nowMs).status).toBe("withdrawn");
+    // Of a third number no register says that it has ended.
+    const third = { ...one, registrations: [first, linked, registered("GB-NIC-100001")] };
+    expect(mergedWithRegister(third, gone, terms, nowMs).status).toBe("listed");
   });
 });
 
