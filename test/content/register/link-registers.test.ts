@@ -88,6 +88,11 @@ describe("one organisation in two registers", () => {
     expect(await importing.changes()).toEqual(changes);
   });
 
+  test("is one profile at once where three registers have it", async () => {
+    expect(await run(england, northern, scotland)).toMatchObject({ linked: 2 });
+    expect(orgIds(await onlyOne())).toHaveLength(3);
+  });
+
   test("is updated by the rows of both, each in what it said", async () => {
     await run(england, { ...scotland, does: "" });
     await edit("lantern-research-uk", { city: null });
