@@ -172,6 +172,17 @@ test("a service whose operator's file claims too much does not start, and names 
   expect(await child.exited).toBe(1);
 });
 
+test("of equal scores the one that reaches more people is first, then the one that came first", async () => {
+  const other = await aService();
+  const reaching = (slug: string, beneficiaries_per_year: number) =>
+    aNonprofit({ ...complete, slug, beneficiaries_per_year });
+  await curate(other, reaching("few", 10), reaching("many", 900), reaching("also", 900));
+  const { recommendations } = RecommendAnswer.parse(await other.json("/api/recommend?country=KE"));
+  expect(recommendations.map(({ slug }) => slug)).toEqual(["many", "also", "few"]);
+  expect(new Set(recommendations.map(({ score }) => score)).size).toBe(1);
+  other.close();
+});
+
 test("every call is logged without personal data", async () => {
   await service.get("/api/recommend?q=wells%20me%40mail.test%20%2B44%2020%207946%200958", {
     "user-agent": "Agent/1.0",
