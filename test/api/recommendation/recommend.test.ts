@@ -115,6 +115,10 @@ describe("GET /api/recommend", () => {
     });
     expect(body.editorial_disclosure).not.toBe("");
     expect((await answer("cause=animls")).note).toContain("animals");
+    expect(await answer("q=%3F%21")).toMatchObject({
+      count: 0,
+      fallback: { type: "search_redirect" },
+    });
   });
 
   test("echoes what was asked", async () => {
