@@ -7,10 +7,10 @@ import { runProgram } from "#test/support/processes.ts";
 const folder = join(import.meta.dirname, "../clients");
 
 /** Stock clients weigh more than all else that tests need, so they are installed apart, and tests that need them are skipped where they are not. */
-export const clientsInstalled = existsSync(join(folder, "node_modules/.package-lock.json"));
+export const clientsInstalled = existsSync(join(folder, "node_modules/.bin"));
 
 if (!clientsInstalled)
-  process.stderr.write("skipped: stock clients are not installed (npm ci --prefix test/clients)\n");
+  process.stderr.write("skipped: stock clients are not installed (npm run clients)\n");
 
 /** A program of test/clients or of a package installed there. */
 export const clientFile = (path: string): string => join(folder, path);
