@@ -11,10 +11,7 @@ import { clientFile, clientsInstalled } from "#test/support/clients.ts";
 import { runProgram } from "#test/support/processes.ts";
 import { aNonprofit } from "#test/support/records.ts";
 
-const redocly = join(
-  Bun.fileURLToPath(import.meta.resolve("@redocly/cli/package.json")),
-  "../bin/cli.js",
-);
+const redocly = clientFile("node_modules/@redocly/cli/bin/cli.js");
 const oxlint = join(import.meta.dirname, "../../node_modules/.bin/oxlint");
 
 const chain = await aChain();

@@ -15,6 +15,13 @@ if (!clientsInstalled)
 /** A program of test/clients or of a package installed there. */
 export const clientFile = (path: string): string => join(folder, path);
 
+/** How many tokens a text takes in the vocabulary of GPT-4o. */
+export async function countTokens(text: string): Promise<number> {
+  const encoding = clientFile("node_modules/gpt-tokenizer/cjs/encoding/o200k_base.js");
+  const tokenizer = (await import(encoding)) as { countTokens: (text: string) => number };
+  return tokenizer.countTokens(text);
+}
+
 /** Runs a program of test/clients on Node with one JSON argument, and gives the JSON that it prints. */
 export async function runClient(file: string, argument: object): Promise<unknown> {
   const { out, err } = await runProgram(["node", clientFile(file), JSON.stringify(argument)]);

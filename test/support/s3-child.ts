@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
-import { createRequire } from "node:module";
 import { dirname } from "node:path";
 import type { Readable } from "node:stream";
+import { clientFile } from "#test/support/clients.ts";
 
 // s3rver in a process of its own: a folder and a bucket are its arguments, and it writes its port. By itself it answers a
 // PUT before the file is written, and the next GET is empty: every S3 store that we know of gives back what it has taken.
@@ -19,7 +19,9 @@ type FileStore = {
 };
 type Server = { store: FileStore; run(): Promise<{ port: number }> };
 
-const S3rver: new (options: object) => Server = createRequire(import.meta.url)("s3rver");
+const { default: S3rver } = (await import(clientFile("node_modules/s3rver"))) as {
+  default: new (options: object) => Server;
+};
 const [directory, name] = process.argv.slice(2);
 const server = new S3rver({
   directory,
