@@ -76,7 +76,7 @@ async function runSteps(chosen: typeof steps): Promise<string[]> {
 async function runStep({ name, command: [tool = "", ...args] }: (typeof steps)[number]) {
   const startedMs = performance.now();
   // The tests have deadlines, the steps have none: they take the time that the tests leave.
-  const words = ["nice", "-n", "10", toolPath(tool), ...args];
+  const words = ["nice", "-n", "5", toolPath(tool), ...args];
   const child = Bun.spawn(words, { stdio: ["ignore", "pipe", "pipe"], env });
   const [out, err, code] = await Promise.all([
     new Response(child.stdout).text(),
