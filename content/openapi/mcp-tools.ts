@@ -101,30 +101,35 @@ function schemaOf(tool: Words, inputShape: z.ZodObject): InputSchema {
   return JSON.parse(JSON.stringify(schema));
 }
 
-/**
- * The tool of one operation, or of several tools by the argument `kind`. `input` is everything the operation takes: query,
- * body and path; `listed` is its listed form, in our own words.
- */
-function toolOf(name: ToolName, tool: Words) {
-  const { title, purpose, use, not, hints, door, next, kinds } = tool;
-  const inputShape = inputOf(tool);
-  const description = `${purpose} Use it ${use}. Do not use it ${not}.`;
-  const annotations = { ...given.reads, ...hints };
-  const definition = {
+function listedForm(name: ToolName, tool: Words, inputShape: z.ZodObject) {
+  const { title, purpose, use, not, hints } = tool;
+  return {
     name,
     title,
-    description,
+    description: `${purpose} Use it ${use}. Do not use it ${not}.`,
     inputSchema: schemaOf(tool, inputShape),
-    annotations,
+    annotations: { ...given.reads, ...hints },
   };
+}
+
+/**
+ * The tool of one operation, or of several tools by the argument `kind`. `input` is everything the operation takes: query,
+ * body and path; `listed` is its listed form, in our own words, made when it is asked for.
+ */
+function toolOf(name: ToolName, tool: Words) {
+  const { door, next, kinds } = tool;
+  const input = inputOf(tool);
+  let form: ReturnType<typeof listedForm> | undefined;
   return {
     name,
     door,
     next,
     kinds,
     operation: operationOf(tool),
-    input: inputShape,
-    listed: definition,
+    input,
+    get listed() {
+      return (form ??= listedForm(name, tool, input));
+    },
   };
 }
 export type McpTool = ReturnType<typeof toolOf>;
