@@ -234,7 +234,8 @@ const formProse = (raw: string, organisation: string): string =>
 function programName(text: string): string {
   const heading = /^(.{3,70}?)(?::| [-–—] )/u.exec(text)?.[1]?.trim();
   if (heading !== undefined && !/[.!?]\s/.test(heading)) return heading;
-  const sentence = /^.{3,79}?[.!?](?=\s|$)/u.exec(text)?.[0] ?? text;
+  // Before a small letter a full stop abbreviates.
+  const sentence = /^.{3,79}?[.!?](?=\s+\P{Ll}|\s*$)/u.exec(text)?.[0] ?? text;
   return shortened(sentence.replace(/\.$/, ""), programNameMax);
 }
 

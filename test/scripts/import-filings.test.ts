@@ -121,6 +121,7 @@ describe("a return", () => {
       "SEE SCHEDULE O",
       "OTHER",
       "- A car for work. It is driven",
+      "Sample, Inc. shows plays",
     ];
     expect(
       programsOf(
@@ -138,6 +139,12 @@ describe("a return", () => {
       {
         name: "A car for work",
         description: `A car for work. It is driven. ${cost}`,
+        beneficiaries_per_year: null,
+        location: null,
+      },
+      {
+        name: "Sample, Inc. shows plays",
+        description: cost,
         beneficiaries_per_year: null,
         location: null,
       },
