@@ -106,20 +106,6 @@ describe("a structured field", () => {
     expect(third.submission).toMatchObject({ status: "applied", prior_rejections: [lost] });
     expect((await live()).city).toBe("Bergen");
   });
-
-  test("a field that holds a value is never overwritten; the same value corroborates it", async () => {
-    await submit("bot-a", "founded_year", "1998");
-    await submit("bot-b", "founded_year", "Founded in 1998");
-    const other = await submit("bot-c", "founded_year", "1999");
-    expect(other.submission).toMatchObject(waits);
-    expect(other.submission.promotion_note).toContain("audit");
-    await submit("bot-d", "founded_year", "1999");
-    const same = await submit("bot-e", "founded_year", "1998", { agent_name: "Bot E" });
-    expect(same.submission).toMatchObject({ ...waits, confidence: 3 });
-    const source = { agents: ["bot-a", "bot-b"], corroborations: 1 };
-    const provenance = { founded_year: source };
-    expect(await live()).toMatchObject({ founded_year: 1998, provenance });
-  });
 });
 
 test("applied is said only once the published profile holds the value", async () => {

@@ -33,8 +33,8 @@ const answer = async (query: string) =>
   SearchAnswer.parse(await shared.json(`/api/search?${query}`));
 
 describe("GET /api/search", () => {
-  test.each(["", "q=lantern&"])("says what an unknown value is near: %p", async (asked) => {
-    expect(await answer(`${asked}country=Kenja`)).toMatchObject({
+  test("says what an unknown value is near", async () => {
+    expect(await answer("q=lantern&country=Kenja")).toMatchObject({
       total: 0,
       exact: false,
       note: 'No country "Kenja" is known here. The nearest: Kenya.',
