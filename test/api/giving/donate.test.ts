@@ -205,9 +205,7 @@ describe("who pays the network fee", () => {
 
 describe("refuses", () => {
   test.each([
-    [400, "invalid_parameter", "/api/donate/well?amount=1e3"],
     [400, "invalid_parameter", "/api/donate/well?amount=10000.000001"],
-    [400, "invalid_parameter", "/api/donate/well?payer=0OIl"],
     [400, "invalid_parameter", "/api/donate/well?payer=7Np41oeYqPefeNQEHSv1UDhYrehxin3NStELsSK"],
     [404, "nonprofit_not_found", "/api/donate/nobody"],
     [410, "nonprofit_withdrawn", "/api/donate/gone"],
@@ -229,7 +227,6 @@ describe("refuses", () => {
   });
 
   test.each([
-    ["a list", []],
     ["a text", "sig"],
     ["a number as signature", { tx_signature: 7 }],
     ["32 bytes", { tx_signature: "7Np41oeYqPefeNQEHSv1UDhYrehxin3NStELsSKCT4K2" }],
@@ -247,8 +244,6 @@ describe("refuses", () => {
   test.each([
     ["no base64", "{}", "payment_header_malformed"],
     ["no JSON", "AAAA", "payment_header_malformed"],
-    ["no object", encoded("x"), "payment_header_malformed"],
-    ["nothing in it", encoded({}), "payment_header_malformed"],
     ["another version", encoded({ ...first, payload, x402Version: 3 }), "payment_header_malformed"],
     ["no transaction", encoded({ ...first, payload: {} }), "payment_header_malformed"],
     ["no bytes of a transaction", encoded({ ...first, payload }), "payment_malformed"],
