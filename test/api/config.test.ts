@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import { describe, expect, test } from "bun:test";
-import { BadSetting, describeConfig, readConfig, unknownSettings } from "#api/config.ts";
+import { BadSetting, readConfig, unknownSettings } from "#api/config.ts";
 
 const [annToken, bobToken] = [
   "0123456789abcdef0123456789abcdef",
@@ -100,16 +100,6 @@ describe("the settings", () => {
     const urls = "https://one.example,https://two.example";
     const config = readConfig({ ALMONER_NETWORK: "solana", ALMONER_SOLANA_RPC_URLS: urls });
     expect(config.solanaRpcUrls).toEqual(["https://one.example", "https://two.example"]);
-  });
-
-  test("describe each of themselves", () => {
-    const described = describeConfig();
-    expect(described.length).toBeGreaterThan(15);
-    for (const { name, meaning, fallback } of described) {
-      expect(name).toStartWith("ALMONER_");
-      expect(meaning.length).toBeGreaterThan(10);
-      expect(fallback).not.toBe("");
-    }
   });
 
   test("tell a slip of the pen", () => {

@@ -47,20 +47,6 @@ describe("a sound payment", () => {
     expect(await chain.simulate(payment)).toMatchObject(sent);
     expect(local.usdcOf(wallet)).toBe(2_000_000n);
   });
-
-  test("with the sponsor's signature costs the donor no SOL", async () => {
-    const before = local.lamportsOf(donor.address);
-    const read = chain.readPayment(donor.pay({ to: wallet, feePayer: chain.sponsor ?? "" }).base64);
-    const signed = read.ok ? chain.sponsored(read.value) : read;
-    if (!signed.ok) throw new Error(signed.failure.why);
-    expect(await chain.simulate(signed.value)).toMatchObject(sent);
-    expect(await chain.send(signed.value)).toMatchObject(sent);
-    expect(await chain.landed(signed.value.tx_signature)).toMatchObject({
-      ok: true,
-      value: { credits: [{ donor: donor.address }], signers: [chain.sponsor, donor.address] },
-    });
-    expect(local.lamportsOf(donor.address)).toBe(before);
-  });
 });
 
 describe("a payment fails", () => {

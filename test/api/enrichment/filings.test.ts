@@ -17,7 +17,7 @@ afterAll(() => {
 });
 
 let numbers = 0;
-/** A listed nonprofit, and what it filed: form 1023-EZ, and the missions and programmes of form 990. */
+/** A listed nonprofit, and what it filed: form 1023-EZ. */
 async function aFiler(parts: Partial<NonprofitRecord> = {}) {
   const ein = String(770_000_000 + ++numbers);
   const org_id = `US-EIN-${ein}`;
@@ -37,9 +37,7 @@ async function aFiler(parts: Partial<NonprofitRecord> = {}) {
       "irs-1023ez",
       `EIN,NAME,TAXYR,F9_03_PZ_MISSION,Orgurl,Incorporateddate\n${ein},Sample,${year},${mission},${website},\n`,
     );
-  const form990 = (month: number, mission: string) =>
-    load("irs-990", `ein,name,tax_period,mission,programme\n${ein},Sample,${month},${mission},\n`);
-  return { slug, ez, form990, record: () => service.live(slug) };
+  return { slug, ez, record: () => service.live(slug) };
 }
 
 async function agreeOn(slug: string, field: string, value: string) {
@@ -75,27 +73,6 @@ test("what agents agreed on in the place of an old filing stands, whatever is re
   const first = { field: "website", old: null, new: "https://filed.example" };
   expect(imported).toMatchObject({ by: "register", values: [first] });
   expect(imported?.values?.[0]).not.toHaveProperty("filed");
-});
-
-test("a newer form replaces an older one of another kind, an older one read later does not, and the history has both", async () => {
-  const { slug, ez, form990, record } = await aFiler();
-  await ez(2022, "filed.example", "We feed people who are hungry.");
-  await form990(202_406, "We feed and house people.");
-  await ez(2021, "older.example", "We began to feed people.");
-  expect(await record()).toMatchObject({
-    mission: "We feed and house people.",
-    website: "https://filed.example",
-    provenance: { mission: { source: "irs-990", applied_at: Date.parse("2024-06-30") } },
-  });
-  const [newest] = await historyOf(slug);
-  expect(newest?.values).toEqual([
-    {
-      field: "mission",
-      old: "We feed people who are hungry.",
-      new: "We feed and house people.",
-      ...filedIn("irs-1023ez", "IRS Form 1023-EZ", "2022-12-31"),
-    },
-  ]);
 });
 
 test("a later form that says the same makes a value younger, and closes it to agents", async () => {

@@ -203,15 +203,9 @@ describe("who pays the network fee", () => {
   });
 });
 
-test("an empty amount and an empty payer are as good as none", async () => {
-  expect((await at.demand("/api/donate/well?amount=&payer=")).amount).toBe(1);
-});
-
 describe("refuses", () => {
   test.each([
-    [400, "invalid_parameter", "/api/donate/well?amount=1e3"],
     [400, "invalid_parameter", "/api/donate/well?amount=10000.000001"],
-    [400, "invalid_parameter", "/api/donate/well?payer=0OIl"],
     [400, "invalid_parameter", "/api/donate/well?payer=7Np41oeYqPefeNQEHSv1UDhYrehxin3NStELsSK"],
     [404, "nonprofit_not_found", "/api/donate/nobody"],
     [410, "nonprofit_withdrawn", "/api/donate/gone"],
@@ -233,7 +227,6 @@ describe("refuses", () => {
   });
 
   test.each([
-    ["a list", []],
     ["a text", "sig"],
     ["a number as signature", { tx_signature: 7 }],
     ["32 bytes", { tx_signature: "7Np41oeYqPefeNQEHSv1UDhYrehxin3NStELsSKCT4K2" }],
@@ -251,8 +244,6 @@ describe("refuses", () => {
   test.each([
     ["no base64", "{}", "payment_header_malformed"],
     ["no JSON", "AAAA", "payment_header_malformed"],
-    ["no object", encoded("x"), "payment_header_malformed"],
-    ["nothing in it", encoded({}), "payment_header_malformed"],
     ["another version", encoded({ ...first, payload, x402Version: 3 }), "payment_header_malformed"],
     ["no transaction", encoded({ ...first, payload: {} }), "payment_header_malformed"],
     ["no bytes of a transaction", encoded({ ...first, payload }), "payment_malformed"],
@@ -270,14 +261,6 @@ describe("refuses", () => {
       expect(await problemIn(response, "/api/donate/well")).toEqual([400, code]);
     }
   });
-});
-
-test("HEAD says what GET says; OPTIONS allows both methods", async () => {
-  const request = (method: string) => at.service.request("/api/donate/well", { method });
-  const head = await request("HEAD");
-  expect([head.status, await head.text()]).toEqual([402, ""]);
-  expect(head.headers.get("payment-required")).not.toBeNull();
-  expect((await request("OPTIONS")).headers.get("allow")).toContain("POST");
 });
 
 test("a nonprofit that was given nothing has a history of nothing", async () => {

@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, test } from "bun:test";
-import { ReviewDecision, ReviewList, type ReviewItem } from "#content/contract/review.ts";
+import { ReviewDecision, type ReviewItem } from "#content/contract/review.ts";
 import { anOnboardingService } from "#test/support/onboarding.ts";
 import { waysToGive } from "#content/nonprofit/ways-to-give.ts";
 import { type NonprofitRecord, sourceFrom } from "#content/nonprofit/record.ts";
@@ -245,20 +245,6 @@ describe("a registration", () => {
     expect((await approve(id, { value: '{"country":null}' })).status).toBe(409);
   });
 
-  test.each([
-    ["US-EIN-112222222", "US", "11-2222222"],
-    ["GB-SC-SC041666", "GB", "sc 041666"],
-    ["XS-SAMPLE-7-0000042", "Kenya", "sample 7-0000042"],
-  ])("with the number of %s is found, written %p %p", async (org_id, country, number) => {
-    const country_code = org_id.startsWith("XS") ? "KE" : org_id.slice(0, 2);
-    const slug = org_id.toLowerCase();
-    const held = { country_code, type: "Number", registration_number: number, org_id };
-    await aSlug({ slug, name: "Held", country_code, registrations: [held] });
-    const sent = registration("Quite New", { country, registration_number: number });
-    const found = [{ slug, reasons: ["same_registration"] }];
-    expect(await duplicatesOf(await submitted(sent))).toMatchObject(found);
-  });
-
   test("with a number that another wrote otherwise is found", async () => {
     const numbered = (name: string, registration_number: string) =>
       submitted(registration(name, { registration_number }));
@@ -289,22 +275,4 @@ describe("a registration", () => {
     expect(await duplicatesOf(other)).toMatchObject([{ slug: "mangrove-guild" }]);
     expect((await approve(other)).body).toMatchObject({ slug: "mangrove-guild-trust" });
   });
-});
-
-test("the queue is read page by page, the oldest first, and its places stay good", async () => {
-  const ids: string[] = [];
-  for (let at = 0; at < 3; at++) {
-    service.pass(1_000);
-    ids.push(`onboarding-${await submitted(claimOf(await aSlug()))}`);
-  }
-  const seen: string[] = [];
-  for (let after: string | null = ""; after !== null;) {
-    const path = `/api/admin/reviews?kind=onboarding&limit=2${after}`;
-    const page = ReviewList.parse(await (await service.admin(path)).json());
-    seen.push(...page.reviews.map(({ id }) => id));
-    if (after === "") await service.decide(seen[0] ?? "", "reject", { reason: "x" });
-    after = page.next === null ? null : `&after=${encodeURIComponent(page.next)}`;
-  }
-  expect(new Set(seen).size).toBe(seen.length);
-  expect(seen.slice(-3)).toEqual(ids);
 });

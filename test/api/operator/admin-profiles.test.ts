@@ -68,12 +68,11 @@ describe("withdraw and restore", () => {
     expect(mergedWithRegister(await live(slug), left, file, 0).status).toBe("listed");
   });
 
-  test("need a reason, a token and a slug", async () => {
+  test("need a reason and a slug", async () => {
     const { slug } = await add();
     expect((await change(slug, "withdraw", { reason: " " })).status).toBe(400);
     for (const values of [{ verified: 1 }, { usdc_wallet: "1".repeat(32) }])
       expect((await change(slug, "edit", { values })).status).toBe(400);
-    expect((await service.post(`/api/admin/nonprofits/${slug}/withdraw`, {})).status).toBe(401);
     expect((await change("nobody", "withdraw", {})).status).toBe(404);
   });
 });

