@@ -24,7 +24,6 @@ test.each<[EnrichableField, string, string]>([
   ["website", "Oak.example/About?utm_source=x", "https://oak.example/About"],
   ["contact_email", " Office@Oak.example ", "Office@Oak.example"],
   ["city", " Oslo ,", "Oslo"],
-  ["region", "Viken", "Viken"],
   ["founded_year", "since 1900", "1900"],
   ["founded_year", "1000", "1000"],
   ["founded_year", "2026", "2026"],
