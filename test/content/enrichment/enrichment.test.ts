@@ -265,23 +265,6 @@ describe("the strict mode", () => {
   );
 });
 
-test("an agent sends 120 submissions a minute, from however many addresses", async () => {
-  const { slug } = await add();
-  const fields = (["city", "region", "mission", "tagline", "description"] as const).map(
-    (field) => ({ field, value: "Oslo" }),
-  );
-  const post = async (at: number, sent = fields) =>
-    (
-      await service.post(
-        `/api/enrich/${slug}`,
-        { fields: sent, agent_id: at % 2 === 0 ? "One Agent" : "one  agent" },
-        { "x-forwarded-for": `10.77.0.${at}` },
-      )
-    ).status;
-  for (let at = 0; at < 24; at++) expect(await post(at)).toBe(200);
-  expect(await post(24, fields.slice(0, 1))).toBe(429);
-});
-
 describe("batched writes", () => {
   const insertSql = "INSERT INTO directory_facts VALUES (?, '', 0)";
 

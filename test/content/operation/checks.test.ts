@@ -161,12 +161,6 @@ describe("why a service should be sent no requests", () => {
       { ...none, silent_s: null },
       "publisher: the publisher does not run",
     ],
-    ["the publisher was silent up to the bound", { silent_s: 30 }],
-    [
-      "the publisher hangs",
-      { silent_s: 31 },
-      "publisher: the publisher has given no sign of life for 31 s",
-    ],
     ["nothing is published", none, "publisher: nothing is published yet"],
     ["publishing is behind", late, "publisher: a change has waited for 61 s to be published"],
     ["an operator holds publishing", held],

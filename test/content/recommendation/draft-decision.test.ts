@@ -79,11 +79,7 @@ describe("the sender is told", () => {
     [{ kind: "awaiting", confidence: 1 }, "agents", /second agent .* \(1 of 2\)/],
     [{ kind: "awaiting", confidence: 2 }, "networks", /from another network \(2 of 2\)/],
     [{ kind: "promoted", confidence: 2, winner: 1 }, "agents", /^2 distinct agents/],
-    [{ kind: "corroborates" }, "agents", /already/],
     [operator("phase_2"), "agents", /phase 2/],
-    [operator("sensitive_claim"), "agents", /impact or effectiveness/],
-    [operator("recommended_already"), "agents", /never replaces/],
-    [operator("refused_before"), "agents", /refused or removed/],
   ] as const)("of %j in mode %s: %p", (decision, mode, says) => {
     expect(draftNote(decision as DraftDecision, mode)).toMatch(says);
   });

@@ -6,10 +6,8 @@ import {
 } from "#content/recommendation/answer-sentences.ts";
 import {
   editorialPoints,
-  editorialSteps,
   editorialSunset,
   explainScore,
-  intentMultipliers,
   matchHundredths,
   type SignalName,
   type Signs,
@@ -89,12 +87,6 @@ describe("editorial curation", () => {
     }
   });
 
-  test("steps down only, and never below 0", () => {
-    const points = editorialSteps.map((step) => step.points);
-    expect(points).toEqual([...points].sort((a, b) => b - a));
-    expect(Math.min(...points)).toBe(0);
-  });
-
   test.each([
     [0.0999, 50, 9],
     [0.1, 40, 10],
@@ -105,13 +97,6 @@ describe("editorial curation", () => {
     const told = recommendationDisclosure(3, { consensus_share, now });
     expect(told).toContain(`adds ${points} of at most 50`);
     expect(told).toContain(`(${percent} % now)`);
-  });
-
-  test("has its steps in the published description", () => {
-    const { description } = signals[0];
-    for (const { points, consensus_share_from: from } of editorialSteps.slice(1)) {
-      expect(description).toContain(`${points} from ${Math.round(from * 100)} %`);
-    }
   });
 
   test.each([1, 2, 3] as const)("in phase %i is disclosed, until it ends", (phase) => {
@@ -134,16 +119,8 @@ describe("an intent", () => {
     ["verify", { enriched_days_ago: 0 }, 30],
     ["compare", { match_share: 1 }, 50],
     ["compare", { verified: true }, 30],
-    ["discover", { has_wallet: true }, 20],
   ] as const)("%s makes %j worth %p", (intent, signs, score) => {
     expect(explainScore({ ...bare, ...signs }, intent, now).score).toBe(score);
-  });
-
-  test("multiplies only signals of the table", () => {
-    const names = new Set<string>(signals.map(({ name }) => name));
-    for (const multipliers of Object.values(intentMultipliers)) {
-      for (const name of Object.keys(multipliers)) expect(names.has(name)).toBe(true);
-    }
   });
 });
 

