@@ -13,8 +13,7 @@ import { insertMany } from "#content/store/query.ts";
 import { registerRecords } from "#content/store/tables/nonprofits.ts";
 import { shardRowsMax, staleStanding, standing } from "#site/documents/standing.ts";
 import { publishChanges } from "#site/publisher/list-job.ts";
-import { saveNonprofits } from "#content/nonprofit/save.ts";
-import { aChange, aNonprofit } from "#test/support/records.ts";
+import { aChange, aNonprofit, aRegisterRecord, saveNew } from "#test/support/records.ts";
 import { aBuiltDirectory, type Directory } from "#test/support/publisher.ts";
 
 let store: Store | null = null;
@@ -25,17 +24,10 @@ afterEach(() => {
   [store, directory] = [null, null];
 });
 
-const row = (number: string, parts: Partial<RegisterRecord> = {}) => ({
-  org_id: `US-EIN-${number}`,
-  register: "irs-bmf",
-  nonprofit_id: null,
-  name: `Sample Society ${number} of the Friends of Register Numbers`,
-  as_of: "2026-04-14",
-  scope: "HI",
-  state: "registered" as const,
-  facts: { deductibility: "1" },
-  ...parts,
-});
+const row = (number: string, parts: Partial<RegisterRecord> = {}) => {
+  const name = `Sample Society ${number} of the Friends of Register Numbers`;
+  return aRegisterRecord({ org_id: `US-EIN-${number}`, name, scope: "HI", ...parts });
+};
 
 /** A store with this many numbers, most of them in a few dense parts as those of registers are. */
 async function aStore(count: number): Promise<Store> {
@@ -145,17 +137,11 @@ describe("a shard goes stale", () => {
     if (!read.ok) throw new Error(number);
     return aNonprofit({ slug: "a", registrations: [read.value] });
   };
-  const add = (number: string) =>
-    store?.write((tx) =>
-      saveNonprofits(tx, [{ before: null, after: aProfile(number) }], {
-        origin: "test",
-        now: new Date(0),
-      }),
-    );
+  const add = (to: Store, number: string) => saveNew(to, aProfile(number));
 
   test("alone, when one organisation changes, and not for what it does not show", async () => {
     store = await aStore(2_000);
-    await add("83-0000037");
+    await add(store, "83-0000037");
     const held = [...(await filesOf(store)).keys()];
     const stale = await staleStanding(store, [aChange({})], held);
     expect(stale).toHaveLength(1);
@@ -182,7 +168,7 @@ describe("a shard goes stale", () => {
     const before = await filesOf(store);
     const paths = ["standing/US-EIN/all.json", "standing/index.json"];
     expect([...before.keys()].toSorted()).toEqual(paths);
-    await add("53-0196605");
+    await add(store, "53-0196605");
     const after = new Map(before);
     await follow(store, after, [aChange({})]);
     expect(after.has("standing/US-EIN/all.json")).toBe(false);
@@ -197,19 +183,15 @@ describe("with too many profiles for indexes of words", () => {
     ...Array.from({ length: 700 }, (_, at) => `Friends of the Library ${at + 2}`),
     ...Array.from({ length: 40 }, (_, at) => `Well ${at}`),
   ];
-  const saveAll = async (added: readonly string[]) => {
-    const saves = added.map((name) => ({
-      before: null,
-      after: aNonprofit({ name, slug: slugOf(name), city: "Oslo", country_code: "NO" }),
-    }));
-    const context = { origin: "test", now: new Date(0) };
-    await store?.write((tx) => saveNonprofits(tx, saves, context));
-    await store?.raw.execute("UPDATE list_totals SET members = 60000 WHERE list = 'all'");
+  const saveAll = async (to: Store, added: readonly string[]) => {
+    const place = { city: "Oslo", country_code: "NO" };
+    await saveNew(to, ...added.map((name) => aNonprofit({ name, slug: slugOf(name), ...place })));
+    await to.raw.execute("UPDATE list_totals SET members = 60000 WHERE list = 'all'");
   };
   /** A store that counts as a large one. */
   const aLargeStore = async () => {
     store = await openStore({ url: ":memory:" });
-    await saveAll(names);
+    await saveAll(store, names);
     return store;
   };
 
@@ -250,7 +232,7 @@ describe("with too many profiles for indexes of words", () => {
     expect(held.get("standing/NAME/w.json")).not.toContain("well-7");
     // So many wells that their file is split.
     const added = Array.from({ length: 600 }, (_, at) => `Well ${at + 100}`);
-    await saveAll(added);
+    await saveAll(large, added);
     await follow(
       large,
       held,

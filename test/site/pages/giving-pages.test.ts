@@ -2,7 +2,7 @@ import { afterAll, describe, expect, test } from "bun:test";
 import { sourceFrom } from "#content/nonprofit/record.ts";
 import { aRichNonprofit, aSite, siteBaseUrl, type TestSite } from "#test/support/compiled-site.ts";
 import { expectPage, type PageRow, textsAt } from "#test/support/page-table.ts";
-import { aNonprofit } from "#test/support/records.ts";
+import { aNonprofit, aRegisterRecord } from "#test/support/records.ts";
 
 const wallet = "4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T";
 const attack = `</script><img src=x onerror=alert(2)>"' onload='x' & \u2028 <!-- ]]> {{x}}`;
@@ -28,10 +28,7 @@ const nonprofits = {
       },
     ],
     register_records: [
-      {
-        ...{ org_id: taxedId, register: "irs-bmf", name: "Taxed", as_of: "2026-11-10" },
-        ...{ scope: "NV", finances: [], state: "registered", facts: { deductibility: "1" } },
-      },
+      aRegisterRecord({ org_id: taxedId, as_of: "2026-11-10", facts: { deductibility: "1" } }),
     ],
   }),
   agreed: aNonprofit({

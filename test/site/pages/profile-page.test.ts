@@ -2,31 +2,28 @@ import { afterAll, describe, expect, test } from "bun:test";
 import { NonprofitDetail } from "#content/contract/nonprofit.ts";
 import { aRichNonprofit, aSite, siteBaseUrl } from "#test/support/compiled-site.ts";
 import { expectPage, type PageRow } from "#test/support/page-table.ts";
-import { aNonprofit } from "#test/support/records.ts";
+import { aNonprofit, aRegisterRecord } from "#test/support/records.ts";
 
 const org_id = "US-EIN-530196606";
-const register = { as_of: "2026-04-14", finances: [] as never[] };
 const thin = aNonprofit({
   slug: "thin",
   mission: "To help.",
   registrations: [{ country_code: "US", type: "EIN", registration_number: "53-0196606", org_id }],
   register_records: [
-    {
-      ...{ ...register, org_id, register: "irs-bmf", name: "Thin", scope: "NV" },
-      state: "registered",
+    aRegisterRecord({
+      org_id,
       facts: {
         ...{ subsection: "03", deductibility: "1", foundation: "15", ruling: "1994-07" },
         ...{ tax_period: "2024-12", income: 3_312_400 },
       },
-    },
-    {
-      ...{ ...register, org_id: "GB-CHC-210183", register: "ukcat", name: "Thin" },
-      ...{ scope: "GB-CHC", state: "gone" },
+    }),
+    aRegisterRecord({
+      ...{ org_id: "GB-CHC-210183", register: "ukcat", state: "gone" },
       facts: {
         ...{ registered: "1990-08-02", objects: "To help…" },
         ...{ merged_into: "GB-CHC-210184", merged_into_name: "<i>The Greater Trust</i>" },
       },
-    },
+    }),
   ],
   provenance: {
     causes: {
@@ -43,10 +40,10 @@ await site.save([
   aRichNonprofit({
     ...{ slug: "gone", status: "withdrawn", registrations: [] },
     register_records: [
-      {
-        ...{ ...register, org_id: "GB-CHC-210184", register: "ukcat", name: "Gone" },
-        ...{ scope: "GB-CHC", state: "removed", facts: { removed: "2021-05-03" } },
-      },
+      aRegisterRecord({
+        ...{ org_id: "GB-CHC-210184", register: "ukcat" },
+        ...{ state: "removed", facts: { removed: "2021-05-03" } },
+      }),
     ],
   }), // 3
   thin, // 4
