@@ -12,16 +12,12 @@ import { openStore, type Store } from "#content/store/open.ts";
 import { insertMany } from "#content/store/query.ts";
 import { registerRecords } from "#content/store/tables/nonprofits.ts";
 import { shardRowsMax, staleStanding, standing } from "#site/documents/standing.ts";
-import { publishChanges } from "#site/publisher/list-job.ts";
 import { aChange, aNonprofit, aRegisterRecord, saveNew } from "#test/support/records.ts";
-import { aBuiltDirectory, type Directory } from "#test/support/publisher.ts";
 
 let store: Store | null = null;
-let directory: Directory | null = null;
 afterEach(() => {
   store?.close();
-  directory?.close();
-  [store, directory] = [null, null];
+  store = null;
 });
 
 const row = (number: string, parts: Partial<RegisterRecord> = {}) => {
@@ -244,24 +240,5 @@ describe("with too many profiles for indexes of words", () => {
     await large.raw.execute("UPDATE list_totals SET members = 400 WHERE list = 'all'");
     await follow(large, held, [aChange({ slug: "well-8" })]);
     expect([...held.keys()]).toEqual(["standing/index.json"]);
-  });
-});
-
-test("the list job keeps the shards as a full build makes them", async () => {
-  const { publisher, edit } = (directory = await aBuiltDirectory());
-  const type = "Charity number (Scotland)";
-  const number = { registration_number: "SC041666", org_id: "GB-SC-SC041666" };
-  const registrations = [{ country_code: "GB", type, ...number }];
-  const publish = () => publishChanges(publisher.context);
-  await directory.add({ slug: "glen", name: "Glen Trust", registrations });
-  await publish();
-  expect(directory.read("standing/GB-SC/all.json")).toContain(
-    '["SC041666","glen","Glen Trust","unknown"',
-  );
-  await edit("glen", { name: "Glen and Loch Trust" });
-  await publish();
-  expect(directory.read("standing/GB-SC/all.json")).toContain("Glen and Loch Trust");
-  expect(JSON.parse(directory.read("standing/index.json") ?? "{}").schemes).toMatchObject({
-    "GB-SC": { split: [], unlisted: { standing: "unknown" } },
   });
 });
