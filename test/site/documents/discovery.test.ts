@@ -259,6 +259,26 @@ test("workflows and plugin manifest name the description", () => {
   expect(parse(file("openapi.yaml"))).toEqual(JSON.parse(file("openapi.json")));
 });
 
+test("every step of a workflow names an operation, and parameters that it takes", () => {
+  const byId = new Map(operations.map((one) => [one.operationId, one]));
+  const steps: { operationId: string; parameters?: { name: string; in: string }[] }[] = parse(
+    file("agents.arazzo.yaml"),
+  ).workflows.flatMap((workflow: { steps: unknown }) => workflow.steps);
+  const unknown = steps.flatMap(({ operationId, parameters = [] }) => {
+    const operation = byId.get(operationId);
+    if (operation === undefined) return [operationId];
+    const taken = { path: operation.path, query: operation.query?.shape ?? {} };
+    return parameters
+      .filter(({ in: place }) => place in taken)
+      .filter(({ name, in: place }) =>
+        place === "path" ? !taken.path.includes(`{${name}}`) : !(name in taken.query),
+      )
+      .map(({ name }) => `${operationId}: ${name}`);
+  });
+  expect(steps.length).toBeGreaterThan(8);
+  expect(unknown).toEqual([]);
+});
+
 describe("a profile as markdown", () => {
   const markdown = async (id: number, slug: string) =>
     (await site.files(profileKey(id)))[`nonprofits/${slug}.md`] ?? "";

@@ -1,5 +1,6 @@
 import { afterAll, expect, test } from "bun:test";
 import type { NonprofitDetail } from "#content/contract/nonprofit.ts";
+import { sourceFrom } from "#content/nonprofit/record.ts";
 import { seedDirectory } from "#scripts/seed/seed-directory.ts";
 import { profileKey } from "#site/documents/profile.ts";
 import { aRichNonprofit, aSite } from "#test/support/compiled-site.ts";
@@ -22,14 +23,10 @@ const tokens = (text: string): number =>
 /** A register set these fields, and the causes by a rule. */
 const fromRegister = (source: string, fields: string[], rule: string, source_url: string | null) =>
   Object.fromEntries(
-    ["name", "country_code", ...fields, "causes"].map((field) => [
-      field,
-      {
-        ...{ set_by: "register" as const, source, source_url, agents: [] },
-        applied_at: Date.parse("2026-04-14"),
-        ...(field === "causes" && { rule }),
-      },
-    ]),
+    ["name", "country_code", ...fields, "causes"].map((field) => {
+      const more = { source, source_url, ...(field === "causes" && { rule }) };
+      return [field, sourceFrom("register", Date.parse("2026-04-14"), more)];
+    }),
   );
 
 /** What the IRS says of nearly all it lists. */

@@ -9,7 +9,6 @@ const attack = `</script><img src=x onerror=alert(2)>"' onload='x' & \u2028 <!--
 const badWallets = [
   ...[attack, `${wallet}" onclick="x`, "javascript:alert(1)", "0OIl", "", wallet.repeat(2)],
 ];
-const taxedId = "US-EIN-990305781";
 
 const nonprofits = {
   rich: aRichNonprofit(),
@@ -21,15 +20,8 @@ const nonprofits = {
   gone: aRichNonprofit({ status: "withdrawn", registrations: [] }),
   hostile: aRichNonprofit({ name: attack, city: attack, registrations: [] }),
   taxed: aRichNonprofit({
-    registrations: [
-      {
-        ...{ country_code: "US", type: "EIN", registration_number: "990305781" },
-        org_id: taxedId,
-      },
-    ],
-    register_records: [
-      aRegisterRecord({ org_id: taxedId, as_of: "2026-11-10", facts: { deductibility: "1" } }),
-    ],
+    registrations: [],
+    register_records: [aRegisterRecord({ as_of: "2026-11-10", facts: { deductibility: "1" } })],
   }),
   agreed: aNonprofit({
     website: "https://agreed.example",

@@ -1,5 +1,6 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { NonprofitDetail } from "#content/contract/nonprofit.ts";
+import { sourceFrom } from "#content/nonprofit/record.ts";
 import { aRichNonprofit, aSite, siteBaseUrl } from "#test/support/compiled-site.ts";
 import { expectPage, type PageRow } from "#test/support/page-table.ts";
 import { aNonprofit, aRegisterRecord } from "#test/support/records.ts";
@@ -26,10 +27,7 @@ const thin = aNonprofit({
     }),
   ],
   provenance: {
-    causes: {
-      ...{ set_by: "register", source: "irs-bmf", source_url: null, agents: [], applied_at: 0 },
-      rule: "NTEE B20 → Education (high)",
-    },
+    causes: sourceFrom("register", 0, { source: "irs-bmf", rule: "NTEE B20 → Education (high)" }),
   },
 });
 
