@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, spyOn, test } from "bun:test";
+import { describe, expect, spyOn, test } from "bun:test";
 import { openIndex } from "#site/browser/search/engine.ts";
 import { lunr } from "#site/documents/lunr.ts";
 import { slugOf } from "#content/nonprofit/slug.ts";
@@ -13,12 +13,6 @@ import { insertMany } from "#content/store/query.ts";
 import { registerRecords } from "#content/store/tables/nonprofits.ts";
 import { shardRowsMax, staleStanding, standing } from "#site/documents/standing.ts";
 import { aChange, aNonprofit, aRegisterRecord, saveNew } from "#test/support/records.ts";
-
-let store: Store | null = null;
-afterEach(() => {
-  store?.close();
-  store = null;
-});
 
 const row = (number: string, parts: Partial<RegisterRecord> = {}) => {
   const name = `Sample Society ${number} of the Friends of Register Numbers`;
@@ -77,7 +71,7 @@ async function follow(from: Store, files: Map<string, string>, changes: Change[]
 }
 
 test("every number is found in two files of less than 100 kB, and no other", async () => {
-  store = await aStore(12_000);
+  using store = await aStore(12_000);
   const files = await filesOf(store);
   const { rows } = await store.raw.execute("SELECT org_id FROM register_records");
   const numbers = rows.map(({ org_id }) => String(org_id).slice("US-EIN-".length));
@@ -94,7 +88,7 @@ test("every number is found in two files of less than 100 kB, and no other", asy
 });
 
 test("says the same as the service, of numbers with and without a row", async () => {
-  store = await openStore({ url: ":memory:" });
+  using store = await openStore({ url: ":memory:" });
   const dates = { HI: "2026-04-14", GU: "2026-02-10" };
   const records = [
     row("990305781"),
@@ -136,7 +130,7 @@ describe("a shard goes stale", () => {
   const add = (to: Store, number: string) => saveNew(to, aProfile(number));
 
   test("alone, when one organisation changes, and not for what it does not show", async () => {
-    store = await aStore(2_000);
+    using store = await aStore(2_000);
     await add(store, "83-0000037");
     const held = [...(await filesOf(store)).keys()];
     const stale = await staleStanding(store, [aChange({})], held);
@@ -147,7 +141,7 @@ describe("a shard goes stale", () => {
   });
 
   test("with all others and the index, when registers were read", async () => {
-    store = await aStore(2_000);
+    using store = await aStore(2_000);
     const held = [...(await filesOf(store)).keys()];
     const read = aChange({ nonprofit_id: null, kind: "directory", fields: ["registers_read"] });
     const stale = await staleStanding(store, [read], held);
@@ -156,7 +150,7 @@ describe("a shard goes stale", () => {
   });
 
   test("with what came and went, when it is split", async () => {
-    store = await aStore(0);
+    using store = await aStore(0);
     const few = Array.from({ length: shardRowsMax }, (_, at) =>
       row(String(830_000_000 + at * 997_001)),
     );
@@ -186,13 +180,14 @@ describe("with too many profiles for indexes of words", () => {
   };
   /** A store that counts as a large one. */
   const aLargeStore = async () => {
-    store = await openStore({ url: ":memory:" });
-    await saveAll(store, names);
-    return store;
+    const large = await openStore({ url: ":memory:" });
+    await saveAll(large, names);
+    return large;
   };
 
   test("each name is found by its beginning, in two small files", async () => {
-    const files = await filesOf(await aLargeStore());
+    using large = await aLargeStore();
+    const files = await filesOf(large);
     const fetched = spyOn(globalThis, "fetch").mockImplementation(((path: string) => {
       const body = files.get(path.slice(1));
       return Promise.resolve(new Response(body ?? "", { status: body === undefined ? 404 : 200 }));
@@ -215,11 +210,11 @@ describe("with too many profiles for indexes of words", () => {
     const rows = held.map(([, text]) => JSON.parse(text).organisations.length as number);
     expect(Math.max(...rows)).toBeLessThanOrEqual(shardRowsMax);
     expect(rows.reduce((sum, count) => sum + count, 0)).toBe(names.length);
-    for await (const keys of lunr.all({ store: store as Store })) expect(keys).toEqual([]);
+    for await (const keys of lunr.all({ store: large })) expect(keys).toEqual([]);
   });
 
   test("a change renews one file, and those that come and go are as made anew", async () => {
-    const large = await aLargeStore();
+    using large = await aLargeStore();
     const held = new Map(await filesOf(large));
     await large.raw.execute("UPDATE nonprofits SET status = 'withdrawn' WHERE slug = 'well-7'");
     expect(await follow(large, held, [aChange({ slug: "well-7", kind: "withdrawn" })])).toEqual([
