@@ -234,10 +234,4 @@ describe("the purger", () => {
       '{"tags":["missing","profile:b","profile:c"]}',
     ]);
   });
-
-  test("without caches does nothing", async () => {
-    bundle.publish({ "nonprofits/a.html": "one" });
-    await purge(startPurger(bundle.manifest, config({ urls: [] })));
-    expect(purges).toEqual([]);
-  });
 });

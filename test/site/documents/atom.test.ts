@@ -7,7 +7,7 @@ import { atom, profileFeed } from "#site/documents/atom.ts";
 import { documentKinds } from "#site/documents/kinds.ts";
 import { staleLater } from "#site/documents/staleness.ts";
 import { aSite, siteBaseUrl } from "#test/support/compiled-site.ts";
-import { aChange, aNonprofit } from "#test/support/records.ts";
+import { aChange } from "#test/support/records.ts";
 
 /** A name that ends sections and elements, with what XML has no place for. */
 const hostile = "Oak ]]> & ]]></title><script>x</script> \u0001\u0008 \uFFFF 🌳";
@@ -162,12 +162,4 @@ test("pages name their feed, to readers and to their programs", async () => {
     expect($(`main a[href="${feed}"]`).text().trim()).toBe("Follow changes in a feed reader");
   }
   expect((await site.page("page about")).$('link[type="application/atom+xml"]')).toHaveLength(0);
-});
-
-test("an empty directory has a feed, too", async () => {
-  const empty = await aSite();
-  const [xml] = Object.values(await empty.files("atom all"));
-  expect((await new Parser().parseString(xml ?? "")).items).toEqual([]);
-  await empty.save([aNonprofit()]);
-  empty.close();
 });

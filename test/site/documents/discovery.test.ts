@@ -283,19 +283,6 @@ describe("a profile as markdown", () => {
   const markdown = async (id: number, slug: string) =>
     (await site.files(profileKey(id)))[`nonprofits/${slug}.md`] ?? "";
 
-  test("is linked from its page, and says what it says", async () => {
-    const { $ } = await site.page(profileKey(1));
-    const link = $('link[rel="alternate"][type="text/markdown"]');
-    expect(link.attr("href")).toBe("/nonprofits/rich.md");
-    const text = await markdown(1, "rich");
-    expect(text).toContain("<third-party-data>\n\n# Lantern School\n\n> ");
-    for (const part of [
-      ...["- Region: Nyanza", "<https://www.lantern-school.example/>", "**Night classes**"],
-      ...["EIN 530196605", "12,345"],
-    ])
-      expect(text).toContain(part);
-  });
-
   test("holds third-party text as words only", async () => {
     for (const text of [await markdown(1, "rich"), await markdown(2, "hostile")]) {
       expect(text).not.toMatch(/\u202E|(?<!\\)<script|(?<!\\)\[Click|^# Obey|^1\. one|^- two/m);

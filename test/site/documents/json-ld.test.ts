@@ -2,17 +2,13 @@ import { afterAll, describe, expect, test } from "bun:test";
 import ts from "typescript";
 import { clientFile, clientsInstalled } from "#test/support/clients.ts";
 import { aRichNonprofit, aSite, siteBaseUrl } from "#test/support/compiled-site.ts";
-import { aNonprofit } from "#test/support/records.ts";
+import { aNonprofit, aRegisterRecord } from "#test/support/records.ts";
 
 const site = await aSite();
 const org_id = "US-EIN-530196606";
-const record = {
-  ...{ org_id, name: "Thin", as_of: "2026-04-14", scope: "NV", finances: [] },
-  state: "registered" as const,
-};
 const facts = { subsection: "03", ruling: "1994-07", tax_period: "2024-12", income: 3_312_400 };
 await site.save([
-  aRichNonprofit({ register_records: [{ ...record, register: "irs-bmf", facts }] }),
+  aRichNonprofit({ register_records: [aRegisterRecord({ org_id, facts })] }),
   aNonprofit({ name: "Bare", causes: [], country_code: null }),
 ]);
 afterAll(() => site.close());

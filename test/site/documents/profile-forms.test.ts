@@ -1,11 +1,11 @@
 import { afterAll, expect, test } from "bun:test";
 import type { NonprofitDetail } from "#content/contract/nonprofit.ts";
-import type { RegisterRecord } from "#content/nonprofit/record.ts";
+import { sourceFrom } from "#content/nonprofit/record.ts";
 import { seedDirectory } from "#scripts/seed/seed-directory.ts";
 import { profileKey } from "#site/documents/profile.ts";
 import { aRichNonprofit, aSite } from "#test/support/compiled-site.ts";
 import { ofHtml, ofJson, ofJsonLd, ofMarkdown } from "#test/support/profile-forms.ts";
-import { aNonprofit } from "#test/support/records.ts";
+import { aNonprofit, aRegisterRecord } from "#test/support/records.ts";
 import { aService } from "#test/support/service.ts";
 
 /** All of the sample, or a spread of it: a page takes a parser of HTML five milliseconds. */
@@ -20,24 +20,13 @@ const step = isFull ? 1 : 19;
 const tokens = (text: string): number =>
   text.match(/\p{Lu}?\p{Ll}{1,7}|\p{Lu}{1,2}|\p{L}|\d{1,3}|[^\s\p{L}\d]|\n+/gu)?.length ?? 0;
 
-const registerRecord = (
-  parts: Pick<RegisterRecord, "register" | "facts"> & Partial<RegisterRecord>,
-) => ({
-  ...{ org_id: "US-EIN-530196606", name: "Thin", as_of: "2026-04-14", scope: "NV" },
-  ...{ finances: [], state: "registered" as const },
-  ...parts,
-});
 /** A register set these fields, and the causes by a rule. */
 const fromRegister = (source: string, fields: string[], rule: string, source_url: string | null) =>
   Object.fromEntries(
-    ["name", "country_code", ...fields, "causes"].map((field) => [
-      field,
-      {
-        ...{ set_by: "register" as const, source, source_url, agents: [] },
-        applied_at: Date.parse("2026-04-14"),
-        ...(field === "causes" && { rule }),
-      },
-    ]),
+    ["name", "country_code", ...fields, "causes"].map((field) => {
+      const more = { source, source_url, ...(field === "causes" && { rule }) };
+      return [field, sourceFrom("register", Date.parse("2026-04-14"), more)];
+    }),
   );
 
 /** What the IRS says of nearly all it lists. */
@@ -55,8 +44,8 @@ const registered = aNonprofit({
     },
   ],
   register_records: [
-    registerRecord({
-      register: "irs-bmf",
+    aRegisterRecord({
+      org_id: "US-EIN-530196606",
       facts: {
         ...{ subsection: "03", deductibility: "1", foundation: "15", ruling: "1994-07" },
         ...{ filing: "01", year_end: "12", tax_period: "2024-12" },
@@ -77,7 +66,7 @@ const withdrawn = aRichNonprofit({
   status: "withdrawn",
   registrations: [],
   register_records: [
-    registerRecord({
+    aRegisterRecord({
       ...{ register: "ukcat", org_id: "GB-CHC-210183", state: "gone" },
       facts: {
         registered: "1990-08-02",
@@ -97,7 +86,7 @@ const british = aNonprofit({
   description:
     "To enhance the development and education of children primarily under statutory school age by encouraging parents to understand and provide for the needs of their children through community groups and by: (a) offering appropriate play facilities and training courses, together with the right of parents to take responsibility for and to become involved in the activities of such groups, ensuring that such groups offer opportunities for all children regardless of race, culture, religion or means (b) encouraging the study of the needs of such children and their families and promoting public interest in and recognition of such needs in the local areas (c) instigating and adhering to and furthering the aim of the Pre-school learning alliance.",
   register_records: [
-    registerRecord({
+    aRegisterRecord({
       ...{ register: "ukcat", org_id: "GB-CHC-1083646" },
       facts: {
         ...{ registered: "2000-11-24", income: 67_013, spending: 65_380 },

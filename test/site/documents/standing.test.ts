@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, spyOn, test } from "bun:test";
+import { describe, expect, spyOn, test } from "bun:test";
 import { openIndex } from "#site/browser/search/engine.ts";
 import { lunr } from "#site/documents/lunr.ts";
 import { slugOf } from "#content/nonprofit/slug.ts";
@@ -12,30 +12,12 @@ import { openStore, type Store } from "#content/store/open.ts";
 import { insertMany } from "#content/store/query.ts";
 import { registerRecords } from "#content/store/tables/nonprofits.ts";
 import { shardRowsMax, staleStanding, standing } from "#site/documents/standing.ts";
-import { publishChanges } from "#site/publisher/list-job.ts";
-import { saveNonprofits } from "#content/nonprofit/save.ts";
-import { aChange, aNonprofit } from "#test/support/records.ts";
-import { aBuiltDirectory, type Directory } from "#test/support/publisher.ts";
+import { aChange, aNonprofit, aRegisterRecord, saveNew } from "#test/support/records.ts";
 
-let store: Store | null = null;
-let directory: Directory | null = null;
-afterEach(() => {
-  store?.close();
-  directory?.close();
-  [store, directory] = [null, null];
-});
-
-const row = (number: string, parts: Partial<RegisterRecord> = {}) => ({
-  org_id: `US-EIN-${number}`,
-  register: "irs-bmf",
-  nonprofit_id: null,
-  name: `Sample Society ${number} of the Friends of Register Numbers`,
-  as_of: "2026-04-14",
-  scope: "HI",
-  state: "registered" as const,
-  facts: { deductibility: "1" },
-  ...parts,
-});
+const row = (number: string, parts: Partial<RegisterRecord> = {}) => {
+  const name = `Sample Society ${number} of the Friends of Register Numbers`;
+  return aRegisterRecord({ org_id: `US-EIN-${number}`, name, scope: "HI", ...parts });
+};
 
 /** A store with this many numbers, most of them in a few dense parts as those of registers are. */
 async function aStore(count: number): Promise<Store> {
@@ -89,7 +71,7 @@ async function follow(from: Store, files: Map<string, string>, changes: Change[]
 }
 
 test("every number is found in two files of less than 100 kB, and no other", async () => {
-  store = await aStore(12_000);
+  using store = await aStore(12_000);
   const files = await filesOf(store);
   const { rows } = await store.raw.execute("SELECT org_id FROM register_records");
   const numbers = rows.map(({ org_id }) => String(org_id).slice("US-EIN-".length));
@@ -106,7 +88,7 @@ test("every number is found in two files of less than 100 kB, and no other", asy
 });
 
 test("says the same as the service, of numbers with and without a row", async () => {
-  store = await openStore({ url: ":memory:" });
+  using store = await openStore({ url: ":memory:" });
   const dates = { HI: "2026-04-14", GU: "2026-02-10" };
   const records = [
     row("990305781"),
@@ -145,17 +127,11 @@ describe("a shard goes stale", () => {
     if (!read.ok) throw new Error(number);
     return aNonprofit({ slug: "a", registrations: [read.value] });
   };
-  const add = (number: string) =>
-    store?.write((tx) =>
-      saveNonprofits(tx, [{ before: null, after: aProfile(number) }], {
-        origin: "test",
-        now: new Date(0),
-      }),
-    );
+  const add = (to: Store, number: string) => saveNew(to, aProfile(number));
 
   test("alone, when one organisation changes, and not for what it does not show", async () => {
-    store = await aStore(2_000);
-    await add("83-0000037");
+    using store = await aStore(2_000);
+    await add(store, "83-0000037");
     const held = [...(await filesOf(store)).keys()];
     const stale = await staleStanding(store, [aChange({})], held);
     expect(stale).toHaveLength(1);
@@ -165,7 +141,7 @@ describe("a shard goes stale", () => {
   });
 
   test("with all others and the index, when registers were read", async () => {
-    store = await aStore(2_000);
+    using store = await aStore(2_000);
     const held = [...(await filesOf(store)).keys()];
     const read = aChange({ nonprofit_id: null, kind: "directory", fields: ["registers_read"] });
     const stale = await staleStanding(store, [read], held);
@@ -174,7 +150,7 @@ describe("a shard goes stale", () => {
   });
 
   test("with what came and went, when it is split", async () => {
-    store = await aStore(0);
+    using store = await aStore(0);
     const few = Array.from({ length: shardRowsMax }, (_, at) =>
       row(String(830_000_000 + at * 997_001)),
     );
@@ -182,7 +158,7 @@ describe("a shard goes stale", () => {
     const before = await filesOf(store);
     const paths = ["standing/US-EIN/all.json", "standing/index.json"];
     expect([...before.keys()].toSorted()).toEqual(paths);
-    await add("53-0196605");
+    await add(store, "53-0196605");
     const after = new Map(before);
     await follow(store, after, [aChange({})]);
     expect(after.has("standing/US-EIN/all.json")).toBe(false);
@@ -197,24 +173,21 @@ describe("with too many profiles for indexes of words", () => {
     ...Array.from({ length: 700 }, (_, at) => `Friends of the Library ${at + 2}`),
     ...Array.from({ length: 40 }, (_, at) => `Well ${at}`),
   ];
-  const saveAll = async (added: readonly string[]) => {
-    const saves = added.map((name) => ({
-      before: null,
-      after: aNonprofit({ name, slug: slugOf(name), city: "Oslo", country_code: "NO" }),
-    }));
-    const context = { origin: "test", now: new Date(0) };
-    await store?.write((tx) => saveNonprofits(tx, saves, context));
-    await store?.raw.execute("UPDATE list_totals SET members = 60000 WHERE list = 'all'");
+  const saveAll = async (to: Store, added: readonly string[]) => {
+    const place = { city: "Oslo", country_code: "NO" };
+    await saveNew(to, ...added.map((name) => aNonprofit({ name, slug: slugOf(name), ...place })));
+    await to.raw.execute("UPDATE list_totals SET members = 60000 WHERE list = 'all'");
   };
   /** A store that counts as a large one. */
   const aLargeStore = async () => {
-    store = await openStore({ url: ":memory:" });
-    await saveAll(names);
-    return store;
+    const large = await openStore({ url: ":memory:" });
+    await saveAll(large, names);
+    return large;
   };
 
   test("each name is found by its beginning, in two small files", async () => {
-    const files = await filesOf(await aLargeStore());
+    using large = await aLargeStore();
+    const files = await filesOf(large);
     const fetched = spyOn(globalThis, "fetch").mockImplementation(((path: string) => {
       const body = files.get(path.slice(1));
       return Promise.resolve(new Response(body ?? "", { status: body === undefined ? 404 : 200 }));
@@ -237,11 +210,11 @@ describe("with too many profiles for indexes of words", () => {
     const rows = held.map(([, text]) => JSON.parse(text).organisations.length as number);
     expect(Math.max(...rows)).toBeLessThanOrEqual(shardRowsMax);
     expect(rows.reduce((sum, count) => sum + count, 0)).toBe(names.length);
-    for await (const keys of lunr.all({ store: store as Store })) expect(keys).toEqual([]);
+    for await (const keys of lunr.all({ store: large })) expect(keys).toEqual([]);
   });
 
   test("a change renews one file, and those that come and go are as made anew", async () => {
-    const large = await aLargeStore();
+    using large = await aLargeStore();
     const held = new Map(await filesOf(large));
     await large.raw.execute("UPDATE nonprofits SET status = 'withdrawn' WHERE slug = 'well-7'");
     expect(await follow(large, held, [aChange({ slug: "well-7", kind: "withdrawn" })])).toEqual([
@@ -250,7 +223,7 @@ describe("with too many profiles for indexes of words", () => {
     expect(held.get("standing/NAME/w.json")).not.toContain("well-7");
     // So many wells that their file is split.
     const added = Array.from({ length: 600 }, (_, at) => `Well ${at + 100}`);
-    await saveAll(added);
+    await saveAll(large, added);
     await follow(
       large,
       held,
@@ -262,24 +235,5 @@ describe("with too many profiles for indexes of words", () => {
     await large.raw.execute("UPDATE list_totals SET members = 400 WHERE list = 'all'");
     await follow(large, held, [aChange({ slug: "well-8" })]);
     expect([...held.keys()]).toEqual(["standing/index.json"]);
-  });
-});
-
-test("the list job keeps the shards as a full build makes them", async () => {
-  const { publisher, edit } = (directory = await aBuiltDirectory());
-  const type = "Charity number (Scotland)";
-  const number = { registration_number: "SC041666", org_id: "GB-SC-SC041666" };
-  const registrations = [{ country_code: "GB", type, ...number }];
-  const publish = () => publishChanges(publisher.context);
-  await directory.add({ slug: "glen", name: "Glen Trust", registrations });
-  await publish();
-  expect(directory.read("standing/GB-SC/all.json")).toContain(
-    '["SC041666","glen","Glen Trust","unknown"',
-  );
-  await edit("glen", { name: "Glen and Loch Trust" });
-  await publish();
-  expect(directory.read("standing/GB-SC/all.json")).toContain("Glen and Loch Trust");
-  expect(JSON.parse(directory.read("standing/index.json") ?? "{}").schemes).toMatchObject({
-    "GB-SC": { split: [], unlisted: { standing: "unknown" } },
   });
 });

@@ -7,8 +7,9 @@ import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { drawnView } from "#site/documents/list-page.ts";
 import { compareView } from "#site/profile/compare-view.ts";
 import { aRichNonprofit, aSite, textOf } from "#test/support/compiled-site.ts";
+import { filed } from "#test/support/filed.ts";
 import { expectPage } from "#test/support/page-table.ts";
-import { aNonprofit } from "#test/support/records.ts";
+import { aNonprofit, aRegisterRecord } from "#test/support/records.ts";
 
 const site = await aSite();
 afterAll(() => site.close());
@@ -48,17 +49,10 @@ describe("organisations side by side", () => {
   });
 
   test("show the money of the newest period, from a return as from a register", async () => {
-    const period = {
-      ...{ period_start: "2022-07-01", period_end: "2023-06-30", form: "990", currency: "USD" },
-      ...{ revenue: 1_200_000, expenses: 900_000, assets: null, liabilities: null },
-      ...{ net_assets: null, amended: false, filed_at: null, filing_url: null },
-    };
-    const register = { register: "irs-990-xml", org_id: "US-EIN-530196605", as_of: "2024-01-31" };
-    const filed: NonprofitRecord["register_records"][number] = {
-      ...{ ...register, name: "Thin", scope: "", state: "filed", facts: {} },
-      finances: [period],
-    };
-    const $ = await drawn({ records: [stored({ register_records: [filed] }), thin] });
+    const figures = { period_start: "2022-07-01", revenue: 1_200_000, expenses: 900_000 };
+    const finances = [filed("2023-06-30", figures)];
+    const return990 = aRegisterRecord({ register: "irs-990-xml", state: "filed", finances });
+    const $ = await drawn({ records: [stored({ register_records: [return990] }), thin] });
     expectPage($, [['.compared tr:has(th:contains("Money"))', /US\$ 1\.2 million.*June 2023/]]);
   });
 

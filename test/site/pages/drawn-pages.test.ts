@@ -56,12 +56,6 @@ test("nothing is no file", async () => {
     expect((await ask(path)).$("a[download]").length).toBe(0);
 });
 
-test("the link to the page before says where it leads", async () => {
-  const { $ } = await ask("/search?q=water&page=50");
-  const link = $('.pager [rel="prev"]');
-  expect([link.text().trim(), link.attr("href")]).toEqual(["Page 1", "/search?q=water"]);
-});
-
 test("a search for alignment keeps it, and counts nothing else beside its results", async () => {
   for (const path of ["/search?ghd_aligned=1", "/search?q=water&ghd_aligned=1"]) {
     const { $ } = await ask(path);

@@ -8,6 +8,7 @@ import { openDrawing } from "#scripts/start/drawing.ts";
 import { aRenderer, aRichNonprofit } from "#test/support/compiled-site.ts";
 import { hostileNames } from "#test/support/hostile-markup.ts";
 import { expectPage, textsAt } from "#test/support/page-table.ts";
+import { aRegisterRecord } from "#test/support/records.ts";
 import { aService } from "#test/support/service.ts";
 
 const place = { dataDir: "", baseUrl: "https://almoner.example", network: "local" } as const;
@@ -81,20 +82,15 @@ describe.each(hostileNames)("the word “%s” is a word", (word) => {
 });
 
 test("an organisation without a profile has a page that says what registers say, as text and in markdown", async () => {
-  const record = {
-    org_id: "US-EIN-990305781",
-    register: "irs-revocations",
-    name: "Gone <b>Anglers</b>",
-    ...{ as_of: "2026-04-14", scope: "", finances: [] as never[] },
-    state: "revoked" as const,
-    facts: { revoked: "2020-05-15" },
-  };
+  const record = aRegisterRecord({
+    ...{ org_id: "US-EIN-990305781", register: "irs-revocations", state: "revoked" },
+    ...{ name: "Gone <b>Anglers</b>", facts: { revoked: "2020-05-15" } },
+  });
   // Another one is in no register, and filed a return.
-  const filed = {
-    ...{ ...record, org_id: "US-EIN-990305772", register: "irs-990n" },
-    state: "filed" as const,
+  const filed = aRegisterRecord({
+    ...{ org_id: "US-EIN-990305772", register: "irs-990n", state: "filed" },
     facts: { form: "990-N", period_end: "2025-12-31" },
-  };
+  });
   const { store } = service;
   await store.write((tx) => doAll(tx, saveRecordsWithoutProfile([record, filed])));
   const page = await pageAt("/organisations/990305781");

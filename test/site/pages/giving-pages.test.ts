@@ -2,14 +2,13 @@ import { afterAll, describe, expect, test } from "bun:test";
 import { sourceFrom } from "#content/nonprofit/record.ts";
 import { aRichNonprofit, aSite, siteBaseUrl, type TestSite } from "#test/support/compiled-site.ts";
 import { expectPage, type PageRow, textsAt } from "#test/support/page-table.ts";
-import { aNonprofit } from "#test/support/records.ts";
+import { aNonprofit, aRegisterRecord } from "#test/support/records.ts";
 
 const wallet = "4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T";
 const attack = `</script><img src=x onerror=alert(2)>"' onload='x' & \u2028 <!-- ]]> {{x}}`;
 const badWallets = [
   ...[attack, `${wallet}" onclick="x`, "javascript:alert(1)", "0OIl", "", wallet.repeat(2)],
 ];
-const taxedId = "US-EIN-990305781";
 
 const nonprofits = {
   rich: aRichNonprofit(),
@@ -21,18 +20,8 @@ const nonprofits = {
   gone: aRichNonprofit({ status: "withdrawn", registrations: [] }),
   hostile: aRichNonprofit({ name: attack, city: attack, registrations: [] }),
   taxed: aRichNonprofit({
-    registrations: [
-      {
-        ...{ country_code: "US", type: "EIN", registration_number: "990305781" },
-        org_id: taxedId,
-      },
-    ],
-    register_records: [
-      {
-        ...{ org_id: taxedId, register: "irs-bmf", name: "Taxed", as_of: "2026-11-10" },
-        ...{ scope: "NV", finances: [], state: "registered", facts: { deductibility: "1" } },
-      },
-    ],
+    registrations: [],
+    register_records: [aRegisterRecord({ as_of: "2026-11-10", facts: { deductibility: "1" } })],
   }),
   agreed: aNonprofit({
     website: "https://agreed.example",

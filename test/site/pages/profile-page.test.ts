@@ -1,38 +1,33 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { NonprofitDetail } from "#content/contract/nonprofit.ts";
+import { sourceFrom } from "#content/nonprofit/record.ts";
 import { aRichNonprofit, aSite, siteBaseUrl } from "#test/support/compiled-site.ts";
 import { expectPage, type PageRow } from "#test/support/page-table.ts";
-import { aNonprofit } from "#test/support/records.ts";
+import { aNonprofit, aRegisterRecord } from "#test/support/records.ts";
 
 const org_id = "US-EIN-530196606";
-const register = { as_of: "2026-04-14", finances: [] as never[] };
 const thin = aNonprofit({
   slug: "thin",
   mission: "To help.",
   registrations: [{ country_code: "US", type: "EIN", registration_number: "53-0196606", org_id }],
   register_records: [
-    {
-      ...{ ...register, org_id, register: "irs-bmf", name: "Thin", scope: "NV" },
-      state: "registered",
+    aRegisterRecord({
+      org_id,
       facts: {
         ...{ subsection: "03", deductibility: "1", foundation: "15", ruling: "1994-07" },
         ...{ tax_period: "2024-12", income: 3_312_400 },
       },
-    },
-    {
-      ...{ ...register, org_id: "GB-CHC-210183", register: "ukcat", name: "Thin" },
-      ...{ scope: "GB-CHC", state: "gone" },
+    }),
+    aRegisterRecord({
+      ...{ org_id: "GB-CHC-210183", register: "ukcat", state: "gone" },
       facts: {
         ...{ registered: "1990-08-02", objects: "To help…" },
         ...{ merged_into: "GB-CHC-210184", merged_into_name: "<i>The Greater Trust</i>" },
       },
-    },
+    }),
   ],
   provenance: {
-    causes: {
-      ...{ set_by: "register", source: "irs-bmf", source_url: null, agents: [], applied_at: 0 },
-      rule: "NTEE B20 → Education (high)",
-    },
+    causes: sourceFrom("register", 0, { source: "irs-bmf", rule: "NTEE B20 → Education (high)" }),
   },
 });
 
@@ -43,10 +38,10 @@ await site.save([
   aRichNonprofit({
     ...{ slug: "gone", status: "withdrawn", registrations: [] },
     register_records: [
-      {
-        ...{ ...register, org_id: "GB-CHC-210184", register: "ukcat", name: "Gone" },
-        ...{ scope: "GB-CHC", state: "removed", facts: { removed: "2021-05-03" } },
-      },
+      aRegisterRecord({
+        ...{ org_id: "GB-CHC-210184", register: "ukcat" },
+        ...{ state: "removed", facts: { removed: "2021-05-03" } },
+      }),
     ],
   }), // 3
   thin, // 4
@@ -76,6 +71,8 @@ const tables: [title: string, key: string, rows: PageRow[]][] = [
       ["main", "1,200 children"],
       ['a[href="https://www.lantern-school.example/"]', ["lantern-school.example"]],
       ['.marks a[href="/causes/education"]', ["Education"]],
+      ['link[rel="canonical"]@href', [`${siteBaseUrl}/nonprofits/lantern-school`]],
+      ['link[rel="alternate"][type="application/json"]@href', ["/api/nonprofits/lantern-school"]],
     ],
   ],
   [
@@ -135,15 +132,6 @@ const tables: [title: string, key: string, rows: PageRow[]][] = [
         "no longer in the register that listed it (Charity Commission for England and Wales, 3 May 2021), so it is in no list",
       ],
       [".give", 0],
-    ],
-  ],
-  [
-    "is found by search engines while it is listed, and names its JSON",
-    "profile 1",
-    [
-      ['meta[name="robots"]', 0],
-      ['link[rel="canonical"]@href', [`${siteBaseUrl}/nonprofits/lantern-school`]],
-      ['link[rel="alternate"][type="application/json"]@href', ["/api/nonprofits/lantern-school"]],
     ],
   ],
   [
@@ -232,9 +220,7 @@ describe("a profile", () => {
     expect(provenance["causes"]).toMatchObject({ source: "derived:irs-bmf", rule });
   });
 
-  test("that was withdrawn says so in JSON, and one that is not in the store is no document", async () => {
-    const { "api/nonprofits/gone.json": json } = await site.files("profile 3");
-    expect(JSON.parse(json ?? "").status).toBe("withdrawn");
+  test("that is not in the store is no document", async () => {
     expect(await site.files("profile 99")).toEqual({});
   });
 });

@@ -10,7 +10,7 @@ import { markdownOf } from "#site/profile/profile-markdown.ts";
 import { profileView } from "#site/profile/profile-view.ts";
 import { filed, redCross } from "#test/support/filed.ts";
 import { textsAt } from "#test/support/page-table.ts";
-import { aNonprofit } from "#test/support/records.ts";
+import { aNonprofit, aRegisterRecord } from "#test/support/records.ts";
 
 const baseUrl = "https://almoner.example";
 const detailOf = (record: NonprofitRecord) => toDetail(record, baseUrl);
@@ -36,10 +36,7 @@ const recordOf = (
   register: string,
   facts: RegisterRecord["facts"],
   finances: StoredPeriod[] = [],
-): RegisterRecord => ({
-  ...{ org_id: "US-EIN-530196605", register, name: "X", as_of: "2026-04-14", scope: "" },
-  ...{ state: "filed", facts, finances },
-});
+) => aRegisterRecord({ register, state: "filed", facts, finances });
 const withPeriods = (...finances: StoredPeriod[]) =>
   aNonprofit({ register_records: [recordOf("irs-990-xml", {}, finances)] });
 

@@ -10,7 +10,7 @@ import { toDetail } from "#content/nonprofit/wire.ts";
 import { sizeOf } from "#site/profile/profile-facts.ts";
 import { nearbyOf, sentenceOf, standingLine } from "#site/profile/profile-sentence.ts";
 import { aRichNonprofit } from "#test/support/compiled-site.ts";
-import { aNonprofit } from "#test/support/records.ts";
+import { aNonprofit, aRegisterRecord } from "#test/support/records.ts";
 
 type Facts = RegisterRecord["facts"];
 /** What one register says of it. */
@@ -19,10 +19,7 @@ const recordOf = (
   facts: Facts,
   state: RegisterRecord["state"] = "registered",
   org_id = "US-EIN-530196605",
-): RegisterRecord => {
-  const place = { as_of: "2026-04-14", scope: "x", name: "X", finances: [] };
-  return { org_id, register, state, facts, ...place };
-};
+) => aRegisterRecord({ org_id, register, state, facts });
 const said = (...records: RegisterRecord[]) => ({ register_records: records });
 const bmf = (facts: Facts) => said(recordOf("irs-bmf", facts));
 const irs = { subsection: "03", deductibility: "1", ruling: "1994-07" };

@@ -10,11 +10,16 @@ import { publishChanges } from "#site/publisher/list-job.ts";
 import { releases } from "#site/bundle/release.ts";
 import { aBuiltDirectory, plainFolder } from "#test/support/publisher.ts";
 
+const charityNumber = (registration_number: string) => ({
+  ...{ country_code: "GB", type: "Charity number (Scotland)" },
+  ...{ registration_number, org_id: `GB-SC-${registration_number}` },
+});
 const some = Array.from({ length: 120 }, (_, at) => ({
   slug: `trust-${at}`,
   name: `Trust ${String(at).padStart(3, "0")}`,
   causes: at < 110 ? ["education"] : ["health"],
   mission: "Schools for all.",
+  registrations: [charityNumber(`SC0416${at}`)],
 }));
 const directory = await aBuiltDirectory(some, { exported: true });
 afterAll(() => directory.close());

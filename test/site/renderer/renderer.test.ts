@@ -52,14 +52,6 @@ test("two compile side by side, and leave nothing half-done behind", async () =>
   expect(readdirSync(place)).toEqual([siteDigest().slice(0, 16)]);
 });
 
-test("pages refer to assets that the bundle holds", async () => {
-  const assets = Object.keys(await site.files("assets"));
-  const { $ } = await site.page("page home");
-  for (const link of $('link[rel="stylesheet"], link[rel="icon"]').toArray()) {
-    expect(assets).toContain(($(link).attr("href") ?? "").slice(1));
-  }
-});
-
 test("a folder that was left half-compiled, or that somebody damaged, is compiled again", async () => {
   const place = mkdtempSync(join(tmpdir(), "almoner-broken-"));
   const broken = join(place, siteDigest().slice(0, 16));
