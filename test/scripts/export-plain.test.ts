@@ -7,19 +7,18 @@ import { openBundleReader } from "#site/delivery/bundle-reader.ts";
 import { createBundleServer } from "#site/delivery/bundle-server.ts";
 import { clientFile, clientsInstalled } from "#test/support/clients.ts";
 import { freePort, runProgram, untilAnswers } from "#test/support/processes.ts";
-import { aDirectory, type Directory } from "#test/support/publisher.ts";
+import { aBuiltDirectory, type Directory } from "#test/support/publisher.ts";
 import { publisherFolders } from "#site/bundle/manifest.ts";
 
 const baseUrl = "https://almoner.example";
 let directory: Directory;
 let folder: string;
 beforeAll(async () => {
-  directory = await aDirectory([
+  directory = await aBuiltDirectory([
     { slug: "oak", name: "Oak", causes: ["education"], country_code: "KE" },
     { slug: "well", usdc_wallet: "9xQeWvG816bUx9EPjHmaT23yvVM2ZWbrrpZb9PusVFin" },
   ]);
-  await directory.edit("oak", { city: "Kisumu" });
-  await directory.publisher.buildAll();
+  await directory.publish("oak", { city: "Kisumu" });
   folder = join(directory.dataDir, "plain");
 });
 afterAll(() => directory.close());

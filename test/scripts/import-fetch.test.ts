@@ -228,16 +228,6 @@ describe("import --fetch", () => {
     expect(await outcome(run())).toContain("was read as of 2026-07-01 already");
   });
 
-  test("stores nothing of a file with other columns, and the health page is told", async () => {
-    publish({ ...whole, "eo3.csv": whole["eo3.csv"].replace(",STATE,", ",ST,") });
-    expect(await outcome(run())).toMatch(/eo3\.csv, line 1: wrong columns.*STATE/);
-    expect(await importing.slugs()).toEqual([]);
-    expect(await problems()).toEqual([expect.stringContaining("wrong columns")]);
-    publish(whole);
-    expect(await run()).toMatchObject({ added: 11 });
-    expect(await problems()).toEqual([null]);
-  });
-
   test("withdraws nothing by a selection of a register", async () => {
     publish({ "top2000.csv": readFileSync(registerFile("charities_uk.csv"), "utf8") });
     expect(await run("ukcat")).toMatchObject({ covers: [] });

@@ -1,22 +1,23 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { Glob } from "bun";
-import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { chmodSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { getPriority } from "node:os";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { readConfig } from "#api/config.ts";
 import { loadSecrets } from "#api/secrets.ts";
 import { feedPaths, FeedState } from "#content/contract/feed.ts";
 import { newestSequence } from "#content/nonprofit/changes-store.ts";
-import { openStore, type Store } from "#content/store/open.ts";
+import type { Store } from "#content/store/open.ts";
 import { recordBySlug } from "#content/nonprofit/record-store.ts";
 import { saveNonprofits } from "#content/nonprofit/save.ts";
 import { openManifest } from "#site/bundle/manifest.ts";
 import { flipBit } from "#test/support/bundle.ts";
-import { putCompiledSite } from "#test/support/publisher.ts";
+import { aDataFolder, type DataFolder } from "#test/support/data-folder.ts";
 import { aNonprofit } from "#test/support/records.ts";
 import { runScript } from "#test/support/processes.ts";
 
+let folder: DataFolder;
 let dataDir: string;
 let store: Store;
 let purged: string[] = [];
@@ -26,23 +27,15 @@ const cache = Bun.serve({
 });
 
 beforeAll(async () => {
-  dataDir = mkdtempSync(join(tmpdir(), "almoner-publish-"));
-  await putCompiledSite(dataDir);
+  const trusts = ["trust-a", "trust-b"].map((slug) => aNonprofit({ slug }));
+  folder = await aDataFolder(trusts, { compiled: true });
+  ({ dataDir, store } = folder);
   // What the service makes at its first start: tokens and keys.
   loadSecrets(readConfig({ ALMONER_DATA_DIR: dataDir }));
-  store = await openStore({ url: `file:${join(dataDir, "store.db")}`, busyWaitMs: 10_000 });
-  await store.write((tx) =>
-    saveNonprofits(
-      tx,
-      ["trust-a", "trust-b"].map((slug) => ({ before: null, after: aNonprofit({ slug }) })),
-      { origin: "test", now: new Date() },
-    ),
-  );
 }, 240_000);
 afterAll(async () => {
-  store.close();
   await cache.stop(true);
-  rmSync(dataDir, { recursive: true, force: true });
+  folder.close();
 });
 
 async function edit(tagline: string): Promise<void> {
@@ -200,6 +193,13 @@ async function aResident(purgeUrls: string) {
   };
 }
 
+const childrenOf = (pid: number): number[] =>
+  readdirSync(`/proc/${pid}/task`).flatMap((thread) =>
+    readFileSync(`/proc/${pid}/task/${thread}/children`, "utf8")
+      .split(" ")
+      .flatMap((child) => Number(child) || []),
+  );
+
 describe("a publisher that stays", () => {
   let resident: Resident;
   beforeAll(async () => {
@@ -219,6 +219,9 @@ describe("a publisher that stays", () => {
       resident: true,
       waiting: { profiles: 0, lists: 0, oldest_s: null },
     });
+    // At the lowest priority, two busy programs kept a change from lists and feed for half a minute.
+    const priorities = childrenOf(resident.child.pid).map((pid) => getPriority(pid));
+    expect(Math.min(...priorities)).toBeLessThan(10);
     const back = await publish("--rollback");
     expect(back).toMatchObject({ code: 0, out: expect.stringContaining("held at release") });
     const full = await publish("--full");

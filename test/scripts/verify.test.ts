@@ -16,7 +16,7 @@ import { openBundleReader } from "#site/delivery/bundle-reader.ts";
 import { createBundleServer } from "#site/delivery/bundle-server.ts";
 import { runProgram, runScript } from "#test/support/processes.ts";
 import {
-  aDirectory,
+  aBuiltDirectory,
   aSigningKey,
   plainFolder,
   type Directory,
@@ -31,11 +31,10 @@ let base: string;
 let copy: string;
 
 beforeAll(async () => {
-  directory = await aDirectory(
+  directory = await aBuiltDirectory(
     Array.from({ length: 10 }, (_, at) => ({ slug: `trust-${at}`, name: `Trust ${at}` })),
     { exported: true },
   );
-  await directory.publisher.buildAll();
   exported = plainFolder(directory.dataDir);
 }, 240_000);
 afterAll(() => directory.close());
