@@ -13,9 +13,8 @@ import { recordBySlug } from "#content/nonprofit/record-store.ts";
 import { saveNonprofits } from "#content/nonprofit/save.ts";
 import { openManifest } from "#site/bundle/manifest.ts";
 import { flipBit } from "#test/support/bundle.ts";
-import { putCompiledSite } from "#test/support/publisher.ts";
 import { aNonprofit } from "#test/support/records.ts";
-import { runScript } from "#test/support/processes.ts";
+import { putCompiledSite, runScript } from "#test/support/processes.ts";
 
 let dataDir: string;
 let store: Store;
