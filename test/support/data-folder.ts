@@ -3,26 +3,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { saveNonprofits } from "#content/nonprofit/save.ts";
-import { type Store } from "#content/store/open.ts";
 import { freePort, putCompiledSite, startService, untilAnswers } from "./processes.ts";
 import { openBlankStore } from "#test/support/blank-store.ts";
 
-export type DataFolder = {
-  dataDir: string;
-  databaseUrl: string;
-  store: Store;
-  /** Of the nonprofits, in their order. */
-  slugs: string[];
-  /** The rows that a statement answers. */
-  rows: (sql: string) => Promise<Record<string, unknown>[]>;
-  close: () => void;
-};
+export type DataFolder = Awaited<ReturnType<typeof aDataFolder>>;
 
 /** A store with these nonprofits in a data folder of its own, where processes find it. `compiled`: with the compiled site. */
-export async function aDataFolder(
-  nonprofits: NonprofitRecord[] = [],
-  { compiled = false } = {},
-): Promise<DataFolder> {
+export async function aDataFolder(nonprofits: NonprofitRecord[] = [], { compiled = false } = {}) {
   const dataDir = mkdtempSync(join(tmpdir(), "almoner-data-"));
   if (compiled) await putCompiledSite(dataDir);
   const databaseUrl = `file:${join(dataDir, "store.db")}`;
@@ -35,8 +22,11 @@ export async function aDataFolder(
     dataDir,
     databaseUrl,
     store,
+    /** Of the nonprofits, in their order. */
     slugs: stored.map(({ slug }) => slug),
-    rows: async (sql) => (await store.raw.execute(sql)).rows.map((row) => ({ ...row })),
+    /** The rows that a statement answers. */
+    rows: async (sql: string): Promise<Record<string, unknown>[]> =>
+      (await store.raw.execute(sql)).rows.map((row) => ({ ...row })),
     close: () => {
       store.close();
       rmSync(dataDir, { recursive: true, force: true });
