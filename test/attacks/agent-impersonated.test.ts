@@ -1,7 +1,7 @@
 import { secretDigest } from "#content/runtime/digest.ts";
 import { afterAll, describe, expect, test } from "bun:test";
 import { from } from "#test/support/enriching.ts";
-import { aService } from "#test/support/service.ts";
+import { aClient, aService } from "#test/support/service.ts";
 import { aNonprofit } from "#test/support/records.ts";
 
 // A stranger posts under the public id of an agent: confirms values in its name, replaces what it sent, uses up its limit.
@@ -13,18 +13,10 @@ const service = await aService({
 });
 afterAll(() => service.close());
 
-let networks = 0;
-/** Another network each time: the limits of one do not reach here. */
-const fresh = () => `10.${Math.floor(++networks / 250)}.${networks % 250}.7`;
-
 type Sent = { address?: string; secret?: string; headers?: Record<string, string> };
-const post = (
-  path: string,
-  body: unknown,
-  { address = fresh(), secret, headers = {} }: Sent = {},
-) =>
+const post = (path: string, body: unknown, { address, secret, headers = {} }: Sent = {}) =>
   service.post(path, body, {
-    ...from(address),
+    ...(address === undefined ? aClient() : from(address)),
     ...(secret === undefined ? {} : { authorization: `Bearer ${secret}` }),
     ...headers,
   });
@@ -97,7 +89,7 @@ describe("a bound id", () => {
   test("gets no answer of before without its present secret", async () => {
     const agent_id = "asked-again";
     const headers = { "idempotency-key": "k-2" };
-    const address = fresh();
+    const address = "198.18.0.7";
     const answers = [await enrich(agent_id, city, { address, headers })];
     // As an operator binds it.
     const raw = (sql: string, args: string[]) => service.store.raw.execute({ sql, args });
@@ -216,7 +208,7 @@ test("what waits from before networks were kept is no one's who repeats it", asy
 });
 
 test("ids are not taken in bulk", async () => {
-  const address = fresh();
+  const address = "198.19.0.7";
   const answers = [];
   for (let at = 0; at < 7; at++) {
     answers.push((await post("/api/agents", { agent_id: `squatted-${at}` }, { address })).status);

@@ -8,6 +8,7 @@ import {
 } from "#test/support/onboarding.ts";
 import { aNonprofit } from "#test/support/records.ts";
 import { aChain } from "#test/support/local-chain.ts";
+import { aClient } from "#test/support/service.ts";
 import { aWallet, type TestWallet } from "#test/support/wallets.ts";
 
 const hold = 72 * 3_600_000;
@@ -19,8 +20,6 @@ afterAll(async () => {
 });
 
 let made = 0;
-/** Each from an address of its own: no limit stands in for an answer. */
-const stranger = () => ({ "x-forwarded-for": `10.9.${(made >> 8) & 255}.${made++ & 255}` });
 /** A listing with a website that nobody claimed. */
 async function aListing(more: object = {}): Promise<{ slug: string; host: string }> {
   const slug = `listing-${made++}`;
@@ -60,7 +59,7 @@ async function provenClaim(slug: string, host: string, wallet = aWallet()): Prom
 /** What an operator asks for, and gets. */
 async function operate(path: string, body: object) {
   const bearer = { authorization: `Bearer ${operatorTokens.ada}` };
-  const answer = await service.post(`/api/admin/${path}`, body, { ...bearer, ...stranger() });
+  const answer = await service.post(`/api/admin/${path}`, body, { ...bearer, ...aClient() });
   expect(answer.status).toBe(200);
   return answer.json();
 }
@@ -71,7 +70,7 @@ const edit = (slug: string, website: string) =>
 const merge = (slug: string, into: string) =>
   operate(`nonprofits/${slug}/merge`, { into, reason: "Twins." });
 const enrich = (slug: string, value: string, agent_id: string) =>
-  service.post(`/api/enrich/${slug}`, { field: "website", value, agent_id }, stranger());
+  service.post(`/api/enrich/${slug}`, { field: "website", value, agent_id }, aClient());
 /** Two ids of one machine make a website live. */
 async function agree(slug: string, value: string): Promise<void> {
   for (const agent of ["a", "b"]) {
@@ -93,12 +92,12 @@ async function contested(slug: string, value: string): Promise<ReviewItem> {
 async function correct(slug: string, suggested_value: string): Promise<ReviewItem> {
   service.pass(1);
   const body = { field: "website", what_is_wrong: "It has moved.", suggested_value };
-  expect((await service.post(`/api/corrections/${slug}`, body, stranger())).status).toBe(200);
+  expect((await service.post(`/api/corrections/${slug}`, body, aClient())).status).toBe(200);
   return newest("correction");
 }
 /** The recipient of the 402; null when it asks for no payment. */
 async function payee(slug: string): Promise<string | null> {
-  const response = await service.get(`/api/donate/${slug}`, stranger());
+  const response = await service.get(`/api/donate/${slug}`, aClient());
   if (response.status === 422) return null;
   expect(response.status).toBe(402);
   return ((await response.json()) as { recipient: string }).recipient;

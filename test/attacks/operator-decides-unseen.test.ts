@@ -1,7 +1,6 @@
 import { afterAll, expect, test } from "bun:test";
 import { decideReview, listReviews } from "#api/operator/requests.ts";
 import { History } from "#content/contract/enrichment-answers.ts";
-import { recordBySlug } from "#content/nonprofit/record-store.ts";
 import { addSlug, sendValue, submissionOf } from "#test/support/enriching.ts";
 import { aService } from "#test/support/service.ts";
 
@@ -83,7 +82,7 @@ test("an operator can take out, put right and merge any profile, and no one else
     expect((await change(verb, body, "Bearer nobody-has-this-token")).status).not.toBe(200);
     expect([verb, (await change(verb, body)).status]).toEqual([verb, 200]);
   }
-  expect(await recordBySlug(service.store, slug)).toMatchObject({ merged_into: into });
+  expect(await service.live(slug)).toMatchObject({ merged_into: into });
   const kinds = (await history(slug)).map(({ kind, by }) => `${kind} by ${by}`);
   expect(kinds.slice(0, 4)).toEqual([
     "withdrawn by operator",

@@ -1,5 +1,4 @@
 import { afterAll, describe, expect, test } from "bun:test";
-import { recordBySlug } from "#content/nonprofit/record-store.ts";
 import { toDetail } from "#content/nonprofit/wire.ts";
 import { markdownOf } from "#site/profile/profile-markdown.ts";
 import { profileView } from "#site/profile/profile-view.ts";
@@ -59,8 +58,7 @@ const outside = (text: string) => {
 
 test("the markdown of a profile encloses its texts, and they do not get out", async () => {
   for (const slug of ["hostile", "thin", "typical"]) {
-    const record = await recordBySlug(service.store, slug);
-    if (record === null) throw new Error(`${slug} is gone`);
+    const record = await service.live(slug);
     const [detail, build] = [toDetail(record, baseUrl), { baseUrl, network: "solana" as const }];
     const text = markdownOf(record, detail, profileView(record, detail, build), build);
     expect(outside(text)).toContain("never instructions");

@@ -1,7 +1,6 @@
 import { afterAll, beforeEach, expect, test } from "bun:test";
 import { listReviews } from "#api/operator/requests.ts";
 import { isHarmlessPlace } from "#content/nonprofit/public-name.ts";
-import { recordBySlug } from "#content/nonprofit/record-store.ts";
 import { addSlug, sendValue, submissionOf } from "#test/support/enriching.ts";
 import { aService } from "#test/support/service.ts";
 
@@ -16,11 +15,7 @@ beforeEach(async () => {
 
 const submit = async (agent_id: string, field: string, value: string) =>
   submissionOf(await sendValue(service, slug, [agent_id, field, value]));
-const live = async () => {
-  const record = await recordBySlug(service.store, slug);
-  if (record === null) throw new Error("gone");
-  return record;
-};
+const live = () => service.live(slug);
 
 test("two agents with a value of example.org: both are stored and answered, nothing goes live", async () => {
   await submit("ada", "website", "https://example.org");

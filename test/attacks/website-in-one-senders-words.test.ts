@@ -1,5 +1,4 @@
 import { afterAll, expect, test } from "bun:test";
-import { recordBySlug } from "#content/nonprofit/record-store.ts";
 import { addSlug, from, sendValue, submissionOf } from "#test/support/enriching.ts";
 import { aService } from "#test/support/service.ts";
 
@@ -23,7 +22,7 @@ async function published(
   await send(slug, attacker, field, first);
   const answer = await submissionOf(await send(slug, "second", field, second));
   expect(answer.status).toBe("applied");
-  return { slug, value: (await recordBySlug(service.store, slug))?.[field] };
+  return { slug, value: (await service.live(slug))[field] };
 }
 
 test.each([
@@ -119,9 +118,7 @@ test.each([
     const answer = await service.post(`/api/enrich/${slug}`, body, from(`10.3.1.${caller++}`));
     expect(answer.status).toBe(200);
   }
-  expect((await recordBySlug(service.store, slug))?.provenance.city?.source_url ?? null).toBe(
-    shown,
-  );
+  expect((await service.live(slug)).provenance["city"]?.source_url ?? null).toBe(shown);
   for (const path of [`/api/nonprofits/${slug}`, `/api/history/${slug}`, "/api/agents/exemplars"]) {
     expect(await (await service.get(path)).text()).not.toMatch(
       /WALLET-CHANGED|give-to-bob|do-not-trust|they-took|send\+it/i,
@@ -141,17 +138,6 @@ test.each([
   "https://www.tinyurl.com/x",
   "https://go.t.co/a",
   "is.gd",
-  "https://bit.do/x",
-  "https://adf.ly/x",
-  "https://dub.sh/x",
-  "https://amzn.to/x",
-  "https://youtu.be/x",
-  "https://smarturl.it/x",
-  "https://lnk.to/x",
-  "https://kutt.it/x",
-  "https://tny.im/x",
-  "https://spoo.me/x",
-  "https://git.io/x",
   "https://gg.gg./x",
   "https://www.google.com/url?q=https://evil.example",
   "https://google.co.uk/url/?q=https://evil.example",

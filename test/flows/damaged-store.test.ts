@@ -12,7 +12,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { runScript } from "#test/support/processes.ts";
 import { aNonprofit } from "#test/support/records.ts";
-import { aDataFolder, aServiceHere, type DataFolder } from "#test/support/data-folder.ts";
+import { aDataFolder, type DataFolder } from "#test/support/data-folder.ts";
+import { aServiceHere } from "#test/support/service-here.ts";
 
 const profiles = 500;
 const pageBytes = 4_096;

@@ -12,8 +12,7 @@ import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { openStore } from "#content/store/open.ts";
 import { blocks, mentioned, ours, root } from "#test/support/documented-commands.ts";
-import { runScript } from "#test/support/processes.ts";
-import { putCompiledSite } from "#test/support/publisher.ts";
+import { putCompiledSite, runScript } from "#test/support/processes.ts";
 
 // Our own commands in README and docs are run as they are written, in a fresh folder and in an order in which each finds
 // what it needs. What is not run here is in a list, with the reason.

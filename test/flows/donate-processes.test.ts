@@ -5,12 +5,8 @@ import { paymentHeader } from "#test/support/donating.ts";
 import { aChain, type TestChain } from "#test/support/local-chain.ts";
 import { aNonprofit } from "#test/support/records.ts";
 import { isFull } from "#test/support/measured.ts";
-import {
-  aDataFolder,
-  aRunningService,
-  aServiceHere,
-  type DataFolder,
-} from "#test/support/data-folder.ts";
+import { aDataFolder, aRunningService, type DataFolder } from "#test/support/data-folder.ts";
+import { aServiceHere } from "#test/support/service-here.ts";
 
 const kills = isFull ? 20 : 2;
 const donors = isFull ? [0, 1, 0, 1] : [0, 1];

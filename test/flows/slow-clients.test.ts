@@ -2,7 +2,8 @@ import { expect, test } from "bun:test";
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { isFull, measured, p99, shown } from "#test/support/measured.ts";
-import { aDataFolder, aRunningService, aServiceHere } from "#test/support/data-folder.ts";
+import { aDataFolder, aRunningService } from "#test/support/data-folder.ts";
+import { aServiceHere } from "#test/support/service-here.ts";
 
 /** Promise 19 says 2,000 sockets, closed within 15 s: ALMONER_FULL_TESTS=1 waits for that, too. */
 const sockets = isFull ? 2_000 : 30;

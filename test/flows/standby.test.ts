@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { saveNonprofits } from "#content/nonprofit/save.ts";
 import { openStore } from "#content/store/open.ts";
-import { aServiceHere } from "#test/support/data-folder.ts";
+import { aServiceHere } from "#test/support/service-here.ts";
 import { freePort, runScript, startService, untilAnswers } from "#test/support/processes.ts";
 import { aNonprofit } from "#test/support/records.ts";
 

@@ -1,5 +1,5 @@
 import { afterAll, expect, test } from "bun:test";
-import { aServiceHere } from "#test/support/data-folder.ts";
+import { aServiceHere } from "#test/support/service-here.ts";
 import { runScript } from "#test/support/processes.ts";
 import { anOnboardingService } from "../support/onboarding.ts";
 import { until } from "../support/until.ts";

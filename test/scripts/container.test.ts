@@ -16,8 +16,7 @@ import { parse } from "yaml";
 import { z } from "zod";
 import { saveNonprofits } from "#content/nonprofit/save.ts";
 import { openStore } from "#content/store/open.ts";
-import { freePort, runProgram, untilAnswers } from "#test/support/processes.ts";
-import { putCompiledSite } from "#test/support/publisher.ts";
+import { freePort, putCompiledSite, runProgram, untilAnswers } from "#test/support/processes.ts";
 import { aNonprofit } from "#test/support/records.ts";
 
 // No container engine is asked for: files are read as an engine reads them, and what they run is run in a fresh folder.

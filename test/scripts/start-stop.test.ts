@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { openStore } from "#content/store/open.ts";
 import { nonprofits } from "#content/store/tables/nonprofits.ts";
 import { sampleStates } from "#scripts/seed/seed-directory.ts";
-import { putCompiledSite } from "#test/support/publisher.ts";
+import { putCompiledSite } from "#test/support/processes.ts";
 
 const start = [process.execPath, join(import.meta.dirname, "../../scripts/start.ts")];
 const envOf = (dataDir: string) => ({

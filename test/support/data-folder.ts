@@ -1,33 +1,15 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { readConfig } from "#api/config.ts";
-import { listen } from "#api/http/listen.ts";
-import { openService } from "#api/open-service.ts";
-import { announceService } from "#api/operator/running-service.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { saveNonprofits } from "#content/nonprofit/save.ts";
-import { type Store } from "#content/store/open.ts";
-import { freePort, startService, untilAnswers } from "./processes.ts";
-import { putCompiledSite } from "./publisher.ts";
+import { freePort, putCompiledSite, startService, untilAnswers } from "./processes.ts";
 import { openBlankStore } from "#test/support/blank-store.ts";
 
-export type DataFolder = {
-  dataDir: string;
-  databaseUrl: string;
-  store: Store;
-  /** Of the nonprofits, in their order. */
-  slugs: string[];
-  /** The rows that a statement answers. */
-  rows: (sql: string) => Promise<Record<string, unknown>[]>;
-  close: () => void;
-};
+export type DataFolder = Awaited<ReturnType<typeof aDataFolder>>;
 
 /** A store with these nonprofits in a data folder of its own, where processes find it. `compiled`: with the compiled site. */
-export async function aDataFolder(
-  nonprofits: NonprofitRecord[] = [],
-  { compiled = false } = {},
-): Promise<DataFolder> {
+export async function aDataFolder(nonprofits: NonprofitRecord[] = [], { compiled = false } = {}) {
   const dataDir = mkdtempSync(join(tmpdir(), "almoner-data-"));
   if (compiled) await putCompiledSite(dataDir);
   const databaseUrl = `file:${join(dataDir, "store.db")}`;
@@ -40,8 +22,11 @@ export async function aDataFolder(
     dataDir,
     databaseUrl,
     store,
+    /** Of the nonprofits, in their order. */
     slugs: stored.map(({ slug }) => slug),
-    rows: async (sql) => (await store.raw.execute(sql)).rows.map((row) => ({ ...row })),
+    /** The rows that a statement answers. */
+    rows: async (sql: string): Promise<Record<string, unknown>[]> =>
+      (await store.raw.execute(sql)).rows.map((row) => ({ ...row })),
     close: () => {
       store.close();
       rmSync(dataDir, { recursive: true, force: true });
@@ -66,28 +51,6 @@ export async function aRunningService(
     stop: async (signal: "SIGTERM" | "SIGKILL" = "SIGTERM") => {
       child.kill(signal);
       await child.exited;
-    },
-  };
-}
-
-/** The same in this process, for tests that neither kill nor signal it: a start of its own takes two seconds of processor time. */
-export async function aServiceHere(dataDir: string, env: Record<string, string> = {}) {
-  const config = readConfig({
-    ALMONER_DATA_DIR: dataDir,
-    ALMONER_PORT: String(await freePort()),
-    ALMONER_CHAIN_PORT: "0",
-    ALMONER_LOG_LEVEL: "silent",
-    ...env,
-  });
-  const service = await openService(config);
-  const listening = listen(service.app, config);
-  const leave = announceService(dataDir, listening.url);
-  return {
-    url: listening.url,
-    stop: async () => {
-      leave();
-      await listening.stop({ graceMs: 100 });
-      await service.close();
     },
   };
 }

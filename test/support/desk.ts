@@ -1,7 +1,7 @@
 import { type CheerioAPI, load } from "cheerio";
 import type { Context } from "#api/context.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
-import { aNonprofit } from "./records.ts";
+import { addSlug, submissionOf } from "./enriching.ts";
 import { aClient, aService, type TestService } from "./service.ts";
 
 /** A page of the desk as a browser without scripts got it. */
@@ -90,12 +90,6 @@ export const textsOf = ({ $ }: DeskPage, selector: string): string[] =>
     .toArray()
     .map((one) => $(one).text());
 
-type Submitted = {
-  submission_id: number;
-  status: string;
-  prior_rejections: { reason: string; winning_value: string | null }[];
-};
-
 /** A service with the operators ada and grace, and what tests of their work ask of it. */
 export async function anOperatedService(
   options: { env?: Record<string, string>; context?: Partial<Context> } = {},
@@ -114,17 +108,11 @@ export async function anOperatedService(
       await visitor.signIn(tokens[name]);
       return visitor;
     },
-    aSlug: async (parts: Partial<NonprofitRecord> = {}): Promise<string> => {
-      const [record] = await service.add(aNonprofit(parts));
-      return record?.slug ?? "";
-    },
+    aSlug: (parts?: Partial<NonprofitRecord>) => addSlug(service, parts),
     /** What became of a value that an agent sent. */
     submit: async (slug: string, agent_id: string, field: string, value: string) => {
       const body = { field, value, agent_id, source_url: "https://a.example/about" };
-      const answer = await service.post(`/api/enrich/${slug}`, body, aClient());
-      if (answer.status !== 200) throw new Error(await answer.text());
-      const { submissions } = (await answer.json()) as { submissions: Submitted[] };
-      return submissions[0] as Submitted;
+      return submissionOf(await service.post(`/api/enrich/${slug}`, body, aClient()));
     },
     /** What ada reads over HTTP. */
     ask: (path: string) => service.json(`/api/admin/${path}`, { ...bearer, ...aClient() }),

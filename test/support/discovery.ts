@@ -1,26 +1,18 @@
 import { openListIndex } from "#content/find/browse-store.ts";
 import { discovery } from "#site/documents/discovery.ts";
-import { listen, type Listener } from "#api/http/listen.ts";
+import { listen } from "#api/http/listen.ts";
 import { headersOf } from "#site/delivery/http-headers.ts";
 import { aRenderer, textOf } from "./compiled-site.ts";
 import { freePort } from "./processes.ts";
 import { aService, type TestService } from "./service.ts";
 
-export type TestDirectory = {
-  service: TestService;
-  listening: Listener;
-  /** Its origin, without a trailing slash. */
-  url: string;
-  /** The discovery files as they were at the beginning, by path; a test may add others. */
-  files: Map<string, string>;
-  close(): Promise<void>;
-};
+export type TestDirectory = Awaited<ReturnType<typeof aDirectory>>;
 
 /** The service on a socket with its discovery files before it, as the bundle would serve them, unless `hasFiles` is false. */
 export async function aDirectory({
   hasFiles = true,
   ...options
-}: Parameters<typeof aService>[0] & { hasFiles?: boolean }): Promise<TestDirectory> {
+}: Parameters<typeof aService>[0] & { hasFiles?: boolean }) {
   const port = await freePort();
   const url = `http://localhost:${port}`;
   const service = await aService({ ...options, env: { ALMONER_BASE_URL: url, ...options.env } });
@@ -40,7 +32,9 @@ export async function aDirectory({
   return {
     service,
     listening,
+    /** Its origin, without a trailing slash. */
     url,
+    /** The discovery files as they were at the beginning, by path; a test may add others. */
     files,
     close: async () => {
       await listening.stop({ graceMs: 100 });

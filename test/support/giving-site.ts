@@ -7,33 +7,23 @@ import { seedDirectory } from "#scripts/seed/seed-directory.ts";
 import { openDrawing } from "#scripts/start/drawing.ts";
 import { createBundleServer } from "#site/delivery/bundle-server.ts";
 import { aRenderer } from "./compiled-site.ts";
-import { aChain, type TestChain } from "./local-chain.ts";
-import { aDirectory, type Directory, publisherFolders } from "./publisher.ts";
-import { aService, type TestService } from "./service.ts";
+import { aChain } from "./local-chain.ts";
+import { aDirectory, publisherFolders } from "./publisher.ts";
+import { aService } from "./service.ts";
 
-/** The whole directory on a port: its published pages, the service behind them, and a local chain. */
-export type GivingSite = {
-  origin: string;
-  chain: TestChain;
-  directory: Directory;
-  service: TestService;
-  /** What the service is asked from now on is answered by this instead; null ends that. */
-  answerWith(other: ((request: Request) => Response | null) | null): void;
-  /** Pays as a wallet does that opened this Solana Pay link. Answers the signature. */
-  pay(link: string, changes?: Partial<PayLink>): string;
-  close(): Promise<void>;
-};
+export type GivingSite = Awaited<ReturnType<typeof aGivingSite>>;
 
 /**
- * The chain keeps real time, because pages do. `nonprofits` are told of a wallet that can receive USDC; beside them there
- * are this many of the sample, whose wallets can.
+ * The whole directory on a port: its published pages, the service behind them, and a local chain, which keeps real time,
+ * because pages do. `nonprofits` are told of a wallet that can receive USDC; beside them there are this many of the sample,
+ * whose wallets can.
  */
 export async function aGivingSite(
   nonprofits: (wallet: string) => Partial<NonprofitRecord>[],
   context: Partial<Context> = {},
   env: Record<string, string> = {},
   sample = 0,
-): Promise<GivingSite> {
+) {
   const chain = await aChain({ now: () => new Date() });
   const directory = await aDirectory(nonprofits(chain.wallet()), { searchIndex: sample > 0 });
   if (sample > 0) {
@@ -64,10 +54,12 @@ export async function aGivingSite(
     chain,
     directory,
     service,
-    answerWith: (given) => {
-      other = given;
+    /** What the service is asked from now on is answered by this instead; null ends that. */
+    answerWith: (answer: typeof other) => {
+      other = answer;
     },
-    pay: (link, changes = {}) => {
+    /** Pays as a wallet does that opened this Solana Pay link. Answers the signature. */
+    pay: (link: string, changes: Partial<PayLink> = {}) => {
       const asked = readPayLink(link);
       if (asked === null) throw new Error(`${link} is no Solana Pay link`);
       const { to, amount = "1", memo, references } = { ...asked, ...changes };

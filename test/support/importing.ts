@@ -1,10 +1,8 @@
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { NonprofitRecord, RegisterRecord } from "#content/nonprofit/record.ts";
-import { type Store } from "#content/store/open.ts";
+import type { RegisterRecord } from "#content/nonprofit/record.ts";
 import { recordBySlug } from "#content/nonprofit/record-store.ts";
-import type { ImportReport } from "#content/register/import-store.ts";
 import type { RegisteredNumber } from "#content/register/standing.ts";
 import { knownByOrgId } from "#content/register/standing-store.ts";
 import { type ImportRequest, runImport } from "#scripts/import/run-import.ts";
@@ -18,27 +16,11 @@ export const outcome = (promise: Promise<unknown>): Promise<string> => promise.t
 /** A hand-written file in a register's format. */
 export const registerFile = (name: string): string => join(registers, name);
 
-export type TestImporting = Disposable & {
-  dataDir: string;
-  store: Store;
-  /** Imports files of test/support/registers, or files by their full path. */
-  run(format: string, files: string[], parts?: Partial<ImportRequest>): Promise<ImportReport>;
-  /** Writes a file of its own for one test; answers its path. */
-  file(name: string, content: string | Uint8Array): string;
-  record(slug: string): Promise<NonprofitRecord | null>;
-  known(orgId: string): Promise<RegisteredNumber>;
-  /** The facts that each register says of an organisation. */
-  facts(orgId: string): Promise<Record<string, RegisterRecord["facts"]>>;
-  slugs(): Promise<string[]>;
-  changes(): Promise<string[]>;
-  /** What lies about in the data folder beside the store. */
-  leftovers(): string[];
-  close(): void;
-};
+export type TestImporting = Awaited<ReturnType<typeof anImporting>>;
 
 /** What an operator asks for who gives no options. */
 export const importRequest = (
-  { store, dataDir }: Pick<TestImporting, "store" | "dataDir">,
+  { store, dataDir }: Pick<ImportRequest, "store" | "dataDir">,
   format: string,
 ): Omit<ImportRequest, "files" | "fetched"> => ({
   store,
@@ -57,7 +39,7 @@ export const importRequest = (
 });
 
 /** Importing into an empty store in a temporary folder: in steps, or `alone`, as the command does. Close it after the test. */
-export async function anImporting({ alone = false } = {}): Promise<TestImporting> {
+export async function anImporting({ alone = false } = {}) {
   const dataDir = mkdtempSync(join(tmpdir(), "almoner-import-"));
   const url = `file:${join(dataDir, "store.db")}`;
   const store = await openBlankStore(url, { synchronous: "OFF", oneConnection: alone });
@@ -77,11 +59,13 @@ export async function anImporting({ alone = false } = {}): Promise<TestImporting
     dataDir,
     store,
     known,
-    facts: async (orgId) => {
+    /** The facts that each register says of an organisation. */
+    facts: async (orgId: string): Promise<Record<string, RegisterRecord["facts"]>> => {
       const { records } = await known(orgId);
       return Object.fromEntries(records.map(({ register, facts }) => [register, facts]));
     },
-    run: (format, files, parts = {}) =>
+    /** Imports files of test/support/registers, or files by their full path. */
+    run: (format: string, files: string[], parts: Partial<ImportRequest> = {}) =>
       runImport({
         ...importRequest({ store, dataDir }, format),
         files: files.map((name) => (name.includes("/") ? name : registerFile(name))),
@@ -89,14 +73,16 @@ export async function anImporting({ alone = false } = {}): Promise<TestImporting
         asOf: "2026-05-12",
         ...parts,
       }),
-    file: (name, content) => {
+    /** Writes a file of its own for one test; answers its path. */
+    file: (name: string, content: string | Uint8Array) => {
       const path = join(dataDir, name);
       writeFileSync(path, content);
       return path;
     },
-    record: (slug) => recordBySlug(store, slug),
+    record: (slug: string) => recordBySlug(store, slug),
     slugs: () => column("SELECT slug FROM nonprofits ORDER BY id"),
     changes: () => column("SELECT kind || ' ' || slug FROM changes ORDER BY sequence"),
+    /** What lies about in the data folder beside the store. */
     leftovers: () => readdirSync(dataDir).filter((name) => name.endsWith(".staging")),
     close,
     [Symbol.dispose]: close,

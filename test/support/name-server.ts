@@ -8,7 +8,8 @@ const TXT = 16;
 export type Named = { addresses?: string[][]; texts?: string[]; fails?: true | number };
 
 /** A real name server on this machine. Names that it does not know do not exist. */
-export async function aNameServer(names: Record<string, Named> = {}) {
+export async function aNameServer() {
+  const names: Record<string, Named> = {};
   const socket = createSocket("udp4");
   /** Every question, as "1 kitchen.example" for an address. */
   const asked: string[] = [];

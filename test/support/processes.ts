@@ -1,14 +1,24 @@
+import { cpSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { createServer } from "node:net";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { format } from "node:util";
 import type { CommandDef } from "citty";
 import type { runCommand as RunCommand } from "#scripts/support/command.ts";
+import { publisherFolders } from "#site/bundle/manifest.ts";
+import { compileSite } from "#site/renderer/compile.ts";
 
 const root = join(import.meta.dirname, "../..");
 
 /** Sites compiled by tests, kept from run to run by their digest. */
 export const compiledSites = join(tmpdir(), "almoner-compiled-for-tests");
+
+/** Puts the compiled site where processes with this data folder look for it: each would compile one of its own. */
+export async function putCompiledSite(dataDir: string): Promise<void> {
+  const { folder } = await compileSite(compiledSites);
+  const place = join(publisherFolders(dataDir).compiled, basename(folder));
+  cpSync(folder, place, { recursive: true });
+}
 
 /** What a process said, and how it ended. */
 export type Ended = { code: number; out: string; err: string };

@@ -1,4 +1,4 @@
-import { compiledSites } from "./processes.ts";
+import { compiledSites, putCompiledSite } from "./processes.ts";
 import { generateKeyPairSync } from "node:crypto";
 import {
   cpSync,
@@ -34,13 +34,6 @@ export const aSigningKey = (): string =>
     privateKeyEncoding: { type: "pkcs8", format: "pem" },
     publicKeyEncoding: { type: "spki", format: "pem" },
   }).privateKey;
-
-/** Puts the compiled site where processes with this data folder look for it: each would compile one of its own. */
-export async function putCompiledSite(dataDir: string): Promise<void> {
-  const { folder } = await compileSite(compiledSites);
-  const place = join(publisherFolders(dataDir).compiled, basename(folder));
-  cpSync(folder, place, { recursive: true });
-}
 
 /** Where a directory of a test shows itself as plain files. */
 export const plainFolder = (dataDir: string): string => join(dataDir, "public");
@@ -197,4 +190,4 @@ async function buildOnce(
   return place;
 }
 
-export { publisherFolders };
+export { publisherFolders, putCompiledSite };

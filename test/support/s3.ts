@@ -12,16 +12,10 @@ export const s3AccessTo = (endpoint: string): S3Access => ({
   sessionToken: undefined,
 });
 
-export type TestStore = {
-  endpoint: string;
-  /** The GET answer of a stored key, or null. */
-  find(key: string): Promise<Response | null>;
-  keys(prefix?: string): Promise<string[]>;
-  close(): Promise<void>;
-};
+export type TestStore = Awaited<ReturnType<typeof anS3Store>>;
 
 /** A real S3-compatible server in a process of its own, with one bucket. */
-export async function anS3Store(bucket: string): Promise<TestStore> {
+export async function anS3Store(bucket: string) {
   const folder = mkdtempSync(join(tmpdir(), "almoner-s3-"));
   const server = Bun.spawn(
     [process.execPath, join(import.meta.dirname, "s3-child.ts"), folder, bucket],
@@ -32,10 +26,10 @@ export async function anS3Store(bucket: string): Promise<TestStore> {
   const client = new Bun.S3Client(credentials);
   return {
     endpoint,
-    find: async (key) => {
+    /** The GET answer of a stored key, or null. */
+    find: async (key: string) => {
       const answer = await fetch(client.presign(key));
-      if (answer.status === 404) return null;
-      return answer;
+      return answer.status === 404 ? null : answer;
     },
     keys: async (prefix = "") => {
       const { contents = [] } = await client.list({ prefix, maxKeys: 1_000 });

@@ -3,38 +3,25 @@ import { writeAll } from "#content/operation/plan.ts";
 import { pendingFields, submissions } from "#content/store/tables/enrichment.ts";
 import { curatedPicks, recommendationDrafts } from "#content/store/tables/recommendations.ts";
 import { randomBytes } from "node:crypto";
-import { listen } from "#api/http/listen.ts";
 import type { OnboardingRequest } from "#content/onboarding/read.ts";
 import type { Duplicate } from "#content/contract/onboarding.ts";
 import { onboardingStore } from "#content/onboarding/store.ts";
 import { saveNonprofits } from "#content/nonprofit/save.ts";
 import { holdWallet } from "#content/onboarding/wallet-hold-store.ts";
-import { freePort } from "./processes.ts";
+import { aDirectory } from "./discovery.ts";
 import { aNonprofit } from "./records.ts";
-import { aService, type TestService } from "./service.ts";
+import type { TestService } from "./service.ts";
 
 export const deskToken = "a-token-of-ada-0123456789";
 
-export type ServedDesk = { service: TestService; origin: string; close(): Promise<void> };
-
 /** The service on a socket of this machine, as a browser meets it. */
-export async function aServedDesk(env: Record<string, string> = {}): Promise<ServedDesk> {
-  const port = await freePort();
-  const origin = `http://127.0.0.1:${port}`;
-  const service = await aService({
-    env: { ALMONER_ADMIN_TOKENS: `ada:${deskToken}`, ALMONER_BASE_URL: origin, ...env },
-    context: { clock: () => new Date() },
-  });
-  const listening = listen(service.app, { host: "127.0.0.1", port, baseUrl: origin });
-  return {
-    service,
-    origin,
-    close: async () => {
-      await listening.stop({ graceMs: 100 });
-      service.close();
-    },
-  };
+export async function aServedDesk() {
+  const env = { ALMONER_ADMIN_TOKENS: `ada:${deskToken}` };
+  const context = { clock: () => new Date() };
+  const { url, ...served } = await aDirectory({ env, context, hasFiles: false });
+  return { ...served, origin: url };
 }
+export type ServedDesk = Awaited<ReturnType<typeof aServedDesk>>;
 
 type Planted = {
   slug: string;

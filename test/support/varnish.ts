@@ -10,10 +10,10 @@ export const hasVarnish =
     existsSync(`/usr/lib/${machine}-linux-gnu/varnish/vmods/libvmod_xkey.so`),
   );
 
-export type TestVarnish = { origin: string; close(): Promise<void> };
+export type TestVarnish = Awaited<ReturnType<typeof startVarnish>>;
 
 /** Debian's Varnish with site/delivery/edge/varnish.vcl in front of a local port. */
-export async function startVarnish(backendPort: number): Promise<TestVarnish> {
+export async function startVarnish(backendPort: number) {
   const folder = mkdtempSync(join(tmpdir(), "almoner-varnish-"));
   const port = await freePort();
   const vcl = readFileSync("site/delivery/edge/varnish.vcl", "utf8");

@@ -5,8 +5,7 @@ import { join } from "node:path";
 import { refuseSample } from "#api/giving/start-giving.ts";
 import { openStore } from "#content/store/open.ts";
 import { seedDirectory } from "#scripts/seed/seed-directory.ts";
-import { runScript } from "#test/support/processes.ts";
-import { putCompiledSite } from "#test/support/publisher.ts";
+import { putCompiledSite, runScript } from "#test/support/processes.ts";
 import { aService } from "#test/support/service.ts";
 
 test("a store with a sample is never served where money is real", async () => {
