@@ -112,17 +112,15 @@ export async function signingKeyTrouble(config: Config, store: Store): Promise<s
   const place = signingKeyPlace(config);
   const signed = known === undefined ? "" : ` It signed with ${known.kid}.`;
   if (existing === null) {
+    const isThere = existsSync(join(config.dataDir, "secrets", signingKeyFile));
     return known !== undefined || (await hasSigned(store))
-      ? `${place} holds ${hasKeyFile(config) ? "a damaged" : "no"} signing key, and this directory has signed before.${signed}`
+      ? `${place} holds ${isThere ? "a damaged" : "no"} signing key, and this directory has signed before.${signed}`
       : null;
   }
   const { publicKey } = await openSigner(existing);
   if (known === undefined || known.kid === publicKey.kid) return null;
   return `${place} holds another signing key than before, ${publicKey.kid}.${signed}`;
 }
-
-const hasKeyFile = ({ dataDir }: Pick<Config, "dataDir">): boolean =>
-  existsSync(join(dataDir, "secrets", signingKeyFile));
 
 /** Where the signing key is, in words for the operator. */
 export const signingKeyPlace = ({

@@ -57,7 +57,8 @@ export const command = wordedCommand("backup", {
         );
       }
       noteBackup(dataDir, null);
-      tellLeft(outcome);
+      // Printed even for a quiet backup, because the place fills up.
+      for (const why of outcome.notRemoved) console.error(`Could not be removed: ${why}.`);
       if (args.json === true) console.log(JSON.stringify({ place: place.name, ...outcome }));
       else if (!silent) console.log(inWords(place.name, outcome));
     } catch (error) {
@@ -66,11 +67,6 @@ export const command = wordedCommand("backup", {
     if (args.quiet !== true) sayWithoutKeys(config);
   },
 });
-
-/** Printed even for a quiet backup, because the place fills up. */
-function tellLeft({ notRemoved }: BackupOutcome): void {
-  for (const why of notRemoved) console.error(`Could not be removed: ${why}.`);
-}
 
 /** What is wrong with the keys: such a backup must not replace older ones that hold the right keys. */
 async function keyTroubles(config: Config): Promise<string[]> {

@@ -22,7 +22,7 @@ export const command = wordedCommand("doctor", {
     if (running !== null) throw inUse(`The service runs at ${running}.`);
     const place = repair ? publishersPlace(config) : null;
     const findings = await examine(config, { now: systemClock(), repair });
-    place?.release();
+    place?.close();
     const ok = findings.every(({ repaired }) => repaired);
     print(args, { ok, findings }, () => linesOf(findings));
     if (!ok) process.exitCode = 1;
@@ -33,7 +33,7 @@ const inUse = (what: string): CannotStart =>
   new CannotStart(what, "Stop it, then run doctor --repair again.");
 
 /** Locks out publishers while files are repaired; null when there is no bundle. Throws CannotStart if one runs. */
-function publishersPlace({ dataDir }: Config): { release(): void } | null {
+function publishersPlace({ dataDir }: Config): { close(): void } | null {
   const { bundle } = publisherFolders(dataDir);
   try {
     return existsSync(bundle) ? takePublisherLock(bundle) : null;

@@ -1,8 +1,7 @@
 import { statSync, createReadStream } from "node:fs";
 import { pipeline, type Readable } from "node:stream";
 import { createGunzip } from "node:zlib";
-import { recentHashes } from "#api/recommendation/follow-up.ts";
-import { profileAt } from "#api/recommendation/follow-up.ts";
+import { profileAt, recentHashes } from "#api/recommendation/follow-up.ts";
 import { clientHashKeyOf } from "#api/secrets.ts";
 import { objectIn } from "#content/contract/base/json.ts";
 import { systemClock, hourMs } from "#content/contract/base/time.ts";

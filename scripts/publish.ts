@@ -203,11 +203,7 @@ const startMaxMs = 15_000;
 /** The service restarts a publisher that was killed, and the new one takes up the request. */
 const silentMaxMs = 60_000;
 
-type PublishFlags = {
-  full?: boolean | undefined;
-  resume?: boolean | undefined;
-  rollback?: string | undefined;
-};
+type PublishFlags = Partial<Pick<PublishOptions, "full" | "resume" | "rollback">>;
 
 /**
  * Hands a request to the running publisher, and waits until it is done and mirrors can see it. `heldToo`: it also succeeds

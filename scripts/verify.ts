@@ -16,7 +16,7 @@ import {
 import { flag, positional, runCommand, textOption, wordedCommand } from "./support/command.ts";
 import { configOrExit, stopWith } from "./support/config.ts";
 import { addressesOf, compareCopy, type ListPins, type SignedList } from "./verify/directory.ts";
-import { isUrl, Unproven, isKey, keysNamed, readBytes, textOf } from "./verify/source.ts";
+import { isUrl, Unproven, isKey, keysNamed, noKey, readBytes, textOf } from "./verify/source.ts";
 
 const args = {
   target: positional,
@@ -246,8 +246,7 @@ async function keyFor(
   const keys = keyPin === undefined && !isUrl(from) ? [] : await keysNamed(from);
   const key = keys.find(({ kid }) => kid === signed_by) ?? keys[0];
   if (key !== undefined) return { key, key_from: isKey(from) ? "--key" : from };
-  const words = `${from} holds no Ed25519 public key as JWK or JWK set.`;
-  throw new Unproven("no_key", 2, words, { from });
+  throw noKey(from);
 }
 
 /** Compares a receipt with the transfer on the chain, through a node that the user chose. */

@@ -2,7 +2,7 @@ import { secretDigest } from "#content/runtime/digest.ts";
 import details from "#content/editorial/problem-details.json";
 import type { Context } from "#api/context.ts";
 import { agentSecretOf, bearerOf, networkHash } from "#api/http/client.ts";
-import type { FailureTable } from "#api/http/problem.ts";
+import { type FailureTable, retryAfter } from "#api/http/problem.ts";
 import { agentWindows } from "#api/http/rate-limit.ts";
 import { idempotencyKeyReused, invalidIdempotencyKey } from "#content/contract/problem.ts";
 import { type SecretRefusal } from "#content/enrichment/agent.ts";
@@ -70,6 +70,6 @@ export const agentRefusals = {
   agent_rate_limited: ({ retryAfterMs }: { retryAfterMs: number }) => ({
     status: 429,
     detail: `This agent_id has sent ${minute} submissions in a minute, or ${day} in a day, from your network or with its secret. Retry-After says when to send the next.`,
-    headers: { "retry-after": String(Math.max(1, Math.ceil(retryAfterMs / 1_000))) },
+    headers: { "retry-after": retryAfter(retryAfterMs) },
   }),
 } as const;

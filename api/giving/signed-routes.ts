@@ -5,8 +5,8 @@ import { refuse } from "#api/http/problem.ts";
 import { route, serve } from "#api/http/route.ts";
 import { isoDay } from "#content/contract/base/time.ts";
 import { isSolanaAddress } from "#content/contract/transfer.ts";
-import { donationOperations as operations } from "#content/contract/operations/donation.ts";
 import {
+  donationOperations as operations,
   donationHistoryProblems,
   receiptProblems,
   walletProblems,

@@ -109,8 +109,8 @@ function depthOf(json: string): number {
 }
 
 /** Whether a body is a form as a browser sends it without a script. */
-export const isForm = (contentType: string | null): boolean =>
-  /^application\/x-www-form-urlencoded\s*(?:;|$)/i.test(contentType ?? "");
+export const isSentByForm = (request: Request): boolean =>
+  /^application\/x-www-form-urlencoded\s*(?:;|$)/i.test(request.headers.get("content-type") ?? "");
 
 /**
  * The fields of a form, trimmed, with "\n" as line break. Of a repeated field the first counts. Throws Refused, 413, above
@@ -150,9 +150,6 @@ export async function tableBody(request: Request): Promise<{ table: string }> {
     throw new RefusalError({ status: 415, code: "not_csv", detail }, { cause });
   }
 }
-
-export const isSentByForm = (request: Request): boolean =>
-  isForm(request.headers.get("content-type"));
 
 /** The fields of a form as the body of a route. */
 export const formBody = async (request: Request): Promise<Record<string, string>> =>

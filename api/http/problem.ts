@@ -135,17 +135,12 @@ export function answerError(
 ): Response {
   const refusalError =
     error instanceof RefusalError ? error : error instanceof Error ? error.cause : null;
-  if (refusalError instanceof RefusalError)
-    return problem({
-      ...refusalError.refusal,
-      extensions: { ...refusalError.refusal.extensions, ...help },
-    });
+  const helpful = (refusal: Refusal) =>
+    problem({ ...refusal, extensions: { ...refusal.extensions, ...help } });
+  if (refusalError instanceof RefusalError) return helpful(refusalError.refusal);
   if (code === "NOT_FOUND") return unknownPath();
   // Elysia answers 422; the contract says 400.
-  if (error instanceof ValidationError) {
-    const refusal = invalidParameter(error);
-    return problem({ ...refusal, extensions: { ...refusal.extensions, ...help } });
-  }
+  if (error instanceof ValidationError) return helpful(invalidParameter(error));
   const request_id = request === undefined ? crypto.randomUUID() : requestIdOf(request);
   const refusal = storeRefusal(error);
   if (refusal !== null) {

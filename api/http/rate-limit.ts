@@ -109,7 +109,7 @@ export function openLimits(
     look: (counter) => ask({ counters: [counter], count: 0 }),
     now,
     bytesPerDay: config.storedPerDay,
-    ...(isFile ? { looksFirst: true } : { looksFirst: false, onPending }),
+    onPending: isFile ? null : onPending,
   });
   let unauditedCount = 0;
   /**
@@ -232,10 +232,11 @@ type RoomOptions = {
   bytesPerDay: number;
   look: (counter: Counter) => Promise<Allowance>;
   now: () => number;
-  /** Whether a quota is read before each request. If not, the last count tells, and only a full one is read again. */
-  looksFirst: boolean;
-  /** Arranges that stored bytes are counted soon. When absent, they are counted with the next request. */
-  onPending?: () => void;
+  /**
+   * Arranges that stored bytes are counted soon; the last count then tells, and only a full quota is read again. Null: a
+   * quota is read before each request, and bytes are counted with the next one.
+   */
+  onPending: (() => void) | null;
 };
 
 /**
@@ -243,7 +244,7 @@ type RoomOptions = {
  * requests under way and sees what other processes store a second late; the request limits bound by how much a quota is
  * exceeded.
  */
-export function storageRooms({ bytesPerDay, look, now, looksFirst, onPending }: RoomOptions) {
+export function storageRooms({ bytesPerDay, look, now, onPending }: RoomOptions) {
   const looks = countedCache<Look>(looksMax);
   let storedHits = new Map<string, PendingHits>();
   const windowsOf = (room: Room): readonly [Window, Window] => {
@@ -254,13 +255,8 @@ export function storageRooms({ bytesPerDay, look, now, looksFirst, onPending }: 
       { ...window, policy: `stored-${room}`, limit: bytesPerDay },
     ];
   };
-  const roomWindows: Readonly<Record<Room, readonly [Window, Window]>> = {
-    agents: windowsOf("agents"),
-    organisations: windowsOf("organisations"),
-    readers: windowsOf("readers"),
-  };
   const countersOf = (room: Room, network: string) => {
-    const [networkWindow, all] = roomWindows[room];
+    const [networkWindow, all] = windowsOf(room);
     return [
       { key: `${networkWindow.policy} ${network}`, window: networkWindow, clients: [network] },
       { key: all.policy, window: all, clients: [""] },
@@ -276,7 +272,8 @@ export function storageRooms({ bytesPerDay, look, now, looksFirst, onPending }: 
   const lookAt = async (counter: RoomCounter): Promise<Look | null> => {
     const last = looks.get(counter.key) ?? null;
     const isRecent = last !== null && now() - last.lookedAtMs < lookEveryMs;
-    if (isRecent || (!looksFirst && (last === null || last.remaining >= 1))) return last;
+    const isRoomy = last === null || last.remaining >= 1;
+    if (isRecent || (onPending !== null && isRoomy)) return last;
     return note(counter, await look(counter));
   };
   return {

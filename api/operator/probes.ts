@@ -21,20 +21,15 @@ const notOpen: Refusal = {
     "Metrics are read on this machine, without a proxy, or with the token of ALMONER_METRICS_TOKEN as Authorization: Bearer.",
 };
 
-const healthy = (): Health => ({ status: "ok", ...software() });
-
 type MetricsText = { readonly contentType: string; text(): Promise<string> };
 
 /** Routes for monitoring. Nothing of it may be cached. */
 export const probeRoutes = (
   { config, publication, chain }: Pick<OperatorContext, "config" | "publication" | "chain">,
-  {
-    readiness,
-    metrics,
-    health = healthy(),
-  }: { readiness: Readiness; metrics: MetricsText; health?: Health },
-) =>
-  new Elysia()
+  { readiness, metrics }: { readiness: Readiness; metrics: MetricsText },
+) => {
+  const health: Health = { status: "ok", ...software() };
+  return new Elysia()
     .get(pathOf(service.getHealth), ({ set }) => {
       // Does not ask the store, so that a busy one is not taken for dead. No cache may answer instead.
       set.headers["cache-control"] = "no-store";
@@ -68,6 +63,7 @@ export const probeRoutes = (
       const headers = { "content-type": metrics.contentType, "cache-control": "no-store" };
       return new Response(await metrics.text(), { headers });
     });
+};
 
 const storeWaitMs = 2_000;
 /** Anyone may ask, and each look asks the chain, so a look is shared for this time. */

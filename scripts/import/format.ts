@@ -61,7 +61,7 @@ export type OpenedFile = {
   rows: AsyncGenerator<{ row: Row; line: number } | UnreadableRow>;
 };
 
-export type RegisterParts = NonNullable<Register["parts"]> & {
+type RegisterParts = NonNullable<Register["parts"]> & {
   /** The part of the register to which a row belongs, for example a state. */
   ofRow: (row: Row) => string;
 };

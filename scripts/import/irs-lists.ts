@@ -1,34 +1,22 @@
 import registerColumns from "#content/editorial/register-columns.json";
 import { otherName, readableName } from "#content/register/names.ts";
-import {
-  bad,
-  cell,
-  type CsvFormat,
-  dayOf,
-  type RegisterParts,
-  type Row,
-  saidOf,
-  websiteOf,
-} from "./format.ts";
+import { bad, cell, type CsvFormat, dayOf, type Row, saidOf, websiteOf } from "./format.ts";
 
 // Lists of the IRS besides its master file. All are text files that begin with blank lines and have "|" between cells and
 // no header. Addresses are not read. Source: IRS, "Tax Exempt Organization Search Bulk Data Downloads".
 
 /** Each list is one file for the whole country. */
-const wholeRegister: RegisterParts = {
-  ofRow: () => "US",
-  fits: /^US$/,
-  ofProfile: () => "US",
-  onceEach: false,
-};
+const wholeList = {
+  lists: false,
+  parts: { ofRow: () => "US", fits: /^US$/, ofProfile: () => "US", onceEach: false },
+  delimiter: "|",
+} as const satisfies Partial<CsvFormat>;
 
 /** Publication 78: organisations to which gifts are deductible. */
 export const irsPub78: CsvFormat = {
   name: "irs-pub78",
   about: "IRS Publication 78 (data-download-pub78.txt); says to whom gifts are deductible",
-  lists: false,
-  parts: wholeRegister,
-  delimiter: "|",
+  ...wholeList,
   columns: [["EIN", "Legal Name", "City", "State", "Country", "Deductibility Status"]],
   read: (row) => {
     const organisation = organisationOf(row);
@@ -58,9 +46,7 @@ export const irsRevocations: CsvFormat = {
   name: "irs-revocations",
   about:
     "IRS Auto-Revocation List (data-download-revocation.txt); says whose exemption was revoked",
-  lists: false,
-  parts: wholeRegister,
-  delimiter: "|",
+  ...wholeList,
   columns: [registerColumns["irs-revocations"]],
   read: (row) => {
     const organisation = organisationOf(row);

@@ -77,17 +77,15 @@ export async function* readCsv(
     },
     on_skip: (error) => {
       if (error === undefined) return;
-      // One row may have several errors, and a quote that swallows rows ends none.
-      if (error.code !== "CSV_QUOTE_NOT_CLOSED") {
-        if (parser.info.lines === skippedLine) return;
-        skippedLine = parser.info.lines;
-        skippedRows += 1;
-      }
       // An open quote swallowed all rows after it, so the fault is not one row that can be left out.
       if (error.code === "CSV_QUOTE_NOT_CLOSED") {
         openQuote = inputError(error);
         return;
       }
+      // One row may have several errors.
+      if (parser.info.lines === skippedLine) return;
+      skippedLine = parser.info.lines;
+      skippedRows += 1;
       const row = { line: lineOf(error, readTo), problem: explain(error) };
       unreadable.push(row);
       // Wakes the reader, so that a file of only bad rows does not fill memory.

@@ -12,7 +12,7 @@ import {
 import { keyIdOf, type PublicKey, verifyDetached } from "#content/feed/signing-keys.ts";
 import { eachAtMost, retry } from "#content/runtime/concurrency.ts";
 import { everyPath } from "#content/runtime/files.ts";
-import { namesBelow } from "#site/bundle/signed-list.ts";
+import { namesBelow, totalsOf } from "#site/bundle/signed-list.ts";
 import { jsonOf, keysIn, keysNamed, readBytes, textOf, Unproven, unreadable } from "./source.ts";
 
 /** Reads a file of a published directory by its path, at most `bytesMax` bytes. */
@@ -90,9 +90,9 @@ function refuseOdd({ issue: { expires_at }, files, bytes, shards }: BundleManife
     const words = `REFUSED: the list of files expired at ${expires_at}: the directory's publisher stands still, or somebody holds newer lists back. Check that this machine's clock is right, and ask the directory's operator.`;
     throw new Unproven("expired", 1, words, { expires_at });
   }
-  const sumOf = (of: "files" | "bytes") => shards.reduce((sum, shard) => sum + shard[of], 0);
-  const adds = sumOf("files") === files && sumOf("bytes") === bytes;
-  if (!adds) throw badList("its parts do not add up to its totals");
+  const sums = totalsOf(shards);
+  if (sums.files !== files || sums.bytes !== bytes)
+    throw badList("its parts do not add up to its totals");
   if (!isList(shards, "")) throw badList("one of its parts has another name or size");
 }
 
@@ -134,9 +134,8 @@ function entriesOf(bytes: Uint8Array, { path: shardPath, ...totals }: ShardRefer
   if (stray !== undefined) throw badList(`${shardPath} lists ${JSON.stringify(stray.path)}`);
   const isWhole = parts.length === 0 || isList(parts, shard);
   const fileTotals = files.map(({ size }) => ({ files: 1, bytes: size }));
-  const sumOf = (of: "files" | "bytes") =>
-    [...fileTotals, ...parts].reduce((sum, part) => sum + part[of], 0);
-  const adds = sumOf("files") === totals.files && sumOf("bytes") === totals.bytes;
+  const sums = totalsOf([...fileTotals, ...parts]);
+  const adds = sums.files === totals.files && sums.bytes === totals.bytes;
   if (feedPaths.shard(shard) === shardPath && isWhole && adds) return { files, parts };
   throw badList(`${shardPath} differs from its totals`);
 }

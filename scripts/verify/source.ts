@@ -64,9 +64,11 @@ export async function keysNamed(keyOrUrl: string): Promise<PublicKey[]> {
   if (isKey(keyOrUrl)) return [await publicKeyOf(keyOrUrl)];
   const keys = await keysIn(textOf(await readBytes(keyOrUrl)));
   if (keys.length > 0) return keys;
-  const words = `${keyOrUrl} holds no Ed25519 public key as JWK or JWK set.`;
-  throw new Unproven("no_key", 2, words, { from: keyOrUrl });
+  throw noKey(keyOrUrl);
 }
+
+export const noKey = (from: string) =>
+  new Unproven("no_key", 2, `${from} holds no Ed25519 public key as JWK or JWK set.`, { from });
 
 /** The keys of a JWK or JWK set; none for another text. Key ids are computed, because a text could claim any. */
 export async function keysIn(text: string): Promise<PublicKey[]> {

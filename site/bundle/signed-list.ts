@@ -144,7 +144,8 @@ function shardWriter(
   return { listsBelow, files, isLost: () => isLost };
 }
 
-const totalsOf = (lists: readonly { files: number; bytes: number }[]) => ({
+/** The files and bytes of these lists together. */
+export const totalsOf = (lists: readonly { files: number; bytes: number }[]) => ({
   files: lists.reduce((sum, { files }) => sum + files, 0),
   bytes: lists.reduce((sum, { bytes }) => sum + bytes, 0),
 });

@@ -118,7 +118,7 @@ const cloudFront: EdgeParts = {
   "where pages are now": movedForms.map(
     ({ pattern, to }) => `  [/${pattern.replaceAll("/", String.raw`\/`)}/, "${to}"],`,
   ),
-  "what narrows a list": [...[...pageParameters].map((name) => `  "${name}",`)],
+  "what narrows a list": [...pageParameters].map((name) => `  "${name}",`),
   "pages of a list that are files": [`const pagesMax = ${staticPagesMax};`],
 };
 

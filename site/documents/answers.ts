@@ -24,20 +24,18 @@ export const publicationDay = async (store: Queryable): Promise<string> =>
 export const statsOf = async ({ store }: Source) =>
   directoryStats(store, await storedCounters(store));
 
-const withNumbers = { staleAfter: changesNumbers };
-
 /** An answer that is its own kind of document; by default it is stale when numbers of the directory change. */
 const answering = <Page extends keyof PageLocals>(
   kind: string,
   page: Page,
   load: Parameters<typeof single<Page>>[1],
-  when: { staleAfter: StaleAfter } = withNumbers,
-) => kindOfOne(kind, single(page, load, when));
+  staleAfter: StaleAfter = changesNumbers,
+) => kindOfOne(kind, single(page, load, { staleAfter }));
 
 /** Each head is signed and stored as its day begins, so the file depends on the store alone. */
 const auditHeads = kindOfOne("audit-heads", {
   paths: [feedPaths.audit],
-  ...withNumbers,
+  staleAfter: changesNumbers,
   render: async ({ store }) => {
     const heads = await directoryFact(store, auditHeadsFact);
     return [{ path: feedPaths.audit, body: `${heads ?? '{"heads":[]}'}\n` }];
@@ -47,7 +45,7 @@ const auditHeads = kindOfOne("audit-heads", {
 /** The numbers of each chart, for readers who draw their own. */
 const chartFiles = kindOfOne("chart-files", {
   paths: chartIds.map((id) => `statistics/${id}.csv`),
-  ...withNumbers,
+  staleAfter: changesNumbers,
   render: async ({ store }) =>
     chartsOf(await storedCharts(store)).map((chart) => ({
       path: `statistics/${chart.id}.csv`,
@@ -95,7 +93,7 @@ export const answers: readonly DocumentKind[] = [
     "causes-json",
     "/api/causes.json",
     async ({ store }) => ({ answer: await causeList(store) }),
-    { staleAfter: movesLists },
+    movesLists,
   ),
   answering("stats-json", "/api/stats.json", async (source) => ({ answer: await statsOf(source) })),
   chartFiles,

@@ -146,7 +146,8 @@ export function single<Page extends keyof PageLocals>(
   };
 }
 
-const bothFormsOf = (path: string): string[] => {
+/** The paths of a page: of its file and, if it has one, of its markdown. */
+export const bothFormsOf = (path: string): string[] => {
   const markdown = markdownPathOf(path);
   return markdown === null ? [path] : [path, markdown];
 };

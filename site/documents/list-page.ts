@@ -14,6 +14,7 @@ import { type Entry, listPageView, type ListPageView } from "#site/lists/list-vi
 import { listParts, pageAddress, pageSizeOf, staticPages } from "#site/parts/address.ts";
 import { enclosed, markdownLine, markdownPathOf, pageMarkdown } from "#site/parts/markdown.ts";
 import {
+  bothFormsOf,
   type BundleFile,
   type DocumentKey,
   type DocumentKind,
@@ -105,22 +106,14 @@ async function filesOf(places: readonly Place[], source: Source): Promise<Bundle
   const ids = [...new Set(places.flatMap((place) => place.ids))];
   const summaryById = await summariesById(source.store, ids, source.baseUrl);
   const summaries = new Map(summaryById.map((summary) => [Number(summary.id), summary]));
-  const pages = places.flatMap((place) => [
-    ...(place.list === "all" ? [{ ...place, json: true }] : []),
-    ...(isForPeople(place) ? [{ ...place, json: false }] : []),
-  ]);
   const files = await Promise.all(
-    pages.map(async ({ json, ...place }) => {
-      const path = pathOf(place);
+    places.map(async (place) => {
       // Pages beyond the end of a list go; its first page stays, except for a country without nonprofits.
       const empty = place.ids.length === 0 && (place.page > 1 || place.list.startsWith("country:"));
       const gone = empty || place.page > staticPagesMax;
-      const markdown = markdownPathOf(path);
-      const all = markdown === null ? [path] : [path, markdown];
-      if (gone) return all.map((each) => ({ path: each, body: null }));
-      return json
-        ? [await jsonPage(place, summaries, source)]
-        : shownPage(place, summaries, source);
+      if (gone) return bothFormsOf(pathOf(place)).map((path) => ({ path, body: null }));
+      const json = place.list === "all" ? [await jsonPage(place, summaries, source)] : [];
+      return isForPeople(place) ? [...json, ...(await shownPage(place, summaries, source))] : json;
     }),
   );
   return files.flat();

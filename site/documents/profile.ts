@@ -35,7 +35,6 @@ const batchSize = 1_000;
  */
 const byNonprofit = <Row>(of: {
   kind: string;
-  keyFor: (id: number) => DocumentKey;
   changedIn: (change: Change) => number | null;
   atOnce?: boolean;
   idsAfter: (store: Queryable, after: number, limit: number) => Promise<number[]>;
@@ -45,13 +44,13 @@ const byNonprofit = <Row>(of: {
   kind: of.kind,
   async *all({ store }) {
     for (let ids = await of.idsAfter(store, 0, batchSize); ids.length > 0;) {
-      yield ids.map(of.keyFor);
+      yield ids.map((id) => keyFor(of.kind, id));
       ids = await of.idsAfter(store, ids.at(-1) ?? 0, batchSize);
     }
   },
   [of.atOnce === true ? "staleAtOnce" : "staleLater"](change: Change) {
     const id = of.changedIn(change);
-    return id === null ? [] : [of.keyFor(id)];
+    return id === null ? [] : [keyFor(of.kind, id)];
   },
   async render(keys, source) {
     const ids = keys.map((key) => Number(partsOf(key)[1]));
@@ -63,7 +62,8 @@ const byNonprofit = <Row>(of: {
   },
 });
 
-export const profileKey = (id: number): DocumentKey => `profile ${id}`;
+const keyFor = (kind: string, id: number): DocumentKey => `${kind} ${id}`;
+export const profileKey = (id: number): DocumentKey => keyFor("profile", id);
 
 /**
  * The profile of a nonprofit as a page, JSON and markdown, and its donation page: one release changes them all. A withdrawn
@@ -71,7 +71,6 @@ export const profileKey = (id: number): DocumentKey => `profile ${id}`;
  */
 export const profile = byNonprofit({
   kind: "profile",
-  keyFor: profileKey,
   changedIn: profileIn,
   atOnce: true,
   idsAfter: nonprofitIdsAfter,
@@ -110,15 +109,12 @@ async function donatePage(ofProfile: ProfileView, source: Source): Promise<Bundl
   return view === null ? { path, body: null } : fileOf(source, "/donate/[slug]", { view }, path);
 }
 
-export const historyKey = (id: number): DocumentKey => `profile-history ${id}`;
-
 /**
  * The changes of a profile, by whom and when, as GET /api/history/{slug}. A profile unchanged since it was added has no
  * such file: the service says so. The list job renders it. See docs/decisions/03.
  */
 export const profileHistory = byNonprofit({
   kind: "profile-history",
-  keyFor: historyKey,
   changedIn: profileIn,
   idsAfter: changedIdsAfter,
   rowsOf: async (store, ids) => (await historiesOf(store, ids)).values(),
@@ -129,15 +125,12 @@ export const profileHistory = byNonprofit({
   },
 });
 
-export const donationsKey = (id: number): DocumentKey => `donations ${id}`;
-
 /**
  * The final donations to a nonprofit, as GET /api/donations/{slug}; the service also has those not final yet. No file
  * without a donation. The list job renders it. See docs/decisions/38.
  */
 export const donations = byNonprofit({
   kind: "donations",
-  keyFor: donationsKey,
   // A new name counts, because the answer contains it.
   changedIn: (change) =>
     isOfDonations(change) || change.fields.includes("name") ? change.nonprofit_id : null,

@@ -12,32 +12,29 @@ export class PublisherBusy extends Error {
   override name = "PublisherBusy";
 }
 
-type PublisherLock = Disposable & { release(): void };
-
 /**
  * Takes the lock that lets one process publish into a folder; throws PublisherBusy when another holds it. The lock is an
- * open exclusive transaction, so the system frees it however the process ends.
+ * open exclusive transaction: closing it frees the lock, and so does the system, however the process ends.
  */
 export function takePublisherLock(
   folder: string,
   onDamaged: (path: string) => void = () => {},
-): PublisherLock {
+): Database {
   const path = join(folder, "publisher.lock");
   return openDisposable(path, () => lockFile(path), onDamaged);
 }
 
-function lockFile(path: string): PublisherLock {
+function lockFile(path: string): Database {
   const db = new Database(path, { create: true });
   try {
     db.run("PRAGMA busy_timeout = 0");
     db.run("BEGIN EXCLUSIVE");
+    return db;
   } catch (error) {
     db.close();
     if (codeOf(error)?.startsWith("SQLITE_BUSY") !== true) throw error;
     throw new PublisherBusy("another process is publishing into this folder", { cause: error });
   }
-  const release = () => db.close();
-  return { release, [Symbol.dispose]: release };
 }
 
 const everyMs = 5_000;

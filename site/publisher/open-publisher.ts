@@ -76,14 +76,6 @@ export type Publisher = Awaited<ReturnType<typeof openPublisher>>;
  */
 export async function openPublisher(settings: PublisherSettings) {
   const folders = publisherFolders(settings.dataDir);
-  const { precompress = false, searchIndex: pagefind = false } = settings;
-  mkdirSync(folders.bundle, { recursive: true });
-  const signer = await openSigner(settings.signingKey);
-  const onDamaged = (file: string) => settings.log(damagedMessage, { error: "damaged", file });
-  const lock = takePublisherLock(folders.bundle, onDamaged);
-  const store = await openedStore(settings, lock);
-  const site = await compileSite(settings.compiledFolder ?? folders.compiled);
-  const renderer = await openRenderer(site.folder);
   const {
     baseUrl,
     network,
@@ -91,7 +83,16 @@ export async function openPublisher(settings: PublisherSettings) {
     apart = false,
     listValidDays = 7,
     publicDir = null,
+    precompress = false,
+    searchIndex: pagefind = false,
   } = settings;
+  mkdirSync(folders.bundle, { recursive: true });
+  const signer = await openSigner(settings.signingKey);
+  const onDamaged = (file: string) => settings.log(damagedMessage, { error: "damaged", file });
+  const lock = takePublisherLock(folders.bundle, onDamaged);
+  const store = await openedStore(settings, lock);
+  const site = await compileSite(settings.compiledFolder ?? folders.compiled);
+  const renderer = await openRenderer(site.folder);
   const inputs = { baseUrl, network, givingLinks, isSample: await holdsSample(store) };
   const workers = {
     storeUrl: settings.databaseUrl,
@@ -123,8 +124,7 @@ export async function openPublisher(settings: PublisherSettings) {
     log: settings.log,
   };
   const close = (): void => {
-    for (const open of [context.background, blobs, context.manifest, store]) open.close();
-    lock.release();
+    for (const open of [context.background, blobs, context.manifest, store, lock]) open.close();
   };
   try {
     repair(context, precompress);
@@ -177,13 +177,13 @@ export function dropDamagedManifest(
 /** Opens the store. Throws when it holds data that must not be shown on this network. */
 async function openedStore(
   { databaseUrl, databaseToken, network }: PublisherSettings,
-  lock: { release(): void },
+  lock: { close(): void },
 ): Promise<Store> {
   const store = await openStore({ url: databaseUrl, authToken: databaseToken, create: false });
   const trouble = await sampleTrouble(store, network);
   if (trouble === null) return store;
   store.close();
-  lock.release();
+  lock.close();
   throw new Error(trouble);
 }
 

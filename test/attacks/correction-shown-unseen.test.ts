@@ -1,7 +1,7 @@
 import { afterAll, expect, test } from "bun:test";
 import { decideReview, reviewQueues } from "#api/operator/requests.ts";
 import { CorrectionAnswer } from "#content/contract/correction.ts";
-import { historyKey, profileKey } from "#site/documents/profile.ts";
+import { profileKey } from "#site/documents/profile.ts";
 import { aSite } from "#test/support/compiled-site.ts";
 import { addSlug, addSlugs, from, sendValue } from "#test/support/enriching.ts";
 import { aService } from "#test/support/service.ts";
@@ -35,7 +35,7 @@ const rpc = async (name: string, given: object) => {
 
 /** All that anyone reads of the profile, from the bundle and from the service. */
 async function everythingPublic(): Promise<string> {
-  const keys = [profileKey(1), historyKey(1)];
+  const keys = [profileKey(1), "profile-history 1"];
   const files = await Promise.all(keys.map((key) => site.files(key)));
   const paths = [
     "/api/nonprofits/kitchen",

@@ -119,7 +119,7 @@ test("--repair is refused while a publisher works, whatever service.json says", 
   const lock = takePublisherLock(inFolder("bundle"));
   const env = { ALMONER_DATA_DIR: dataDir, ALMONER_CHAIN_PORT: "0" };
   const { code, err } = await runScript("doctor", ["--repair"], env);
-  lock.release();
+  lock.close();
   expect([code, err]).toEqual([
     1,
     `A publisher works on ${dataDir}.\nStop it, then run doctor --repair again.\n`,

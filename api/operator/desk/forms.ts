@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { Context } from "#api/context.ts";
-import { formFields, isForm } from "#api/http/body.ts";
+import { formFields, isSentByForm } from "#api/http/body.ts";
 import { placeWith } from "#api/http/query.ts";
 import { type Html, html, type Part } from "#content/language/html.ts";
 import { RefusalError } from "#api/http/problem.ts";
@@ -219,7 +219,7 @@ export const editedIn = (members: readonly EditedMember[], sent: Form) =>
 
 /** Reads a form as browsers send it. Throws RefusalError: 415 for another content type, 413 above 64 KiB. */
 export async function formOf(request: Request) {
-  if (!isForm(request.headers.get("content-type"))) {
+  if (!isSentByForm(request)) {
     const detail = "The desk takes forms as browsers send them.";
     throw new RefusalError({ status: 415, code: "no_form", detail });
   }

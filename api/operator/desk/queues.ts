@@ -5,9 +5,9 @@ import { waitingMax } from "#content/requests/requests.ts";
 import { operatorOperations } from "#content/contract/operations/operator.ts";
 import { isRowField } from "#content/contract/enrichment.ts";
 import type { AuditEntry } from "#content/contract/operator.ts";
-import { bulkMax } from "#content/contract/review.ts";
 import {
   aboutReview,
+  bulkMax,
   queueWords,
   type ReviewItem,
   reviewKinds,

@@ -68,7 +68,7 @@ test("a damaged lock of the publisher is made again", () => {
   const damaged: string[] = [];
   const lock = takePublisherLock(join(directory.dataDir, "bundle"), (path) => damaged.push(path));
   expect(damaged).toEqual([inBundle("publisher.lock")]);
-  lock.release();
+  lock.close();
 });
 
 test("damaged limits begin again", async () => {

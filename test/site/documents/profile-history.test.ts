@@ -1,7 +1,7 @@
 import { afterAll, expect, test } from "bun:test";
 import { recordBySlug } from "#content/nonprofit/record-store.ts";
 import { documentKinds } from "#site/documents/kinds.ts";
-import { historyKey, profileHistory } from "#site/documents/profile.ts";
+import { profileHistory } from "#site/documents/profile.ts";
 import { staleLater } from "#site/documents/staleness.ts";
 import { aSite, textOf } from "#test/support/compiled-site.ts";
 import { aChange, aNonprofit } from "#test/support/records.ts";
@@ -15,6 +15,7 @@ const submit = (agent_id: string, field: string, value: string) =>
   service.post("/api/enrich/oak", { field, value, agent_id });
 const served = async (slug: string) => (await service.get(`/api/history/${slug}`)).text();
 const path = (slug: string) => `api/history/${slug}.json`;
+const historyKey = (id: number) => `profile-history ${id}`;
 
 test("is the same bytes in the bundle as from the service, alone and in a batch", async () => {
   await submit("bot-a", "contact_email", "Jane@oak.example");
