@@ -3,7 +3,7 @@ import Parser from "rss-parser";
 import { historyAnswer, newestChangesIn } from "#content/nonprofit/changes-store.ts";
 import { recordBySlug } from "#content/nonprofit/record-store.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
-import { atom, profileFeed } from "#site/documents/atom.ts";
+import { profileFeed } from "#site/documents/atom.ts";
 import { documentKinds } from "#site/documents/kinds.ts";
 import { staleLater } from "#site/documents/staleness.ts";
 import { aSite, siteBaseUrl } from "#test/support/compiled-site.ts";
@@ -111,13 +111,6 @@ test("is stale when a profile changes: the whole feed, and those of its lists, a
   expect(of(["causes"], ["thin"])).not.toContain("atom thin");
   expect(of(["donations"])).toEqual([]);
   expect(of([], [], null)).toEqual([]);
-});
-
-test("a full build makes the same feeds: one for all, each cause and each country", async () => {
-  const keys: string[] = [];
-  for await (const batch of atom.all(site)) keys.push(...batch);
-  expect(keys).toHaveLength(1 + 29 + 2);
-  expect(new Set(keys).size).toBe(keys.length);
 });
 
 test("says what values were and became, but nothing that the history does not show", async () => {
