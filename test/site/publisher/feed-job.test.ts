@@ -122,6 +122,14 @@ describe("the snapshot", () => {
     expect(Buffer.concat(after).toHex()).toBe(bytesOf(feedPaths.snapshot).toHex());
     expect(state().snapshot).toMatchObject({ parts: 2, sequence: state().sequence });
   });
+  test("has every change of a part, however many there are", async () => {
+    const slugs = [10, 20, 30, 40, 50].map((at) => `trust-${at}`);
+    for (const slug of slugs) await directory.edit(slug, { tagline: `Words of ${slug}` });
+    await directory.drain();
+    const changed = snapshot().filter(({ slug }) => slugs.includes(slug));
+    expect(changed).toEqual(slugs.map((slug) => json(`api/nonprofits/${slug}.json`)));
+    expect(changed[4]).toMatchObject({ tagline: "Words of trust-50" });
+  });
   test("leaves no older copies behind", async () => {
     const { context } = directory.publisher;
     const before =
