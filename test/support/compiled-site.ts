@@ -2,14 +2,13 @@ import { openListIndex } from "#content/find/browse-store.ts";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type CheerioAPI, load } from "cheerio";
+import { load } from "cheerio";
 import type { DonationNetwork } from "#content/contract/transfer.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { holdsSample } from "#content/operation/directory-facts-store.ts";
-import { type Store } from "#content/store/open.ts";
 import { saveNonprofits } from "#content/nonprofit/save.ts";
 import { documentKinds } from "#site/documents/kinds.ts";
-import { type DocumentKey, partsOf, type Source } from "#site/documents/document.ts";
+import { type DocumentKey, partsOf } from "#site/documents/document.ts";
 import { compileSite } from "#site/renderer/compile.ts";
 import { openRenderer, type Renderer } from "#site/renderer/renderer.ts";
 import { compiledSites } from "./processes.ts";
@@ -28,27 +27,19 @@ export const textOf = (body: string | Uint8Array | null): string =>
 
 export const siteBaseUrl = "https://almoner.example";
 
-export type TestSite = Source & {
-  store: Store;
-  /** Saves nonprofits as they shall be; `before` are those they replace. */
-  save(after: NonprofitRecord[], before?: NonprofitRecord[]): Promise<NonprofitRecord[]>;
-  /** The files of one document: path and text, null for a path that must not exist. */
-  files(key: DocumentKey): Promise<Record<string, string | null>>;
-  /** The first page of a document, or the one in this folder, as a browser would read it. */
-  page(key: DocumentKey, folder?: string): Promise<{ html: string; $: CheerioAPI }>;
-  close(): void;
-};
+export type TestSite = Awaited<ReturnType<typeof aSite>>;
 
 /** A store of its own with these nonprofits, and the real documents over it; nothing is published. */
 export async function aSite(
   nonprofits: Partial<NonprofitRecord>[] = [],
   { network = "local" }: { network?: DonationNetwork } = {},
-): Promise<TestSite> {
+) {
   const folder = mkdtempSync(join(tmpdir(), "almoner-site-"));
   const store = await openBlankStore(`file:${join(folder, "store.db")}`);
   const lists = openListIndex(store);
   const source = { store, lists, renderer: await aRenderer(), baseUrl: siteBaseUrl, network };
-  const files = async (key: DocumentKey) => {
+  /** The files of one document: path and text, null for a path that must not exist. */
+  const files = async (key: DocumentKey): Promise<Record<string, string | null>> => {
     const kind = documentKinds.find((one) => one.kind === partsOf(key)[0]);
     const isSample = await holdsSample(store);
     const rendered = (await kind?.render([key], { ...source, isSample })) ?? [];
@@ -56,15 +47,17 @@ export async function aSite(
       rendered.map(({ path, body }) => [path, body === null ? null : textOf(body)]),
     );
   };
-  const site: TestSite = {
+  const site = {
     ...source,
     files,
-    save: (after, before = []) => {
+    /** Saves nonprofits as they shall be; `before` are those they replace. */
+    save: (after: NonprofitRecord[], before: NonprofitRecord[] = []) => {
       const saves = after.map((one, at) => ({ before: before[at] ?? null, after: one }));
       const now = new Date("2026-11-01T12:00:00Z");
       return store.write((tx) => saveNonprofits(tx, saves, { origin: "test", now }));
     },
-    page: async (key, under = "") => {
+    /** The first page of a document, or the one in this folder, as a browser would read it. */
+    page: async (key: DocumentKey, under = "") => {
       const [, html] =
         Object.entries(await files(key)).find(
           ([path]) => path.startsWith(under) && path.endsWith(".html"),

@@ -3,21 +3,13 @@ import { programs } from "#api/chain/transfer.ts";
 import { give } from "#scripts/chain/instructions.ts";
 import type { Ledger } from "#scripts/chain/ledger.ts";
 import { buildPaying, micro, type Paying } from "#test/support/paying.ts";
-import type { BuiltTransaction } from "#scripts/chain/instructions.ts";
 import { fakeMint } from "./fake-mint.ts";
 
-export type Donor = {
-  keypair: Keypair;
-  address: string;
-  /** A signed transaction that pays; no one has sent it yet. */
-  pay(paying: Paying): BuiltTransaction;
-  /** A token of the donor's own making that looks like USDC; it holds 1,000 of it, and the wallet can receive it. */
-  fakeMint(forWallet: string, program?: PublicKey): PublicKey;
-};
+export type Donor = ReturnType<typeof aDonor>;
 
 const lamportsPerSol = 1_000_000_000;
 
-export function aDonor(ledger: Ledger, has: { sol?: number; usdc?: string } = {}): Donor {
+export function aDonor(ledger: Ledger, has: { sol?: number; usdc?: string } = {}) {
   const { sol = 1, usdc = "1000" } = has;
   const keypair = Keypair.generate();
   const lamports = BigInt(Math.round(sol * lamportsPerSol));
@@ -25,8 +17,11 @@ export function aDonor(ledger: Ledger, has: { sol?: number; usdc?: string } = {}
   return {
     keypair,
     address: keypair.publicKey.toBase58(),
-    pay: (paying) => buildPaying(keypair, paying, ledger.slots.blockhash(ledger.slots.now())),
-    fakeMint: (forWallet, program = programs.token) =>
+    /** A signed transaction that pays; no one has sent it yet. */
+    pay: (paying: Paying) =>
+      buildPaying(keypair, paying, ledger.slots.blockhash(ledger.slots.now())),
+    /** A token of the donor's own making that looks like USDC; it holds 1,000 of it, and the wallet can receive it. */
+    fakeMint: (forWallet: string, program = programs.token) =>
       fakeMint(ledger, { owner: keypair, program, forWallet: new PublicKey(forWallet) }),
   };
 }
