@@ -15,12 +15,12 @@ let proxy: Bun.Subprocess;
 let url: string;
 /** Not by a HEAD request: Prism fails on those. */
 async function untilListens(): Promise<void> {
-  for (let look = 0; look < 200; look++) {
+  while (proxy.exitCode === null) {
     const answer = await fetch(`${url}/healthz`, { headers }).catch(() => null);
     if (answer?.ok === true) return;
     await Bun.sleep(50);
   }
-  throw new Error("Prism does not listen");
+  throw new Error("Prism ended before it listened");
 }
 
 const headers = { "content-type": "application/json" };

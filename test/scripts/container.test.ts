@@ -160,7 +160,7 @@ test("the image holds what service and publisher need; without a chain it asks n
   });
   const said = new Response(service.stderr).text();
   const address = `http://127.0.0.1:${port}`;
-  await untilAnswers(`${address}/healthz`, service, 30_000);
+  await untilAnswers(`${address}/healthz`, service);
   const check = healthcheck?.test.slice(1).map((word) => word.replace(/:8080\b/, `:${port}`)) ?? [];
   expect(await runProgram(check, { cwd: fresh })).toMatchObject({ code: 0 });
   const page = await fetch(`${address}/nonprofits/hope-kitchen`);

@@ -149,12 +149,8 @@ const isFree = (port: number): Promise<boolean> =>
 const lookEveryMs = 20;
 
 /** Waits until something answers HTTP there. */
-export async function untilAnswers(
-  url: string,
-  process: Bun.Subprocess,
-  withinMs = 10_000,
-): Promise<void> {
-  for (let look = 0; look < withinMs / lookEveryMs && process.exitCode === null; look++) {
+export async function untilAnswers(url: string, process: Bun.Subprocess): Promise<void> {
+  while (process.exitCode === null) {
     const answer = await fetch(url, { method: "HEAD", redirect: "manual" }).catch(() => null);
     if (answer !== null) return;
     await Bun.sleep(lookEveryMs);
