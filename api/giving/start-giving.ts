@@ -61,7 +61,7 @@ export const startSweep = (
     async () => {
       const { looked, recorded } = await sweepDonations(world);
       if (recorded > 0) log.info({ looked, recorded }, "donations found on chain");
-      const { voided } = await confirmDonations(world);
+      const voided = await confirmDonations(world);
       for (const { id, tx_signature } of voided) {
         log.error(
           { id, tx_signature },

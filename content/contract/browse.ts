@@ -128,7 +128,6 @@ const names = new Map(causes.map(({ id, name }) => [id, name]));
 export const causeName = (id: string): string => names.get(id) ?? id;
 
 export const CauseId = z.enum(causeIds).meta({ id: "CauseId" });
-export type CauseId = z.infer<typeof CauseId>;
 
 /** The count has two names (`nonprofit_count` and `count`); both are served. */
 export const Cause = named("Cause", {

@@ -92,7 +92,6 @@ export const ListIssue = z.object({
   issued_at: z.iso.datetime(),
   expires_at: z.iso.datetime().describe("A newer list comes before: daily, also without changes"),
 });
-export type ListIssue = z.infer<typeof ListIssue>;
 
 /** GET /snapshot/manifest.json. It is signed as a whole and, through its shards, vouches for every file. */
 export const BundleManifest = named("BundleManifest", {

@@ -187,18 +187,13 @@ export type SubmissionSelection = {
   ids?: readonly number[] | undefined;
 };
 
-export type AgreedSubmission = AgreedField &
-  Pick<typeof submissions.$inferSelect, "id" | "value" | "source_url" | "decided_at"> & {
-    slug: string;
-  };
-
 /** The selected submissions that went live by agreement, in order of id: those after the id `after`, at most `limit`. */
 export async function agreedSubmissions(
   store: Queryable,
   { agent_id, ids }: SubmissionSelection,
   after: number,
   limit: number,
-): Promise<AgreedSubmission[]> {
+) {
   const { id, nonprofit_id, field, value, source_url, decided_at } = submissions;
   const rows = await store.db
     .select({ id, nonprofit_id, field, value, source_url, decided_at, slug: nonprofits.slug })

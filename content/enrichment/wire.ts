@@ -7,10 +7,8 @@ import type {
 } from "#content/contract/enrichment-answers.ts";
 import {
   batchItemsMax,
-  type EnrichableField,
   type EnrichmentBody,
   type EnrichmentItem,
-  type FieldType,
   fieldTypeOf,
   proseFields,
   structuredFields,
@@ -29,17 +27,13 @@ import {
   type SubmissionState,
 } from "./consensus.ts";
 import type { StoredItem } from "./plan.ts";
-import type { Rejection } from "./submission-store.ts";
+import type { NewSubmission, Rejection } from "./submission-store.ts";
 import { checkSourceUrl, checkValue, isTestData } from "./value.ts";
 
-export type ReadItem = {
-  field: EnrichableField;
-  field_type: FieldType;
-  value: string;
-  normalised_value: string;
-  source_url: string | null;
-  test_data: boolean;
-};
+export type ReadItem = Pick<
+  NewSubmission,
+  "field" | "field_type" | "value" | "normalised_value" | "source_url"
+> & { test_data: boolean };
 
 /** A checked and cleaned request to enrich: at least one item, each field at most once. */
 export type EnrichmentRequest = Agent & { items: ReadItem[] };

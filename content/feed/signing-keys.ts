@@ -43,8 +43,7 @@ export type Signer = {
 export async function openSigner(pem: string): Promise<Signer> {
   const key = privateKeyOf(pem);
   const { x = "" } = await exportJWK(createPublicKey(key));
-  const publicJwk = { kty: "OKP", crv: "Ed25519", x } as const;
-  const publicKey = { ...publicJwk, kid: await calculateJwkThumbprint(publicJwk) };
+  const publicKey = await publicKeyOf(x);
   return {
     publicKey,
     sign: async (payload) => {

@@ -1,4 +1,4 @@
-import { asc, between, desc, eq, gt, lte } from "drizzle-orm";
+import { asc, between, desc, eq, getTableColumns, gt, lte } from "drizzle-orm";
 import { z } from "zod";
 import { isoTime } from "#content/contract/base/time.ts";
 import { type FeedEntry, feedEntriesMax } from "#content/contract/feed.ts";
@@ -14,15 +14,11 @@ import type { Queryable, Store, WriteTransaction } from "#content/store/open.ts"
 import { changes, feedFiles } from "#content/store/tables/publishing.ts";
 import { KeySet, type PublicKey, publicKeysMax } from "./signing-keys.ts";
 
+const { closed_at: _, ...rangeColumns } = getTableColumns(feedFiles);
 /** The changes in a numbered file of the feed. */
-export type FeedFileRange = { number: number; first_sequence: number; last_sequence: number };
+export type FeedFileRange = Omit<typeof feedFiles.$inferSelect, "closed_at">;
 
 const epochFact = "feed_epoch";
-const rangeColumns = {
-  number: feedFiles.number,
-  first_sequence: feedFiles.first_sequence,
-  last_sequence: feedFiles.last_sequence,
-};
 
 export type FeedClosing = {
   /** Changes up to this one are published everywhere. */

@@ -307,28 +307,20 @@ export function openListIndex(store: Queryable) {
 /** A part of a list: the ids that leave `residue` when divided by `parts`. */
 export type PartOfList = { list: string; parts: number; residue: number };
 
-/** Ids in a part of a list, ascending. One JSON text: fetching row by row takes several times as long. */
-export async function idsInPart(
-  store: Queryable,
-  { list, parts, residue }: PartOfList,
-): Promise<number[]> {
-  const { rows } = await store.raw.execute({
-    sql: `SELECT json_group_array(nonprofit_id) AS ids
-          FROM (
-            SELECT nonprofit_id FROM listings
-            WHERE list = ? AND nonprofit_id % ? = ?
-            ORDER BY nonprofit_id
-          )`,
-    args: [list, parts, residue],
-  });
-  return JSON.parse(String(rows[0]?.["ids"] ?? "[]")) as number[];
-}
+const inPartSql = `
+  SELECT json_group_array(nonprofit_id) AS ids
+  FROM (
+    SELECT nonprofit_id FROM listings
+    WHERE list = ? AND nonprofit_id % ? = ?
+    ORDER BY nonprofit_id
+  )`;
+
+/** Ids in a part of a list, ascending. */
+export const idsInPart = (store: Queryable, { list, parts, residue }: PartOfList) =>
+  idsOf(store, inPartSql, [list, parts, residue]);
 
 /** The newest change in a part of a list. */
 export type NewestInPart = { list: string; residue: number; sequence: number };
-
-/** The changes after one sequence number up to another. */
-export type ChangeSpan = { after: number; upTo: number };
 
 const touchedBy = {
   all: "SELECT 'all' AS list, nonprofit_id, sequence FROM changed",
@@ -345,7 +337,7 @@ const touchedBy = {
  */
 export async function newestByPart(
   store: Queryable,
-  { after, upTo }: ChangeSpan,
+  { after, upTo }: { after: number; upTo: number },
   parts: number,
   lists: keyof typeof touchedBy,
 ): Promise<NewestInPart[]> {
@@ -365,16 +357,12 @@ export async function newestByPart(
   }));
 }
 
-/** The size of each part of a list, by residue; empty parts are left out. */
-export async function countsByPart(
-  store: Queryable,
-  list: string,
-  parts: number,
-): Promise<Map<number, number>> {
+/** The size of each part of the whole list, by residue; empty parts are left out. */
+export async function countsByPart(store: Queryable, parts: number): Promise<Map<number, number>> {
   const { rows } = await store.raw.execute({
     sql: `SELECT nonprofit_id % ? AS residue, count(*) AS count FROM listings
-          WHERE list = ? GROUP BY 1`,
-    args: [parts, list],
+          WHERE list = 'all' GROUP BY 1`,
+    args: [parts],
   });
   return new Map(rows.map((row) => [Number(row["residue"]), Number(row["count"])]));
 }

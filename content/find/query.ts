@@ -290,11 +290,8 @@ const textsByKind = new Map(
 );
 export const textsOf = ({ codes }: Kind): readonly string[] => textsByKind.get(codes) ?? [];
 
-/** Successive words that name a kind of organisation; `from` and `to` (exclusive) are positions. */
-export type NamedKind = { from: number; to: number; kind: Kind };
-
-/** The kinds that words name, longest names first; each word is used once. */
-export function kindsIn(words: readonly SearchWord[]): NamedKind[] {
+/** The kinds that words name, longest names first, at positions `from` to `to` (exclusive); each word is used once. */
+export function kindsIn(words: readonly SearchWord[]): { from: number; to: number; kind: Kind }[] {
   const usedPlaces = new Set<number>();
   return spansOf(words).flatMap(({ from, to, text }) => {
     const kind = kindsByWords.get(singular(text));

@@ -142,27 +142,19 @@ const finalPerSweepMax = 20;
 /** How many clear answers must say that a recorded transaction is gone or different: about ten minutes of them. */
 const answersNeeded = 6;
 
-/** The result of checking recorded donations: in `voided`, the chain holds nothing or something else. */
-type FinalityOutcome = { final: number; voided: readonly Donation[] };
-
 /**
  * Checks donations that were recorded before their block was final, at most 20 per call. A donation that the chain holds
- * becomes final; one that vanished or differs is voided. Throws what the store throws.
+ * becomes final; one that vanished or differs is voided and returned. Throws what the store throws.
  */
-export async function confirmDonations(world: GivingWorld): Promise<FinalityOutcome> {
+export async function confirmDonations(world: GivingWorld): Promise<Donation[]> {
   const { store, clock, chain } = world;
   const now = clock();
-  if (!(await isAnyUnfinished(store, now))) return { final: 0, voided: [] };
+  if (!(await isAnyUnfinished(store, now))) return [];
   const taken = await store.write((tx) =>
     takeUnfinished(tx, { network: chain.caip2, now, limit: finalPerSweepMax }),
   );
-  const outcomes = await Promise.all(
-    taken.map(async (donation) => ({ donation, outcome: await confirm(world, donation) })),
-  );
-  return {
-    final: outcomes.filter(({ outcome }) => outcome === "final").length,
-    voided: outcomes.flatMap(({ donation, outcome }) => (outcome === "voided" ? [donation] : [])),
-  };
+  const outcomes = await Promise.all(taken.map((donation) => confirm(world, donation)));
+  return taken.filter((_, at) => outcomes[at] === "voided");
 }
 
 async function confirm(

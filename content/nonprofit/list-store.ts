@@ -129,14 +129,11 @@ export const countryList = async (store: Queryable): Promise<CountryCount[]> =>
     })
     .sort((country, other) => (country.name < other.name ? -1 : 1));
 
-/** A profile for search engines. `updated_at` is in milliseconds since 1970. */
-export type SitemapEntry = { slug: string; updated_at: number };
-
 /** The listed nonprofits with ids above `after` up to `last`, by id; withdrawn ones are left out. */
 export const sitemapEntries = (
   store: Queryable,
   { after, last }: { after: number; last: number },
-): Promise<SitemapEntry[]> =>
+): Promise<{ slug: string; updated_at: number }[]> =>
   store.db
     .select({ slug: nonprofits.slug, updated_at: nonprofits.updated_at })
     .from(nonprofits)

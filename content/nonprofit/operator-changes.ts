@@ -14,8 +14,7 @@ import { operatorProvenance, type SourcedValue } from "./provenance.ts";
 
 // Changes that operators, and links between registrations, make to a profile. Each function returns the changed record.
 
-type EmptyOf<Value> = Value extends readonly unknown[] ? never[] : null;
-const isEmpty = (value: unknown): value is EmptyOf<unknown> =>
+const isEmpty = (value: unknown): value is null =>
   value === null || value === "" || (Array.isArray(value) && value.length === 0);
 
 /** A profile withdrawn by an operator; registers no longer change its status (content/register/merge.ts). */

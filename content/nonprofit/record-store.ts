@@ -246,19 +246,14 @@ export const children = [
       ),
     (record, { field, set_by, source, source_url, agents, applied_at, ...more }) => {
       const { rule, corroborations, replaced } = more;
-      const corroborationField = corroborations === null ? {} : { corroborations };
-      const ruleField = rule === null ? {} : { rule };
-      const from = {
-        set_by,
-        source,
-        source_url,
-        ...ruleField,
+      record.provenance[field] = {
+        ...{ set_by, source, source_url },
+        ...(rule !== null && { rule }),
         agents,
-        ...corroborationField,
+        ...(corroborations !== null && { corroborations }),
         applied_at,
+        ...(replaced !== null && { replaced: EarlierValue.parse(replaced) }),
       };
-      const before = replaced === null ? {} : { replaced: EarlierValue.parse(replaced) };
-      record.provenance[field] = { ...from, ...before };
     },
   ),
 ];

@@ -175,7 +175,7 @@ function filledIn(record: NonprofitRecord): NonprofitRecord {
   return after;
 }
 
-const orgIdsOf = ({ registrations }: NonprofitRecord): string[] =>
+export const orgIdsOf = ({ registrations }: Pick<NonprofitRecord, "registrations">): string[] =>
   registrations.flatMap(({ org_id }) => org_id ?? []);
 
 /**

@@ -134,14 +134,11 @@ function decoded(encoded: string): string {
 /** Sites where many organisations have a page each: only an equal page, not an equal host, means the same site. */
 const sharedHosts: ReadonlySet<string> = new Set(hosts.shared);
 
-/** Identifies stored websites of the same site: those equal to one of `same`, or with a path below `below`. */
-export type SiteKey = { same: string[]; below: string | null };
-
 /**
- * The site of a website in the form of the index nonprofits_by_site: lower case, without scheme and "www.". Null for text
- * that is not a website.
+ * Identifies stored websites of the same site: those equal to one of `same`, or with a path below `below`, in the form of
+ * the index nonprofits_by_site (lower case, without scheme and "www."). Null for text that is not a website.
  */
-export function siteKey(website: string): SiteKey | null {
+export function siteKey(website: string): { same: string[]; below: string | null } | null {
   const compared = comparedWebsite(website);
   if (compared === "") return null;
   const page = indexed(compared);

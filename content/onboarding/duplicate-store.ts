@@ -2,6 +2,7 @@ import type { InValue } from "@libsql/client";
 import { and, eq, isNull, sql } from "drizzle-orm";
 import { z } from "zod";
 import { nearNameFrom, similarTo } from "#content/nonprofit/near-name.ts";
+import { siteSql } from "#content/register/found-links-store.ts";
 import { comparedNumber, type RegistrationNumber } from "#content/register/org-id.ts";
 import { fold, plainLetters } from "#content/nonprofit/text.ts";
 import { siteKey } from "#content/nonprofit/website.ts";
@@ -91,9 +92,6 @@ function isRegistration(
 const indexedNumber =
   "upper(replace(replace(replace(replace(registration_number, ' ', ''), '-', ''), '/', ''), '.', ''))";
 
-const indexedSite =
-  "replace(replace(replace(lower(website), 'https://', ''), 'http://', ''), 'www.', '')";
-
 /** Index: nonprofits_by_site. */
 export async function sameSite(
   store: Queryable,
@@ -105,10 +103,10 @@ export async function sameSite(
   const rows = await query(
     store,
     `SELECT id FROM nonprofits
-     WHERE website IS NOT NULL AND ${indexedSite} IN (SELECT value FROM json_each(?1))
+     WHERE website IS NOT NULL AND ${siteSql} IN (SELECT value FROM json_each(?1))
      UNION
      SELECT id FROM nonprofits
-     WHERE website IS NOT NULL AND ${indexedSite} >= ?2 || '/' AND ${indexedSite} < ?2 || '0'
+     WHERE website IS NOT NULL AND ${siteSql} >= ?2 || '/' AND ${siteSql} < ?2 || '0'
      LIMIT ${sameSiteMax}`,
     [JSON.stringify(key.same), key.below ?? "/none"],
     z.object({ id: z.number() }),

@@ -1,7 +1,7 @@
 import { linkHost } from "#content/nonprofit/safe-link.ts";
 import type * as mailchecker from "mailchecker";
 import hosts from "#content/editorial/hosts.json";
-import type { OnboardingType, ProvenBy } from "#content/contract/onboarding.ts";
+import type { ProvenBy } from "#content/contract/onboarding.ts";
 import { fail, ok, type Result } from "#content/contract/base/result.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { comparedWebsite, isSharedHost, websiteHost } from "#content/nonprofit/website.ts";
@@ -12,7 +12,6 @@ export const hostProofLifeMs = 30 * 86_400_000;
 
 /** The part of a submission that concerns its host. `profile` is null for a registration. */
 export type HostClaim = {
-  type: OnboardingType;
   profile: Pick<NonprofitRecord, "website" | "provenance"> | null;
   /** The website in the request, as edited by the operator. */
   website: string | null;

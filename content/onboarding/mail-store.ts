@@ -15,14 +15,9 @@ export const queueMail = (
   { id: submission_id, network, created_at }: Pick<Onboarding, "id" | "network" | "created_at">,
   address_seal: string,
 ): Statement => {
-  const initialState = {
-    told: "nothing",
-    status: "pending",
-    due_at: created_at,
-    created_at,
-  } as const;
-  const row = { submission_id, address_seal, network: network ?? "", ...initialState };
-  return statement(builder.insert(outbox).values(row));
+  const row = { submission_id, address_seal, network: network ?? "", created_at };
+  const state = { told: "nothing", status: "pending", due_at: created_at } as const;
+  return statement(builder.insert(outbox).values({ ...row, ...state }));
 };
 
 export type DueMail = Awaited<ReturnType<typeof dueMails>>[number];

@@ -189,10 +189,10 @@ export function soughtFor(request: OnboardingRequest, profile: NonprofitRecord |
 
 /** The slug that a new profile gets unless someone else takes it first. */
 export const slugFor = async (
-  profile: Parameters<ReturnType<typeof giveSlugs>>[0],
+  store: Queryable,
   { name, city }: { name: string; city: string | null },
 ): Promise<string> => {
-  const [slug] = await giveSlugs()(profile, [
+  const [slug] = await giveSlugs()(store, [
     { slug_name: name, org_id: "nonprofit", city, region: null },
   ]);
   if (slug === undefined) throw new Error("no slug was given");

@@ -20,7 +20,6 @@ import {
 } from "./outcome.ts";
 import {
   keepDuplicates,
-  noteFirstApproval,
   type Onboarding,
   onboardingLeftOut,
   onboardingStore,
@@ -159,7 +158,7 @@ async function approvingOf(
     edits,
     slug: record?.slug ?? (await slugFor(store, { name, city: edits.city ?? request.city })),
     host: hostControl(
-      { type, profile: record, website: { ...request, ...edits }.website },
+      { profile: record, website: { ...request, ...edits }.website },
       submission,
       nowMs,
     ),
@@ -193,7 +192,7 @@ function firstOfTwo(
   const message = `1 of 2, by ${by}: it sets a wallet ${when}, so another operator has to approve the same.`;
   return planned(
     ok({ complete: false, message }),
-    noteFirstApproval(id, { first_approved_by: by, ...approval }),
+    onboardingStore.changeWaiting(id, { first_approved_by: by, ...approval }),
   );
 }
 
@@ -263,7 +262,7 @@ async function checksFor(
     request,
     profile,
     isProven: wallet_signature !== null,
-    host: hostControl({ type, profile, website: request.website }, submission, now.getTime()),
+    host: hostControl({ profile, website: request.website }, submission, now.getTime()),
     whyHeld: outcome.wallet?.holdReason ?? null,
     duplicates,
     otherOwners: wallet === null ? [] : await otherOwnersOf(store, wallet, nonprofit_id),

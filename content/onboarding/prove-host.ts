@@ -13,7 +13,7 @@ import {
   hostToProve,
   provesHost,
 } from "./host-proof.ts";
-import { noteHostProof, planMail, type Onboarding, onboardingStore } from "./store.ts";
+import { planMail, type Onboarding, onboardingStore } from "./store.ts";
 import { logOperator } from "#content/operation/audit-store.ts";
 import type { Queryable, Store } from "#content/store/open.ts";
 import { doAll } from "#content/store/query.ts";
@@ -80,8 +80,7 @@ export async function profileOf(
   return record ?? null;
 }
 
-const claimedBy = ({ type, request }: Onboarding, profile: NonprofitRecord | null) => ({
-  type,
+const claimedBy = ({ request }: Onboarding, profile: NonprofitRecord | null) => ({
   profile,
   website: request.website,
 });
@@ -180,7 +179,7 @@ async function proven(
   by: "file" | "dns" | "email",
 ): Outcome {
   const proof = { proven_host: host, proven_by: by, proven_at: now.getTime() };
-  await world.store.write((tx) => doAll(tx, [noteHostProof(submission.id, proof)]));
+  await world.store.write((tx) => doAll(tx, [onboardingStore.changeWaiting(submission.id, proof)]));
   return ok(describeHostProof(world, { submission: { ...submission, ...proof }, profile, now }));
 }
 

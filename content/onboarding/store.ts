@@ -48,7 +48,7 @@ export const onboardingStore = requestStore({
     }),
   },
 });
-const { first, changeWaiting } = onboardingStore;
+const { first } = onboardingStore;
 
 /** Whether another submission used this challenge. Index: one_submission_per_challenge. */
 export const challengeIsUsed = async (store: Queryable, challenge: string): Promise<boolean> =>
@@ -92,18 +92,6 @@ export async function otherOwnersOf(
     .limit(5);
   return rows.map(({ slug }) => slug);
 }
-
-/** Records that the sender of a waiting request has proven control of a host. */
-export const noteHostProof = (
-  id: string,
-  proof: Pick<Row, "proven_host" | "proven_by" | "proven_at">,
-): Statement => changeWaiting(id, proof);
-
-/** Records the first of two approvals, replacing an earlier one. */
-export const noteFirstApproval = (
-  id: string,
-  approval: Pick<Row, "first_approved_by" | "first_approved_value" | "first_approved_held">,
-): Statement => changeWaiting(id, approval);
 
 const mailPauseMs = 600_000;
 const mailsPerDayMax = 10;

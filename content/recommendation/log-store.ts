@@ -4,7 +4,6 @@ import { countedCache } from "#content/runtime/cache.ts";
 import { and, asc, inArray, lt, min, sql } from "drizzle-orm";
 import { dayMs, minuteMs } from "#content/contract/base/time.ts";
 import { causeIds } from "#content/contract/browse.ts";
-import type { RecommendQuery } from "#content/contract/recommendation.ts";
 import { countryCode } from "#content/nonprofit/country.ts";
 import { withoutContacts } from "#content/nonprofit/text.ts";
 import { insertMany } from "#content/store/query.ts";
@@ -22,18 +21,12 @@ import {
 } from "./follow-through-store.ts";
 
 /** One call of recommend. */
-export type LoggedRecommendation = {
-  query: Pick<RecommendQuery, "cause" | "country" | "q" | "intent">;
-  result_count: number;
-  top_slug: string | null;
-  /** The recommended slugs, in order. */
-  slugs: readonly string[];
-  ranking_signals: readonly string[];
-  phase: 1 | 2 | 3;
+export type LoggedRecommendation = Omit<
+  typeof recommendationLog.$inferSelect,
+  "id" | "weight" | "called_at"
+> & {
   /** How many calls it stands for; default 1. */
   weight?: number;
-  /** Daily keyed hash of the user agent; never the agent itself or an address. */
-  client: string;
   called_at: Date;
 };
 
@@ -229,8 +222,6 @@ const rowOf = ({ query, called_at, weight = 1, ...call }: LoggedRecommendation) 
     q: loggedText(query.q),
     intent: query.intent,
   },
-  slugs: [...call.slugs],
-  ranking_signals: [...call.ranking_signals],
   called_at: called_at.getTime(),
 });
 

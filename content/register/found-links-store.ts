@@ -93,7 +93,9 @@ async function linkables(store: Queryable, ids: readonly number[]): Promise<Link
   return rows.filter(({ org_ids }) => org_ids.length > 0);
 }
 
-const site = "replace(replace(replace(lower(website), 'https://', ''), 'http://', ''), 'www.', '')";
+/** A stored website in the form of `siteKey`: the exact expression of the index nonprofits_by_site. */
+export const siteSql =
+  "replace(replace(replace(lower(website), 'https://', ''), 'http://', ''), 'www.', '')";
 /** More profiles than this at one host are never compared; see sameOrganisations. */
 const atOneHostMax = 13;
 
@@ -124,10 +126,10 @@ const idsAt = (store: Queryable, hosts: ReadonlySet<string>) =>
        (SELECT json_group_array(id) FROM (
           SELECT id FROM (
             SELECT id, status FROM nonprofits
-            WHERE website IS NOT NULL AND ${site} = host.value
+            WHERE website IS NOT NULL AND ${siteSql} = host.value
             UNION ALL
             SELECT id, status FROM nonprofits
-            WHERE website IS NOT NULL AND ${site} >= host.value || '/' AND ${site} < host.value || '0'
+            WHERE website IS NOT NULL AND ${siteSql} >= host.value || '/' AND ${siteSql} < host.value || '0'
           ) WHERE status <> 'withdrawn' LIMIT ${atOneHostMax}
         )) AS ids
      FROM json_each(?) AS host`,

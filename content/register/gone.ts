@@ -64,18 +64,15 @@ export async function stageGone(
   );
   const partOf = (profile: ListedProfile) =>
     (isPart(profile.scope) ? profile.scope : parts.ofProfile(profile)) ?? "unknown";
-  const listings = scopes.map((scopeName) =>
-    paged(0, (id) => listedInScope(store, name, scopeName, id, pageSize), idOf),
-  );
-  for await (const profile of inTurn(listings)) {
+  for await (const profile of listedIn(store, name, scopes)) {
     const part = partOf(profile);
     if (scope !== "all" && !wantedParts.has(part)) continue;
     if (isGone(coveredPart(part).nonprofits, staging, profile.org_ids))
       absent.push(...profile.org_ids.map((org_id) => ({ org_id, part })));
   }
   const had = [...coverage.keys()];
-  const records = paged("", (id) => recordsInScopes(store, name, had, id, pageSize), orgIdOf);
-  for await (const { org_id, scope: part } of records) {
+  const records = (after: string) => recordsInScopes(store, name, had, after, pageSize);
+  for await (const { org_id, scope: part } of paged("", records, (row) => row.org_id)) {
     if (isGone(coveredPart(part).records, staging, [org_id]))
       putGone(goneDraft({ org_id, ...(await storedRecord(store, name, org_id)) }), part);
   }
@@ -105,8 +102,6 @@ export function partLosingTooMuch(
 }
 
 const none = () => ({ had: 0, gone: 0 });
-const idOf = ({ id }: { id: number }) => id;
-const orgIdOf = ({ org_id }: { org_id: string }) => org_id;
 
 /** Counts an organisation, and returns whether no row names it. */
 function isGone(count: { had: number; gone: number }, staging: Staging, orgIds: readonly string[]) {
@@ -120,8 +115,13 @@ const pageSize = 1_000;
 /** The driver's results are freed by garbage collection, which would otherwise wait for hundreds of megabytes. */
 const pagesUntilCollected = 50;
 
-async function* inTurn<Row>(all: readonly AsyncGenerator<Row>[]): AsyncGenerator<Row> {
-  for (const rows of all) yield* rows;
+async function* listedIn(store: Store, register: string, scopes: readonly string[]) {
+  for (const scope of scopes)
+    yield* paged(
+      0,
+      (id) => listedInScope(store, register, scope, id, pageSize),
+      ({ id }) => id,
+    );
 }
 
 /** All rows; each page is read after the key of the last row before it. */

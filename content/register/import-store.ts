@@ -249,14 +249,7 @@ export async function lastFetched(
 }
 
 /** The newest fetch of each register that was ever fetched. `problem`: why it failed. */
-export type NewestFetch = {
-  format: string;
-  status: "running" | "finished" | "failed";
-  started_at: number;
-  problem: string | null;
-};
-
-export async function newestFetches(store: Queryable): Promise<NewestFetch[]> {
+export async function newestFetches(store: Queryable) {
   const newest = store.db
     .select({ id: max(imports.id) })
     .from(imports)

@@ -3,7 +3,7 @@ import type { LinkSource } from "#content/contract/nonprofit.ts";
 import { GivenByMerge, merged, unmerged } from "#content/nonprofit/operator-changes.ts";
 import { recordBySlug, recordsById } from "#content/nonprofit/record-store.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
-import { planSaves, type Save } from "#content/nonprofit/save.ts";
+import { orgIdsOf, planSaves, type Save } from "#content/nonprofit/save.ts";
 import type { Queryable, Store, WriteTransaction } from "#content/store/open.ts";
 import { type Statement, builder, countUpTo, doAll, statement } from "#content/store/query.ts";
 import { nonprofits, registrationLinks } from "#content/store/tables/nonprofits.ts";
@@ -117,8 +117,8 @@ function putLink(
   { gone, into }: Pair,
   { now, ...link }: SetLink & { state: "linked" | "waiting"; given?: GivenByMerge },
 ): Statement[] {
-  const [orgId, other] = [firstOrgId(gone), firstOrgId(into)];
-  if (orgId === null || other === null) return [];
+  const [[orgId], [other]] = [orgIdsOf(gone), orgIdsOf(into)];
+  if (orgId === undefined || other === undefined) return [];
   const names = { gone: gone.slug, kept: into.slug };
   const set = { ...link, ...names, set_at: now.getTime(), undone_by: null, undone_at: null };
   const putting = builder
@@ -130,9 +130,6 @@ function putLink(
     });
   return [statement(putting)];
 }
-
-const firstOrgId = ({ registrations }: NonprofitRecord): string | null =>
-  registrations.find(({ org_id }) => org_id !== null)?.org_id ?? null;
 
 export type Link = typeof registrationLinks.$inferSelect;
 
@@ -162,7 +159,7 @@ export async function planUnlink(
   const saves: Save[] = [{ before: gone, after: split.gone }];
   if (into === null) return { saves, statements: [close], kept: link.kept ?? "", fields: [] };
   saves.push({ before: into, after: split.into });
-  const orgIds = split.gone.registrations.flatMap(({ org_id }) => org_id ?? []);
+  const orgIds = orgIdsOf(split.gone);
   // Profiles that had been linked to it before go back with it.
   const went = (await linksInto(store, into.slug)).filter(
     (other) =>
@@ -180,8 +177,8 @@ export async function planUnlink(
 
 /** A profile whose link was redirected returns from another profile than it joined: keep these two apart too. */
 function keepApart({ gone, into }: Pair, link: Link, undone: Undone): Statement[] {
-  const [orgId, other] = [firstOrgId(gone), firstOrgId(into)];
-  if (orgId === null || other === null) return [];
+  const [[orgId], [other]] = [orgIdsOf(gone), orgIdsOf(into)];
+  if (orgId === undefined || other === undefined) return [];
   const { id: _, ...rest } = link;
   const apart = builder
     .insert(registrationLinks)

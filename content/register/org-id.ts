@@ -41,9 +41,6 @@ type Register = (typeof registers)[number];
 
 const anyNumber = "Registration number";
 
-/** The English names of the numbers. */
-export const numberTypes: readonly string[] = [...registers.map(({ type }) => type), anyNumber];
-
 /** The prefixes of the org-ids that can be read. */
 export const knownSchemes: readonly string[] = registers.map(({ scheme }) => scheme);
 

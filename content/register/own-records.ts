@@ -1,6 +1,7 @@
 import { safeLink } from "#content/nonprofit/safe-link.ts";
 import { ok, type Result } from "#content/contract/base/result.ts";
 import { RecordLine, mergedWithLine, recordOfLine } from "#content/nonprofit/record-line.ts";
+import { orgIdsOf } from "#content/nonprofit/save.ts";
 import { idsBySlug, recordsById } from "#content/nonprofit/record-store.ts";
 import { unsafeCharacter } from "#content/nonprofit/text.ts";
 import type { Outcome, Planner } from "./apply-rows.ts";
@@ -118,6 +119,3 @@ export const recordPlanner: Planner = {
     });
   },
 };
-
-const orgIdsOf = ({ registrations }: RecordLine): string[] =>
-  registrations.flatMap(({ org_id }) => org_id ?? []);

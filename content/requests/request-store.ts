@@ -8,8 +8,7 @@ import { type Expiry, hexKey, instantAt, type PlanErasure } from "./kind.ts";
 import type { NewRequest } from "./receive.ts";
 
 /** The columns that every table of requests has. Instants in milliseconds since 1970. */
-type RequestColumns = keyof NewRequest | "status" | "reason" | "reviewed_by" | "reviewed_at";
-type RequestTable = SQLiteTable & Record<RequestColumns | "nonprofit_id", SQLiteColumn>;
+type RequestTable = SQLiteTable & Record<keyof RequestRow, SQLiteColumn>;
 type RequestRow = NewRequest & {
   nonprofit_id: number | null;
   status: "pending_review" | "approved" | "rejected";

@@ -127,7 +127,7 @@ async function planPagefind(
   within: Within,
 ) {
   if (!pagefind || (await hasManyProfiles(store))) return { stale: [], shards: [] };
-  const counts = await countsByPart(store, "all", pagefindShards);
+  const counts = await countsByPart(store, pagefindShards);
   const changed = newestOf(
     await newestByPart(store, within, pagefindShards, "all"),
     "all",

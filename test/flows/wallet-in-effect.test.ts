@@ -16,7 +16,7 @@ import { recordBySlug } from "#content/nonprofit/record-store.ts";
 import { sourceFrom } from "#content/nonprofit/record.ts";
 import { donateTarget } from "#content/giving/store.ts";
 import { hostProofLifeMs } from "#content/onboarding/host-proof.ts";
-import { noteHostProof } from "#content/onboarding/store.ts";
+import { onboardingStore } from "#content/onboarding/store.ts";
 import { challengeFor, type Issuer } from "#content/onboarding/wallet-challenge.ts";
 import { applyDueWallets } from "#content/onboarding/wallet-hold-store.ts";
 import { doAll } from "#content/store/query.ts";
@@ -434,7 +434,7 @@ async function takeOn(
   } else if (one.kind === "prove") {
     const host = new URL(siteOf(slug, one.host)).hostname;
     const proof = { proven_host: host, proven_by: "file", proven_at: nowMs } as const;
-    await service.store.write((tx) => doAll(tx, [noteHostProof(picked.id, proof)]));
+    await service.store.write((tx) => doAll(tx, [onboardingStore.changeWaiting(picked.id, proof)]));
     if (picked.status === "pending") picked.proof = { host: one.host, at: nowMs };
   } else if (one.kind === "reject") {
     expect(await decide("onboarding", "rejected", "ada")).toBe(promised.reject(picked));

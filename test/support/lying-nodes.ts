@@ -41,7 +41,7 @@ export async function sweepFor(
   for (let passed = 0; passed < seconds; passed += step) {
     chain.pass(step * 1_000);
     await sweepDonations(world);
-    voided += (await confirmDonations(world)).voided.length;
+    voided += (await confirmDonations(world)).length;
   }
   return voided;
 }

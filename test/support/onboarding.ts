@@ -5,7 +5,7 @@ import {
 } from "#content/contract/onboarding.ts";
 import { ReviewItem } from "#content/contract/review.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
-import { noteHostProof } from "#content/onboarding/store.ts";
+import { onboardingStore } from "#content/onboarding/store.ts";
 import { doAll } from "#content/store/query.ts";
 import { aClient, aService, testNow } from "./service.ts";
 import { aWallet } from "./wallets.ts";
@@ -94,7 +94,7 @@ export async function anOnboardingService(
     prove: (id: string, host: string) =>
       service.store.write((tx) => {
         const proof = { proven_host: host, proven_by: "dns", proven_at: nowMs } as const;
-        return doAll(tx, [noteHostProof(id, proof)]);
+        return doAll(tx, [onboardingStore.changeWaiting(id, proof)]);
       }),
     admin,
   };

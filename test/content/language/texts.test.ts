@@ -15,7 +15,8 @@ import standing from "#content/editorial/standing.json";
 import { networks } from "#content/giving/network.ts";
 import type { Register } from "#content/nonprofit/register-facts.ts";
 import en from "#content/editorial/texts/en.json";
-import { numberTypes } from "#content/register/org-id.ts";
+import registerNumbers from "#content/editorial/register-numbers.json";
+import { readRegistrationNumber } from "#content/register/org-id.ts";
 import { filled, type Pattern } from "#content/language/fill.ts";
 import { languages } from "#content/language/languages.ts";
 import { hostileNames } from "#test/support/hostile-markup.ts";
@@ -64,7 +65,8 @@ const listed = new Set<string>([
   ...incomeBands.map(({ name }) => name),
   ...Object.values(linkWords),
   // Abbreviations are the same everywhere.
-  ...numberTypes.filter((type) => type.includes(" ")),
+  ...registerNumbers.map(({ type }) => type).filter((type) => type.includes(" ")),
+  readRegistrationNumber("No 7", "KE").type,
   ...questions(forms.onboard),
   ...questions(forms.correct),
   ...questions(forms.suggested),

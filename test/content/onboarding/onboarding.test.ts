@@ -219,12 +219,10 @@ describe("an approval", () => {
 });
 
 describe("the host to prove", () => {
-  const registered = (website: string | null) =>
-    ({ type: "registration", profile: null, website }) as const;
+  const registered = (website: string | null) => ({ profile: null, website });
   const nothing = { proven_host: null, proven_by: null, proven_at: null };
   const dns = { proven_host: "hope.example", proven_by: "dns", proven_at: 1_000 } as const;
   const listed = (website: string | null, set_by?: SetBy) => ({
-    type: "claim" as const,
     website: "https://asked.example",
     profile: aNonprofit({
       website,
