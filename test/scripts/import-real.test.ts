@@ -64,18 +64,6 @@ describe.skipIf(skipped)("real registers: Nevada, Hawaii, forms 990, and the UK 
     expect(await ids("name LIKE '\\% %' ESCAPE '\\' OR city LIKE '%PO BOX%'")).toEqual([]);
   });
 
-  test("change nothing when they go in again, and last month's file withdraws and restores", async () => {
-    const again = await importing.run("irs-bmf", american);
-    expect(again).toMatchObject({ added: 0, changed: 0, unchanged: 18_123, withdrawn: 0 });
-    const earlier = [file("irs_bmf_previous_month/eo_hi.csv.gz")];
-    const back = await importing.run("irs-bmf", earlier);
-    expect(back.withdrawn).toBeGreaterThan(0);
-    const forth = await importing.run("irs-bmf", [american[1] ?? ""]);
-    expect(forth.restored).toBe(back.withdrawn);
-    // More than last month's file added: some had moved here from Nevada.
-    expect(forth.withdrawn).toBeGreaterThanOrEqual(back.added);
-  }, 240_000);
-
   test("show at least five facts in nine of ten profiles, and code only in what is closed", async () => {
     const others = ["vt", "ri"].map((state) => file(`irs_bmf/eo_${state}.csv.gz`));
     await importing.run("irs-bmf", others);

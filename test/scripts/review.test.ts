@@ -22,7 +22,6 @@ const submit = (agent_id: string, field: string, value: string) =>
 
 test("an operator lists, accepts, rejects and reverts at the command line", async () => {
   await submit("bot-a", "mission", "Food for all.");
-  await submit("bot-b", "tagline", "\u001b is refused");
   await submit("bot-b", "tagline", "Simply the best");
   for (const agent of ["bot-a", "bot-b"]) await submit(agent, "city", "Oslo");
 
