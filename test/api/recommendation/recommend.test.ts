@@ -1,5 +1,6 @@
 import { noFilters } from "#content/contract/browse.ts";
 import { afterAll, describe, expect, test } from "bun:test";
+import { wordingFaults } from "#content/nonprofit/text.ts";
 import { join } from "node:path";
 import { RecommendAnswer } from "#content/contract/recommendation.ts";
 import { sourceFrom } from "#content/nonprofit/record.ts";
@@ -145,6 +146,14 @@ describe("GET /api/recommend", () => {
     ] as const) {
       await service.change("thin", parts);
       expect([parts, (await answer("q=zoology")).count]).toEqual([parts, count]);
+    }
+  });
+
+  test("keeps its own sentences restrained", async () => {
+    for (const intent of intents) {
+      const { recommendations, editorial_disclosure } = await answer(`q=water&intent=${intent}`);
+      const ours = recommendations.flatMap((one) => [one.best_next_action, ...one.trust_signals]);
+      expect([editorial_disclosure, ...ours].flatMap(wordingFaults)).toEqual([]);
     }
   });
 });

@@ -200,3 +200,20 @@ test("the rotation begins elsewhere each day and leaves nothing out", () => {
   expect(rotate([1, 2, 3, 4], (item) => item < 3)).toEqual([3, 4, 1, 2]);
   expect(rotate([1, 2], (item) => item < 9)).toEqual([1, 2]);
 });
+
+test("every note names the field and says what comes next", () => {
+  const awaiting = { kind: "awaiting", tests: false } as const;
+  const notes = (
+    [
+      { ...awaiting, agents: 1, rivals: true, mode: "agents" },
+      { ...awaiting, agents: 2, rivals: false, mode: "networks" },
+      { kind: "live", agents: 2 },
+      { kind: "publishing", agents: 2, held: false },
+      ...(["accepted", "queued", "audit", "corroborates"] as const).map((kind) => ({ kind })),
+    ] as const
+  ).map((note) => promotionNote("city", note));
+  expect(new Set(notes).size).toBe(notes.length);
+  expect(notes.every((note) => note.includes("city"))).toBe(true);
+  expect(notes[0]).toContain("breaks the tie");
+  expect(promotionNote("city", { kind: "rejected", reason: "not so" })).toBe("Rejected: not so");
+});
