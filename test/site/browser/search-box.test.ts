@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
+import { until } from "#test/support/until.ts";
 import { openBundleReader } from "#site/delivery/bundle-reader.ts";
 import { createBundleServer } from "#site/delivery/bundle-server.ts";
 import { describeInBrowser, openPage, type WatchedPage } from "#test/support/chromium.ts";
@@ -88,6 +89,7 @@ describeInBrowser("the search box in a browser", (browser) => {
     await page.waitForSelector("#search-count button");
     await page.click("#search-count button");
     await page.waitForURL("**/?q=night");
+    await until("the third request", () => asked.length === 3);
     const sent = asked.map((params) => [params.get("q"), params.get("literal")]);
     expect(sent).toEqual([
       ["night france", null],
