@@ -1,7 +1,6 @@
 import { Resolver } from "node:dns/promises";
 import { BlockList, isIP } from "node:net";
 import networks from "#content/editorial/special-networks.json";
-import { codeOf } from "#content/store/busy.ts";
 
 /** The IP addresses of a host name. Throws the resolver's error when there are none. */
 type Lookup = (host: string) => Promise<string[]>;
@@ -57,7 +56,9 @@ export function openResolver(server: string | undefined) {
 
 /** Whether the resolver says that there is no such name or record, rather than that it failed. */
 export const isAbsent = (error: unknown): boolean =>
-  ["ENOTFOUND", "ENODATA"].includes(codeOf(error) ?? "");
+  error instanceof Error &&
+  "code" in error &&
+  (error.code === "ENOTFOUND" || error.code === "ENODATA");
 
 /** Networks that are not part of the public internet. Source: IANA special-purpose address registries. */
 const notPublic = new BlockList();
