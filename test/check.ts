@@ -75,7 +75,7 @@ async function runSteps(chosen: typeof steps): Promise<string[]> {
 /** One line per step; what it printed is shown only when it failed. */
 async function runStep({ name, command: [tool = "", ...args] }: (typeof steps)[number]) {
   const startedMs = performance.now();
-  // The tests have deadlines, the steps have none: they take the time that the tests leave.
+  // The tests have deadlines and go first; the steps have none, and end before them.
   const words = ["nice", "-n", "5", toolPath(tool), ...args];
   const child = Bun.spawn(words, { stdio: ["ignore", "pipe", "pipe"], env });
   const [out, err, code] = await Promise.all([

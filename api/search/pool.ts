@@ -43,7 +43,7 @@ export function openPool({ threads: count, ...start }: WorkerStart & { threads: 
   let closed = false;
   const threads: Thread[] = [];
 
-  /** Threads start with the first question, because loading them takes a fifth of the processor time of a start. */
+  /** Threads start with the first question, because loading them takes a third of the processor time of a start. */
   function allThreads(): Thread[] {
     while (threads.length < count) threads.push(open());
     return threads;
