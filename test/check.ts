@@ -17,8 +17,10 @@ const steps: readonly { name: string; command: string[] }[] = [
       ...["--tsconfig", "site/pages.tsconfig.json"],
     ],
   },
-  { name: "lint and types", command: ["oxlint", "--type-check"] },
-  { name: "dead code", command: ["knip", "--no-progress"] },
+  // A second thread only repeats work: the tests have the other core.
+  { name: "lint and types", command: ["oxlint", "--type-check", "--threads=1"] },
+  // Under Bun it takes half the processor time.
+  { name: "dead code", command: ["bun", "--bun", "knip", "--no-progress"] },
 ];
 
 const command = wordedCommand("check", {

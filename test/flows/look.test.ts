@@ -164,7 +164,7 @@ describe("every kind of page", () => {
       const program = clientFile("node_modules/html-validate/bin/html-validate.mjs");
       // Scripts and styles are of this origin: no digest has to vouch for them.
       const checks = ["--preset", "standard,document", "--rule", "require-sri:off"];
-      const { code, out, err } = await runProgram(["node", program, ...checks, folder]);
+      const { code, out, err } = await runProgram([process.execPath, program, ...checks, folder]);
       expect([out + err, code]).toEqual(["", 0]);
     },
     240_000,

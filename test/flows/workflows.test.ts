@@ -80,7 +80,9 @@ test.skipIf(!clientsInstalled)(
     writeFileSync(join(folder, ".spectral.yaml"), `extends: ["spectral:oas"]\n${rules}\n`);
     const spectral = clientFile("node_modules/@stoplight/spectral-cli/dist/index.js");
     const args = ["lint", "openapi.json", "--ruleset", ".spectral.yaml", "--fail-severity", "hint"];
-    const { code, out, err } = await runProgram(["node", spectral, ...args], { cwd: folder });
+    const { code, out, err } = await runProgram([process.execPath, spectral, ...args], {
+      cwd: folder,
+    });
     expect([code === 0 ? "" : out + err, code]).toEqual(["", 0]);
   },
   240_000,
@@ -94,7 +96,9 @@ test.skipIf(!clientsInstalled)(
     const config = { almoner: { input: join(folder, "openapi.json"), output } };
     writeFileSync(join(folder, "orval.config.mjs"), `export default ${JSON.stringify(config)}`);
     const orval = clientFile("node_modules/orval/dist/bin/orval.mjs");
-    const made = await runProgram(["node", orval, "--config", "orval.config.mjs"], { cwd: folder });
+    const made = await runProgram([process.execPath, orval, "--config", "orval.config.mjs"], {
+      cwd: folder,
+    });
     expect([made.code === 0 ? "" : made.out + made.err, made.code]).toEqual(["", 0]);
     const strict = {
       strict: true,
