@@ -56,16 +56,16 @@ const routesOf = (context: Context, askFor: AskFor, probes: Parameters<typeof pr
     })
     .onTransform({ as: "global" }, ({ request, route, body }) => {
       // The route that answers must be the one whose limit was counted.
-      if (countedAs.get(request) !== limitOfRoute(request.method, route))
+      if (limitOfRequest.get(request) !== limitOfRoute(request.method, route))
         throw new Error(`${request.method} ${route} does not count this request`);
       refuseOrNoteUnknown(request, route, body);
     })
     .onError({ as: "global" }, ({ error, code, path, request, route }) => {
-      routeTaken.set(request, route);
+      routePatternOf.set(request, route);
       return answerError(context.log, error, code, { help: helpAt(path, context), request });
     })
     .mapResponse({ as: "global" }, ({ responseValue, request, set, route }) => {
-      routeTaken.set(request, route);
+      routePatternOf.set(request, route);
       return answerOf(responseValue, request, set);
     })
     .use(probeRoutes(context, probes))
@@ -139,7 +139,7 @@ export function createApp(context: Context) {
     const limit = limitAt(method, path);
     const allowance = await context.limits.request(limit, request);
     if (allowance?.allowed === false) return [limited(allowance, limit), allowance];
-    countedAs.set(request, limit);
+    limitOfRequest.set(request, limit);
     // The front door has already waited for published files; here only the service's own view is awaited.
     await waitForSequence({ watch: context.watch, config: context.config }, request);
     const response = crossSiteWrite(limit, request) ?? (await routed(request));
@@ -153,11 +153,11 @@ export function createApp(context: Context) {
     return [noSuchPath(method, methods, helpAt(path, context)), allowance];
   };
   const onTrouble = (err: unknown) => context.log.warn({ err }, "a refusal could not be drawn");
-  const answered = new WeakSet<Request>();
+  const countedClients = new WeakSet<Request>();
   // The first read of a batch of tool calls was counted with the request itself. Writes have their own limits.
   const allowanceOf = (request: Request, client: Request, limit: LimitName) => {
-    const isCounted = limit === "read" && !answered.has(client);
-    if (isCounted) answered.add(client);
+    const isCounted = limit === "read" && !countedClients.has(client);
+    if (isCounted) countedClients.add(client);
     return isCounted ? null : context.limits.request(limit, request);
   };
   const askFor: AskFor = async ({ method, path, body }, client) => {
@@ -174,7 +174,7 @@ export function createApp(context: Context) {
     const limit = limitAt(method, addressOf(request).path);
     const allowance = await allowanceOf(request, client, limit);
     if (allowance?.allowed === false) return completed(limited(allowance, limit), client);
-    countedAs.set(request, limit);
+    limitOfRequest.set(request, limit);
     return completed(crossSiteWrite(limit, client) ?? (await routed(request)), client);
   };
   return {
@@ -203,14 +203,14 @@ export function createApp(context: Context) {
       const trace = readRequest.headers.get("traceparent");
       if (trace !== null && traceOf(readRequest) !== null)
         response.headers.set("traceparent", trace);
-      observe(readRequest, response.status, startedMs, routeTaken.get(readRequest) || "none");
+      observe(readRequest, response.status, startedMs, routePatternOf.get(readRequest) || "none");
       return head ? withoutBody(response) : response;
     },
   };
 }
 
 /** The pattern of the route that answered: metrics labelled with the paths of clients would have no bound. */
-const routeTaken = new WeakMap<Request, string>();
+const routePatternOf = new WeakMap<Request, string>();
 const knownMethods: ReadonlySet<string> = new Set(["GET", "HEAD", "POST", "OPTIONS"]);
 
 /** The methods that a file of the bundle, in front of the service, takes. */
@@ -220,7 +220,7 @@ const fileMethods = ["GET", "HEAD", "OPTIONS"] as const;
 const namesItsOwn: ReadonlySet<LimitName> = new Set(["enrich", "donate", "pay"]);
 
 /** The limit toward which a request was counted. */
-const countedAs = new WeakMap<Request, LimitName>();
+const limitOfRequest = new WeakMap<Request, LimitName>();
 
 const limits: ReadonlyMap<string, LimitName> = new Map(
   Object.values<Address>(addresses).map((address) => [pathOf(address), address.limit ?? "read"]),
@@ -233,7 +233,7 @@ function limitOfRoute(method: string, path: string): LimitName {
   return method === "GET" && limit === "correct" ? "read" : limit;
 }
 
-const helped = [
+const routesWithHelp = [
   correctionOperations.correctNonprofit,
   enrichmentOperations.submitEnrichment,
   onboardingOperations.claimOrRegisterNonprofit,
@@ -243,7 +243,7 @@ const helped = [
 function helpAt(path: string, { config }: Pick<Context, "config">): Record<string, unknown> {
   // Clients read this member before they look at the status.
   if (path === enrichmentOperations.findThinProfiles.path) return { nonprofits: [] };
-  const operation = helped.find(({ path: template }) => {
+  const operation = routesWithHelp.find(({ path: template }) => {
     const [start = "", slug] = template.split("{");
     return slug === undefined ? path === start : `${path}/`.startsWith(start);
   });

@@ -20,10 +20,10 @@ export class BadSetting extends Error {
 export function readConfig(env: Environment): Config {
   const webhook = Object.keys(env).find((name) => name.startsWith("ALMONER_WEBHOOK_") && env[name]);
   if (webhook !== undefined) throw new BadSetting(`${webhook}: ${noWebhooks}`);
-  const given = Object.fromEntries(
+  const variables = Object.fromEntries(
     Object.keys(settings.shape).flatMap((name) => (env[name] ? [[name, env[name]]] : [])),
   );
-  const parsed = settings.safeParse(given);
+  const parsed = settings.safeParse(variables);
   if (!parsed.success) throw new BadSetting(parsed.error.issues.map(explain).join("\n"));
   const config = completed(parsed.data, env);
   const { publicDir } = config;
@@ -196,8 +196,8 @@ function headerOf(line: string | undefined): Record<string, string> {
 
 const explain = ({ path, message }: z.core.$ZodIssue): string => {
   const setting = describeConfig().find(({ name }) => name === path[0]);
-  const described = setting && `${setting.meaning} (default: ${setting.fallback})`;
-  return `${String(path[0] ?? "")}: ${message}. It is: ${described ?? "a setting"}.`;
+  const description = setting && `${setting.meaning} (default: ${setting.fallback})`;
+  return `${String(path[0] ?? "")}: ${message}. It is: ${description ?? "a setting"}.`;
 };
 
 const words: Readonly<Record<string, { meaning: string; fallback?: string }>> = settingWords;

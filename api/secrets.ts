@@ -36,13 +36,14 @@ export async function openSecrets(
   const secrets = loadSecrets(config);
   const storedDigests = await notedSecrets(store);
   const isNew = (name: string) => !(name in storedDigests) || !there.has(name);
-  const made = secretFiles(config).filter(isNew);
-  for (const name of made.filter((secret) => secret in storedDigests)) {
+  const newFiles = secretFiles(config).filter(isNew);
+  for (const name of newFiles.filter((secret) => secret in storedDigests)) {
     log.warn({ file: join(config.dataDir, "secrets", name) }, remadeSecret);
   }
-  const digests = Object.fromEntries(made.map((name) => [name, fileDigest(config, name)]));
+  const digests = Object.fromEntries(newFiles.map((name) => [name, fileDigest(config, name)]));
   const value = JSON.stringify({ ...storedDigests, ...digests });
-  if (made.length > 0) await store.write((tx) => noteFact(tx, { name: secretsFact, value, now }));
+  if (newFiles.length > 0)
+    await store.write((tx) => noteFact(tx, { name: secretsFact, value, now }));
   return secrets;
 }
 
@@ -107,19 +108,19 @@ export async function checkSigningKey(config: Config, store: Store, now: Date): 
 
 /** Why the directory must not sign with the present key; null when it may. */
 export async function signingKeyTrouble(config: Config, store: Store): Promise<string | null> {
-  const [known] = await signingKeys(store);
+  const [notedKey] = await signingKeys(store);
   const existing = existingSigningKeyOf(config);
   const place = signingKeyPlace(config);
-  const signed = known === undefined ? "" : ` It signed with ${known.kid}.`;
+  const lastKeySentence = notedKey === undefined ? "" : ` It signed with ${notedKey.kid}.`;
   if (existing === null) {
     const isThere = existsSync(join(config.dataDir, "secrets", signingKeyFile));
-    return known !== undefined || (await hasSigned(store))
-      ? `${place} holds ${isThere ? "a damaged" : "no"} signing key, and this directory has signed before.${signed}`
+    return notedKey !== undefined || (await hasSigned(store))
+      ? `${place} holds ${isThere ? "a damaged" : "no"} signing key, and this directory has signed before.${lastKeySentence}`
       : null;
   }
   const { publicKey } = await openSigner(existing);
-  if (known === undefined || known.kid === publicKey.kid) return null;
-  return `${place} holds another signing key than before, ${publicKey.kid}.${signed}`;
+  if (notedKey === undefined || notedKey.kid === publicKey.kid) return null;
+  return `${place} holds another signing key than before, ${publicKey.kid}.${lastKeySentence}`;
 }
 
 /** Where the signing key is, in words for the operator. */
@@ -139,13 +140,13 @@ export function replaceSigningKey(config: Pick<Config, "dataDir" | "signingKey">
 export function loadSecrets(config: Config) {
   const { adminTokens } = config;
   const signingKey = signingKeyOf(config);
-  const made = adminTokens.length > 0 ? null : kept(config, adminTokenFile, token);
+  const tokenFile = adminTokens.length > 0 ? null : secretFile(config, adminTokenFile, token);
   const keyIn = (file: string, make = token): Uint8Array =>
-    Buffer.from(kept(config, file, make).text, "base64url");
+    Buffer.from(secretFile(config, file, make).text, "base64url");
   return {
-    adminTokens: made === null ? adminTokens : [{ name: "operator", token: made.text }],
+    adminTokens: tokenFile === null ? adminTokens : [{ name: "operator", token: tokenFile.text }],
     /** A token made by this call, to show to the operator once; null when tokens existed already. */
-    newAdminToken: made?.fresh === true ? made.text : null,
+    newAdminToken: tokenFile?.fresh === true ? tokenFile.text : null,
     /** Ed25519 private key of snapshots and receipts: PKCS#8, PEM. */
     signingKey,
     /** Key of challenges, links to status pages and proofs of control. */
@@ -228,7 +229,7 @@ const sponsorFile = "local-sponsor.json";
 
 /** The signing key alone, read or made, for the publisher. PKCS#8, PEM. Throws BadSetting. */
 export const signingKeyOf = (config: Pick<Config, "dataDir" | "signingKey">): string =>
-  ed25519(config.signingKey ?? kept(config, signingKeyFile, newSigningKey).text);
+  ed25519(config.signingKey ?? secretFile(config, signingKeyFile, newSigningKey).text);
 
 /** The signing key for commands that only compare; null when there is none, or its file cannot be read. Never makes one. */
 export function existingSigningKeyOf(
@@ -248,11 +249,12 @@ export const sponsorKeyOf = ({
   feePayerKey,
   network,
 }: Pick<Config, "dataDir" | "feePayerKey" | "network">): string | null =>
-  feePayerKey ?? (network === "local" ? kept({ dataDir }, sponsorFile, newSolanaKey).text : null);
+  feePayerKey ??
+  (network === "local" ? secretFile({ dataDir }, sponsorFile, newSolanaKey).text : null);
 
 /** The key of the hashes of clients alone, read or made: for commands that compare clients. */
 export const clientHashKeyOf = (config: Pick<Config, "dataDir">): Uint8Array =>
-  Buffer.from(kept(config, "daily-hash-key", token).text, "base64url");
+  Buffer.from(secretFile(config, "daily-hash-key", token).text, "base64url");
 
 /** Derived from the signing key, so that processes with the same one agree; older versions derived it at each start. */
 const firstOnboardingKey = (signingKey: string): string =>
@@ -287,7 +289,7 @@ function ed25519(text: string): string {
 }
 
 /** The text of a secret's file, made once: `link` adds a whole file, and fails if another was first. */
-function kept({ dataDir }: Pick<Config, "dataDir">, name: string, make: () => string) {
+function secretFile({ dataDir }: Pick<Config, "dataDir">, name: string, make: () => string) {
   const folder = join(dataDir, "secrets");
   const path = join(folder, name);
   if (existsSync(path)) return { text: textOf(path), fresh: false };

@@ -226,9 +226,9 @@ function creditsOf({ meta, transaction }: Transaction): Credit[] {
     (balance) => (after.get(keyOf(balance)) ?? 0n) < amountOf(balance),
   );
   return meta.postTokenBalances.flatMap((balance) => {
-    const gained = amountOf(balance) - (before.get(keyOf(balance)) ?? 0n);
+    const gain = amountOf(balance) - (before.get(keyOf(balance)) ?? 0n);
     const destination = transaction.message.accountKeys[balance.accountIndex]?.pubkey;
-    if (gained <= 0n || destination === undefined) return [];
+    if (gain <= 0n || destination === undefined) return [];
     const { mint, owner } = balance;
     const payers = losers.filter((loser) => loser.mint === mint);
     const [payer] = payers.length === 1 ? payers : [];
@@ -238,7 +238,7 @@ function creditsOf({ meta, transaction }: Transaction): Credit[] {
         destination,
         owner,
         mint,
-        amount_micro_usdc: gained as MicroUsdc,
+        amount_micro_usdc: gain as MicroUsdc,
         // An owner who also lost some has moved its own money, or sold something.
         donor: losers.some((loser) => loser.owner === owner) ? owner : onlyOwner(payers),
         source: source ?? null,
@@ -289,7 +289,7 @@ export function openTokenAccounts(rpc: Rpc, mint: string, clockMs: () => number)
   const addresses = countedCache<string>(cachedMax, {
     memoMethod: (wallet) => tokenAccount(new PublicKey(wallet), mintKey).toBase58(),
   });
-  const cached = countedCache<boolean>(cachedMax, {
+  const answers = countedCache<boolean>(cachedMax, {
     ttl: knownMs.there,
     ttlResolution: 0,
     perf: { now: clockMs },
@@ -302,16 +302,16 @@ export function openTokenAccounts(rpc: Rpc, mint: string, clockMs: () => number)
     const account = await askFor(rpc, "getAccountInfo", params, Account);
     if (!account.ok) return account;
     const there = receives(account.value, { wallet, mint });
-    cached.set(wallet, there, { ttl: knownMs[there ? "there" : "absent"] });
+    answers.set(wallet, there, { ttl: knownMs[there ? "there" : "absent"] });
     return ok(there);
   };
   return {
     tokenAccountOf: (wallet: string): string => addresses.memo(wallet),
     /** Whether the wallet's account exists and can receive. A yes is cached for a minute, a no for 5 s. */
     canReceive: (wallet: string): Promise<Result<boolean, ChainUnclear>> => {
-      const there = cached.get(wallet);
+      const there = answers.get(wallet);
       if (there !== undefined) return Promise.resolve(ok(there));
-      return singleFlight(cached, wallet, () => ask(wallet));
+      return singleFlight(answers, wallet, () => ask(wallet));
     },
   };
 }

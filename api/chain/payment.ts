@@ -74,9 +74,9 @@ export function takeApart(transaction: VersionedTransaction, bytes: Uint8Array):
   const keys = message.staticAccountKeys.map((key) => key.toBase58());
   const signers = keys.slice(0, message.header.numRequiredSignatures);
   const isThere = (at: number) => signatures[at]?.some((byte) => byte !== 0) === true;
-  const signed = message.serialize();
+  const messageBytes = message.serialize();
   const badly = (signer: string, at: number) =>
-    isThere(at) && !isSignedBy(signer, signed, signatures[at] ?? new Uint8Array());
+    isThere(at) && !isSignedBy(signer, messageBytes, signatures[at] ?? new Uint8Array());
   return {
     tx_signature: isThere(0) ? bs58.encode(signatures[0] ?? []) : null,
     fee_payer: keys[0] ?? "",
@@ -182,11 +182,11 @@ export function openSponsor(secretKey: string) {
       }
       if (addressTableLookups.length > 0) return refused("lookup tables may hide the sponsor");
       transaction.sign([keypair]);
-      const signed = takeApart(transaction, transaction.serialize());
-      const { tx_signature } = signed;
+      const contents = takeApart(transaction, transaction.serialize());
+      const { tx_signature } = contents;
       return tx_signature === null
         ? refused("the signature is missing")
-        : ok({ ...signed, tx_signature });
+        : ok({ ...contents, tx_signature });
     },
   };
 }
@@ -242,10 +242,14 @@ async function attempt(
 ): Promise<Result<CallOutcome<Reason>, ChainUnclear>> {
   const params = [Buffer.from(bytes).toString("base64"), { encoding: "base64", ...options }];
   const ask = () => rpc.ask(method, params, (answer) => reasonIn(answer, shape));
-  const answered = await ask();
+  const firstAnswer = await ask();
   // The donor's node may be ahead of ours, so a node that does not know the blockhash is asked again, a slot later.
-  if (!answered.ok || answered.value.doubted || answered.value.value !== "BlockhashNotFound") {
-    return answered;
+  if (
+    !firstAnswer.ok ||
+    firstAnswer.value.doubted ||
+    firstAnswer.value.value !== "BlockhashNotFound"
+  ) {
+    return firstAnswer;
   }
   await Bun.sleep(lagMs);
   return ask();

@@ -101,16 +101,16 @@ export function openRpc(endpoints: readonly Endpoint[], options: RpcOptions = {}
         votes: common === null ? 1 : Math.min(votesNeeded, nodes),
         common: common ?? ((value) => value),
       };
-      let polled = await askNodes(order, attempt, poll);
-      if (!polled.outcome.ok && isSplit(polled.clear, poll.votes)) {
+      let pollResult = await askNodes(order, attempt, poll);
+      if (!pollResult.outcome.ok && isSplit(pollResult.clear, poll.votes)) {
         // One node may be a slot behind the other, so all are asked once more.
         await Bun.sleep(lagMs);
-        polled = await askNodes(order, attempt, poll);
+        pollResult = await askNodes(order, attempt, poll);
       }
       stop.abort();
-      const hosts = contradictingIn(polled.clear, poll.common);
+      const hosts = contradictingIn(pollResult.clear, poll.common);
       if (hosts.length > 0) contradicted(hosts.join(" and "), method, "contradict each other");
-      return polled.outcome;
+      return pollResult.outcome;
     },
   };
 }
@@ -136,8 +136,8 @@ export async function askFor<Value>(
     const fitting = shape.safeParse(answer.result);
     return fitting.success ? { clear: fitting.data } : { unclear: "an answer of another shape" };
   };
-  const answered = await rpc.ask(method, params, read, common);
-  return answered.ok ? ok(answered.value.value) : answered;
+  const outcome = await rpc.ask(method, params, read, common);
+  return outcome.ok ? ok(outcome.value.value) : outcome;
 }
 
 const unclear = (why: string) => fail<ChainUnclear>({ kind: "chain_unclear", why });
@@ -170,10 +170,10 @@ async function askNodes<Value>(
   const open = new Map<Promise<Reading<Value>>, Endpoint>();
   const clear = new Map<string, Value>();
   let why = `no answer within ${deadlineMs} ms`;
-  let [made, wanted] = [0, votes];
+  let [attempts, wanted] = [0, votes];
   const start = () => {
-    while (made < attemptsMax && open.size + clear.size < wanted) {
-      const endpoint = nextOf(order, made++, { clear, open: [...open.values()] });
+    while (attempts < attemptsMax && open.size + clear.size < wanted) {
+      const endpoint = nextOf(order, attempts++, { clear, open: [...open.values()] });
       if (endpoint === undefined) return;
       open.set(attempt(endpoint), endpoint);
     }
@@ -183,7 +183,7 @@ async function askNodes<Value>(
     const leftMs = endMs - performance.now();
     if (isSplit(clear, votes) && open.size === 0) why = "the nodes disagree";
     if (leftMs <= 0 || open.size === 0) return { outcome: unclear(why), clear };
-    const first = await firstOf(open, made < attemptsMax ? Math.min(hedgeMs, leftMs) : leftMs);
+    const first = await firstOf(open, attempts < attemptsMax ? Math.min(hedgeMs, leftMs) : leftMs);
     if (first === null) {
       for (const slow of open.values()) slow.did("slow");
       wanted = open.size + clear.size + 1;
@@ -192,12 +192,12 @@ async function askNodes<Value>(
     const { endpoint, reading } = first;
     if ("unclear" in reading) {
       why = reading.unclear;
-      await Bun.sleep(Math.min(pauseMs(Math.floor(made / order.length)), leftMs));
+      await Bun.sleep(Math.min(pauseMs(Math.floor(attempts / order.length)), leftMs));
       continue;
     }
     const value = agreedOn(reading.clear, endpoint, clear, { votes, common });
     clear.set(endpoint.host, reading.clear);
-    if (value !== undefined) return { outcome: ok({ value, doubted: made > votes }), clear };
+    if (value !== undefined) return { outcome: ok({ value, doubted: attempts > votes }), clear };
     // Nodes that have not answered may still agree; if none is left, ask one more.
     if (open.size === 0) wanted = clear.size + 1;
   }
@@ -250,8 +250,8 @@ function nextOf(
   { clear, open }: { clear: ReadonlyMap<string, unknown>; open: readonly Endpoint[] },
 ): Endpoint | undefined {
   const at = made % order.length;
-  const silent = [...order.slice(at), ...order.slice(0, at)].filter(({ host }) => !clear.has(host));
-  return silent.find(({ host }) => open.every((endpoint) => endpoint.host !== host)) ?? silent[0];
+  const others = [...order.slice(at), ...order.slice(0, at)].filter(({ host }) => !clear.has(host));
+  return others.find(({ host }) => open.every((endpoint) => endpoint.host !== host)) ?? others[0];
 }
 
 /** A node's answer: a result or an error. */

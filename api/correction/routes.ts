@@ -135,10 +135,10 @@ const unknownStatusPage = { page: "/corrections/status", name: "", ...unknownSta
 const says = details.correction;
 
 const answersTo = (baseUrl: string, slug: string) => {
-  const filled = helpFor(operations.correctNonprofit, baseUrl, slug);
+  const help = helpFor(operations.correctNonprofit, baseUrl, slug);
   const extensions = helpFor(operations.correctNonprofit, baseUrl);
   return {
-    invalid_correction: ({ errors }) => ({ ...unusableBody(errors), extensions: filled }),
+    invalid_correction: ({ errors }) => ({ ...unusableBody(errors), extensions: help }),
     nonprofit_not_found: { ...nonprofitNotFound, extensions },
     nonprofit_withdrawn: (failure) => withdrawnAnswer(says, failure),
     nothing_to_correct: ({ field }) =>

@@ -92,13 +92,13 @@ async function foundByName(
           ["org_id", name],
         ]
       : [["country", country]];
-  const wanted = lookupOf({
+  const lookup = lookupOf({
     query: /^\S+\.\p{L}{2,}(?:[/?#]\S*)?$/u.test(name) ? "" : name.replaceAll(/[-_]+/g, " "),
     properties: [["website", name], ...within].map(([pid = "", v = ""]) => ({ pid, v })),
     limit,
   });
   const required = country === undefined ? [] : ["country" as const];
-  const [candidates = []] = await reconcile(context, [{ ...wanted, required }]);
+  const [candidates = []] = await reconcile(context, [{ ...lookup, required }]);
   const ids = await idsBySlug(
     store,
     candidates.map(({ id }) => id),

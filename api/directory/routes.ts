@@ -166,8 +166,8 @@ async function historyForPeople(
   const [donations] = await finalDonations(store, [record.id], recentDonationsMax);
   const place = { cluster: networks[network].cluster, baseUrl };
   const gifts = donations === undefined ? null : donationHistory(donations, donations, place);
-  const contested = await contestedOf(store, record);
-  const view = { name: record.name, history, contested, gifts };
+  const contestedValues = await contestedOf(store, record);
+  const view = { name: record.name, history, contested: contestedValues, gifts };
   return form === "feed" ? draw.feed(view) : draw.history(view, form);
 }
 
@@ -185,8 +185,8 @@ const page = ({ store, cache, search, config }: DirectoryContext, query: BrowseQ
     const { total, ids, facets } = await search.browse(query);
     const items = await summariesById(store, ids, baseUrl, query.fields);
     const nonprofits = withFields(items, query.fields);
-    const counted = query.include?.includes("facets") ? { facets } : {};
-    const answer = listAnswer({ baseUrl, query, total, nonprofits, ...counted });
+    const facetPart = query.include?.includes("facets") ? { facets } : {};
+    const answer = listAnswer({ baseUrl, query, total, nonprofits, ...facetPart });
     const value = encodedJson({ ...answer, note: unknownNote(query.filters, total) });
     // Any change may affect the counts.
     return { value, bytes: value.body.byteLength, staleBy: () => true };

@@ -65,7 +65,7 @@ export const enrichRoutes = (context: Context) => {
 };
 
 const answersTo = (baseUrl: string, sentTo: string) => {
-  const filled = helpFor(operations.submitEnrichment, baseUrl, sentTo);
+  const help = helpFor(operations.submitEnrichment, baseUrl, sentTo);
   const extensions = helpFor(operations.submitEnrichment, baseUrl);
   const whereToLook = `GET ${baseUrl}/api/needs-enrichment lists slugs that need data; GET ${baseUrl}/api/search?q=name finds one.`;
   return {
@@ -84,9 +84,9 @@ const answersTo = (baseUrl: string, sentTo: string) => {
     field_queue_full: ({ fields }) => ({
       status: 409,
       detail: `Nothing was stored: no more values may wait for ${fields.join(", ")} of this profile, at most ${waitingInPlaceMax} each and ${waitingOfNetworkMax} from one network. Leave ${fields.length === 1 ? "it" : "them"} out, or send a value that waits, if you find it right (GET ${baseUrl}/api/needs-enrichment?pending=true shows some); a reviewer makes room, and a website, place, year or address gives way to a new one after ${placeDays} days.`,
-      extensions: filled,
+      extensions: help,
     }),
-    invalid_enrichment: ({ errors }) => ({ ...unusableBody(errors), extensions: filled }),
+    invalid_enrichment: ({ errors }) => ({ ...unusableBody(errors), extensions: help }),
     ...agentRefusals,
   } as const satisfies FailureTable<EnrichFailure>;
 };
@@ -101,7 +101,7 @@ const keyAnswers = {
 /** POST /api/agents and below; GET /api/agents/leaderboard and GET /api/agents/exemplars. */
 export const agentRoutes = (context: Pick<Context, "store" | "clock" | "limits" | "activity">) => {
   const { store, limits } = context;
-  const keyed =
+  const handlerOf =
     <Value>(verb: (with_: typeof context, call: KeyCall) => Promise<Result<Value, KeyFailure>>) =>
     async ({ body: { agent_id }, request }: { body: { agent_id: string }; request: Request }) => {
       const outcome = await verb(context, { agent_id, secret: givenSecret(request) });
@@ -111,9 +111,9 @@ export const agentRoutes = (context: Pick<Context, "store" | "clock" | "limits" 
         : refuse(keyAnswers, secretFailure(request, outcome.failure));
     };
   return serve(
-    route(operations.bindAgent, keyed(bindAgent)),
-    route(operations.rotateAgentSecret, keyed(rotateSecret)),
-    route(operations.revokeAgentSecret, keyed(revokeSecret)),
+    route(operations.bindAgent, handlerOf(bindAgent)),
+    route(operations.rotateAgentSecret, handlerOf(rotateSecret)),
+    route(operations.revokeAgentSecret, handlerOf(revokeSecret)),
     route(operations.getAgentLeaderboard, async () =>
       encodedJson(await leaderboard(store), freshCacheControl),
     ),

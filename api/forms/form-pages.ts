@@ -143,9 +143,9 @@ export async function chosenProfile(
 ): Promise<NonprofitDetail | null> {
   const q = wordsIn(request);
   const address = q === null || slugIn(q) === q ? null : q;
-  const named = textIn(request, parameter, 2_048) ?? address;
-  if (named === null) return null;
-  const profile = await profileNamed(context, named);
+  const nameText = textIn(request, parameter, 2_048) ?? address;
+  if (nameText === null) return null;
+  const profile = await profileNamed(context, nameText);
   if (!profile.ok) throw new RefusalError(profile.failure);
   return profile.value;
 }

@@ -30,7 +30,7 @@ export async function openDonationChain(
   { secrets, log, clock }: { secrets: Secrets; log: Log; clock: Clock },
 ): Promise<OpenChain> {
   const warnedAtMs = new Map<string, number>();
-  const opened = await openChain({
+  const chainResult = await openChain({
     network: config.network,
     rpcUrls: config.solanaRpcUrls,
     sponsorKey: secrets.sponsorKey,
@@ -44,8 +44,8 @@ export async function openDonationChain(
       log.warn(trouble, "an RPC node is failing");
     },
   });
-  if (!opened.ok) throw new BadSetting(opened.failure.message);
-  return opened.value;
+  if (!chainResult.ok) throw new BadSetting(chainResult.failure.message);
+  return chainResult.value;
 }
 
 const sweepEveryMs = 2_000;

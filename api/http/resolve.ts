@@ -35,17 +35,17 @@ export function openResolver(server: string | undefined) {
       resolver.resolve4(host),
       resolver.resolve6(host),
     ]);
-    const found = [four, six].flatMap((result) =>
+    const hostAddresses = [four, six].flatMap((result) =>
       result.status === "fulfilled" ? result.value : [],
     );
     // A name may have addresses of one family only. There are none only if both queries say so.
     const reasons = [four, six].flatMap((result) =>
       result.status === "rejected" ? [result.reason] : [],
     );
-    if (found.length === 0 && reasons.length > 0) {
+    if (hostAddresses.length === 0 && reasons.length > 0) {
       throw (reasons.find((reason) => !isAbsent(reason)) ?? reasons[0]) as Error;
     }
-    return found;
+    return hostAddresses;
   };
   return {
     addresses,

@@ -41,7 +41,7 @@ export function callOf(
   { method, path, query, body }: Operation,
   input: Readonly<Record<string, unknown>>,
 ): Call {
-  const filled = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => segment(input[name]));
+  const address = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => segment(input[name]));
   const params = new URLSearchParams();
   for (const name of Object.keys(query?.shape ?? {})) {
     const value = input[name];
@@ -50,7 +50,7 @@ export function callOf(
   const members = Object.entries(input).filter(([name]) => name in (body?.shape.shape ?? {}));
   return {
     method: method === "get" ? "GET" : "POST",
-    path: params.size === 0 ? filled : `${filled}?${params}`,
+    path: params.size === 0 ? address : `${address}?${params}`,
     ...(body === undefined ? {} : { body: Object.fromEntries(members) }),
   };
 }

@@ -54,11 +54,11 @@ export function openMail(
     const { createTransport } = await import("nodemailer");
     const transport = createTransport({ url: mail.url, ...limits });
     try {
-      const sent = await withTimeout(
+      const info = await withTimeout(
         transport.sendMail({ from: mail.from, ...message }),
         mailWaitMs,
       );
-      return sent !== null;
+      return info !== null;
     } catch (error) {
       onFailure(error);
       return false;
@@ -125,14 +125,14 @@ type Asking = {
   token: string;
 };
 
-const found: Look = { kind: "found", said: "has the token" };
+const present: Look = { kind: "found", said: "has the token" };
 const absent = (sentence: string): Look => ({ kind: "absent", said: sentence });
 const unclear = (sentence: string): Look => ({ kind: "unclear", said: sentence });
 
 async function lookAtRecord({ resolver, token }: Asking, host: string): Promise<Look> {
   try {
     const texts = await resolver.texts(tokenRecord(host));
-    return texts.some((text) => text.trim() === token) ? found : absent("holds another text");
+    return texts.some((text) => text.trim() === token) ? present : absent("holds another text");
   } catch (error) {
     return isAbsent(error)
       ? absent("does not exist")
@@ -185,7 +185,7 @@ async function lookOnce(asking: Asking, url: URL): Promise<Look | URL> {
   try {
     const text = await boundedText(response, bodyBytesMax);
     const isThere = text.split(/\r?\n/).some((line) => line.trim() === token);
-    return isThere ? found : absent("does not have the token as a line");
+    return isThere ? present : absent("does not have the token as a line");
   } catch (error) {
     if (error instanceof AnswerRefused) return absent(`cannot be read: ${error.message}`);
     throw error;

@@ -62,8 +62,8 @@ export const onboardRoutes = (context: Context) => {
     status: async (request, { secret, code = "", do: button = "" }) => {
       // Looking at the status is a read, but a button contacts others or writes.
       if (button !== "") {
-        const refused = crossSiteWrite("onboard", request);
-        if (refused !== null) return refused;
+        const refusal = crossSiteWrite("onboard", request);
+        if (refusal !== null) return refusal;
         const allowance = await limits.request("onboard", request);
         if (allowance?.allowed === false) throw new RefusalError(rateLimited(allowance));
       }

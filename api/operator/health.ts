@@ -87,11 +87,11 @@ export async function accessCounts(
   store: OperatorContext["store"],
   now: number,
 ): Promise<OperatorHealth["access"]> {
-  const counted = await countedSince(store, "access:", now - (refusedHours + 1) * hourMs);
+  const counts = await countedSince(store, "access:", now - (refusedHours + 1) * hourMs);
   return {
     hours: refusedHours,
-    failed_sign_ins: counted["failed_sign_ins"] ?? 0,
-    untrusted_proxy_requests: counted["untrusted_proxy_requests"] ?? 0,
+    failed_sign_ins: counts["failed_sign_ins"] ?? 0,
+    untrusted_proxy_requests: counts["untrusted_proxy_requests"] ?? 0,
   };
 }
 

@@ -118,7 +118,7 @@ export function openMetrics(context: OperatorContext, readiness: Readiness) {
     ],
   ];
   for (const histogram of histograms) registry.registerMetric(new Histogram(...histogram));
-  const limited = new Counter({
+  const limitedRequests = new Counter({
     name: "almoner_limited_total",
     help: "Requests refused by a limit",
     labelNames: ["limit"],
@@ -131,7 +131,7 @@ export function openMetrics(context: OperatorContext, readiness: Readiness) {
   return {
     request: (method: string, route: string, status: number, durationMs: number): void =>
       requests.count({ method, route, status: String(status) }, durationMs / 1_000),
-    limited: (limit: string): void => limited.inc({ limit }),
+    limited: (limit: string): void => limitedRequests.inc({ limit }),
     contentType: registry.contentType,
     text: async (): Promise<string> => {
       // The first scrape does not wait for a chain that is away; it then has only the counters.

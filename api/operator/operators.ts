@@ -69,8 +69,8 @@ export async function checkToken(
     return { kind: "operator", name: operator };
   }
   // Concurrent attempts, at any service, may have failed since; no more of them get an answer than may fail.
-  const failed = await limits.adminFailures(request, name, 1);
-  if (!failed.allowed) return lockedOut(failed);
+  const allowance = await limits.adminFailures(request, name, 1);
+  if (!allowance.allowed) return lockedOut(allowance);
   await noteFailure(context, request, { name, place });
   return { kind: "unknown_token" };
 }

@@ -60,21 +60,21 @@ export const recommendRoutes = (context: Context) => {
       cachedOf = curation;
       const key = JSON.stringify([minute, recommendQuery, fields]);
       const { baseUrl, givingLinks, recommendationPhase: phase } = config;
-      const known =
+      const recommendation =
         cached.get(key) ??
         answered(
           await recommend({ curation, phase, now: minute, baseUrl, givingLinks }, recommendQuery),
           fields,
         );
-      cached.set(key, known);
+      cached.set(key, recommendation);
       activity.count("query:recommend");
       const userAgent = request.headers.get("user-agent") ?? "";
       const client = userAgentHash(secrets.clientHashKey, userAgent, now.getTime());
       recommendationLog.add(
-        { query: recommendQuery, ...known.toLog, phase, client, called_at: now },
+        { query: recommendQuery, ...recommendation.toLog, phase, client, called_at: now },
         networkHash(request, context),
       );
-      return known.answer;
+      return recommendation.answer;
     }),
   );
 };

@@ -73,8 +73,8 @@ export const reconciliationRoutes = (context: ReconciliationContext) => {
       if (kind === "entity") return { result: await suggested(context, query) };
       const all = kind === "property" ? properties : kind === "type" ? [type] : null;
       if (all === null) return problem(noKind);
-      const wanted = fold(query.prefix ?? "");
-      const result = all.filter(({ id, name }) => fold(`${id} ${name}`).includes(wanted));
+      const prefix = fold(query.prefix ?? "");
+      const result = all.filter(({ id, name }) => fold(`${id} ${name}`).includes(prefix));
       return { result: result.slice(query.cursor, query.cursor + query.limit) };
     }),
     route(operations.previewForReconciliation, async ({ query: { id = "" } }) => {

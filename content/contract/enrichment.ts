@@ -47,17 +47,17 @@ export type FieldType = z.infer<typeof FieldType>;
 export const SubmissionStatus = z.enum(["pending", "applied", "rejected"]);
 export type SubmissionStatus = z.infer<typeof SubmissionStatus>;
 
-const structured = new Set<string>(structuredFields);
+const structuredNames = new Set<string>(structuredFields);
 
 /** `programme` and `impact_metric` are in neither list; they queue like prose. */
 export const fieldTypeOf = (field: EnrichableField): FieldType =>
-  structured.has(field) ? "structured" : "prose";
+  structuredNames.has(field) ? "structured" : "prose";
 
 /** A nonprofit has any number of programmes and metrics, so one more can always be added. */
 export const isRowField = (field: string): field is "programme" | "impact_metric" =>
   field === "programme" || field === "impact_metric";
 
-export const isStructured = (field: string): field is StructuredField => structured.has(field);
+export const isStructured = (field: string): field is StructuredField => structuredNames.has(field);
 
 /** The greatest lengths of values, in characters. */
 export const lengthMax: Readonly<Record<EnrichableField, number>> = {

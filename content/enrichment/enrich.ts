@@ -148,9 +148,9 @@ async function planEnrichment(store: Queryable, job: EnrichJob): Promise<Enrichm
     counted = { bytes: keptBytes + items.value.bytes, numbers };
     return { ...planned(ok(done), ...statements), kept: (json) => numberedSql(json, numbers) };
   });
-  const [known, plan] = await Promise.all([reading, planning]);
+  const [cases, plan] = await Promise.all([reading, planning]);
   // Check the secret even when an answer is stored for the key: the secret may have changed since.
-  return { plan: known.ok ? plan : known, ...counted };
+  return { plan: cases.ok ? plan : cases, ...counted };
 }
 
 type EnrichmentState = { target: EnrichTarget; cases: SubmissionCase[] };
@@ -164,17 +164,17 @@ async function readCases(
   const states = await Promise.all(
     request.items.map(async (item) => {
       const submission = { ...request, ...item, slug, created_at: now.getTime() };
-      return { item, known: await fieldState(store, submission) };
+      return { item, field: await fieldState(store, submission) };
     }),
   );
-  const target = states[0]?.known?.target;
+  const target = states[0]?.field?.target;
   if (target === undefined) return fail({ kind: "nonprofit_not_found", slug });
   const { agent_key } = target;
   const refusal = secretRefusal(request.agent_id, agent_key, job.secret);
   if (refusal !== null) return fail(refusal);
-  const cases = states.flatMap(({ item, known }) => {
+  const cases = states.flatMap(({ item, field }) => {
     const submission = newSubmission(job, target, item);
-    return known === null ? [] : [{ job, agent_key, submission, state: known.state }];
+    return field === null ? [] : [{ job, agent_key, submission, state: field.state }];
   });
   return ok({ target, cases });
 }

@@ -202,7 +202,7 @@ type StoredAnswers = {
   enrichment_stats: EnrichmentStats;
   exemplars: Exemplars;
 };
-const kept: {
+const answersByName: {
   [Name in keyof StoredAnswers]: {
     shape: z.ZodType<StoredAnswers[Name]>;
     of: (store: Queryable) => Promise<StoredAnswers[Name]>;
@@ -215,7 +215,7 @@ const kept: {
     of: (store) => exemplars(store, { field: null, limit: exemplarsLimit.default }),
   },
 };
-const names = Object.keys(kept) as (keyof StoredAnswers)[];
+const names = Object.keys(answersByName) as (keyof StoredAnswers)[];
 
 /**
  * Stores these answers as facts of the directory. Submissions arrive without a change of public data, and published files
@@ -223,7 +223,7 @@ const names = Object.keys(kept) as (keyof StoredAnswers)[];
  */
 export async function keepAgentAnswers(store: Store, now: Date): Promise<void> {
   for (const name of names) {
-    const value = JSON.stringify(await kept[name].of(store));
+    const value = JSON.stringify(await answersByName[name].of(store));
     if ((await directoryFact(store, name)) === value) continue;
     await store.write((tx) => saveDirectoryFact(tx, { name, value, now }));
   }
@@ -234,7 +234,7 @@ export async function keptAnswer<Name extends keyof StoredAnswers>(
   store: Queryable,
   name: Name,
 ): Promise<StoredAnswers[Name]> {
-  const { shape, of } = kept[name];
+  const { shape, of } = answersByName[name];
   const value = await directoryFact(store, name);
   return (
     (value === null ? undefined : shape.safeParse(JSON.parse(value, shownNames)).data) ?? of(store)

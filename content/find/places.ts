@@ -114,7 +114,7 @@ export const placesOfCodeBehind = (text: string): Place[] =>
 /** The spellings under which the index may have a place: "St. Louis" is st louis and saint louis. */
 export function placeSpellings(text: string): string[] {
   const foldedText = fold(text.replaceAll(/['’.]/g, ""));
-  const bare = otherNames.get(foldedText) ?? foldedText;
+  const bare = indexedNames.get(foldedText) ?? foldedText;
   const words = bare.split(" ");
   const spelling = words.map((word) => placeWords.get(word) ?? word).join(" ");
   return spelling === bare ? [bare] : [bare, spelling];
@@ -124,8 +124,8 @@ export function placeSpellings(text: string): string[] {
 export const placeNameMatch = ({ text }: Pick<Span, "text">): FtsMatch =>
   placeMatch(placeSpellings(text));
 
-/** Common names of places that the directory has under another name: "nyc". */
-const otherNames = new Map(Object.entries(given.otherPlaceNames));
+/** The name in the index by a common name of the same place: "nyc" is New York. */
+const indexedNames = new Map(Object.entries(given.otherPlaceNames));
 
 /** Replaceable words: "St" and "Saint" in both directions, "N" and "North", and the like. */
 const placeWords = new Map(

@@ -50,7 +50,7 @@ export async function withAllWords(
   if (otherWords.length === 0) {
     const inside = matcher({ ...reading, placeAlone: true }, query.filters)();
     const { tiers } = await index.tiers([inside, matchOf()], noMatch);
-    const placeSet = found({ tiers }, matchOf(), []);
+    const placeSet = candidatesOf({ tiers }, matchOf(), []);
     // If nothing is in the place, names elsewhere with its words do not count as matches.
     return placeSet && tiers[0]?.length === 0 ? { ...placeSet, matching: 0 } : placeSet;
   }
@@ -69,7 +69,7 @@ export async function withAllWords(
   const { named, tiers } = await index.tiers(tierMatches, inNames);
   const first =
     query.typedText === null ? byName(named, reading) : bySimilarity(named, query.typedText);
-  return found({ tiers }, match, first);
+  return candidatesOf({ tiers }, match, first);
 }
 
 /**
@@ -91,12 +91,12 @@ export async function withSomeWords(
   if (tiers.length === 0) return all;
   const match = matchOf(anyOf(tiers));
   const rows = await index.tiers([...tiers.map((tier) => matchOf(tier)), match], noMatch);
-  const candidates = found(rows, match, all?.head ?? []);
+  const candidates = candidatesOf(rows, match, all?.head ?? []);
   return candidates && { ...candidates, matching: all?.count ?? 0 };
 }
 
 /** `first` comes before the rows of the tiers; the last tier contains all. */
-function found(
+function candidatesOf(
   { tiers }: { tiers: readonly (readonly RowId[])[] },
   match: FtsMatch,
   first: readonly RowId[],

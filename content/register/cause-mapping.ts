@@ -159,7 +159,9 @@ function codeTable(rows: MappingTables["ukcat"]): Map<string, CauseCode[]> {
 
 /** `all`: every cause whose words are in a name. `untold`: only causes that are the primary cause of no code. */
 function nameTable(keywords: MappingTables["keywords"], ntee: MappingTables["ntee"]) {
-  const told = new Set(ntee.filter((row) => row.role === "primary").map((row) => row.cause_id));
+  const primaryCauses = new Set(
+    ntee.filter((row) => row.role === "primary").map((row) => row.cause_id),
+  );
   const patterns = keywords.map((row) => ({
     cause: CauseId.parse(row.cause_id),
     confidence: CauseConfidence.parse(row.confidence),
@@ -172,5 +174,8 @@ function nameTable(keywords: MappingTables["keywords"], ntee: MappingTables["nte
         ...{ cause_id: cause, role: "primary", confidence },
         from: "words of the name",
       }));
-  return { all: find(patterns), untold: find(patterns.filter(({ cause }) => !told.has(cause))) };
+  return {
+    all: find(patterns),
+    untold: find(patterns.filter(({ cause }) => !primaryCauses.has(cause))),
+  };
 }

@@ -344,10 +344,10 @@ function renewed(
   orgId: string,
   fields: Partial<NonprofitFields>,
 ): Partial<NonprofitFields> {
-  const [own] = fields.registrations ?? [];
-  if (own === undefined || registrations.length < 2) return fields;
+  const [registrationOfRow] = fields.registrations ?? [];
+  if (registrationOfRow === undefined || registrations.length < 2) return fields;
   const withOwn = registrations.map((registration) =>
-    registration.org_id === orgId ? { ...registration, ...own } : registration,
+    registration.org_id === orgId ? { ...registration, ...registrationOfRow } : registration,
   );
   return { ...fields, registrations: withOwn };
 }

@@ -85,8 +85,8 @@ export async function* exportTables(
 async function* pagesOf(store: Queryable, table: SQLiteTable): AsyncGenerator<InValue[][]> {
   const columns = columnNames(table);
   const { primaryKeys, columns: described } = getTableConfig(table);
-  const own = described.filter(({ primary }) => primary);
-  const key = (primaryKeys[0]?.columns ?? own).map(({ name }) => name);
+  const primaryColumns = described.filter(({ primary }) => primary);
+  const key = (primaryKeys[0]?.columns ?? primaryColumns).map(({ name }) => name);
   const at = key.map((name) => columns.indexOf(name));
   const from = `SELECT ${columns.join(", ")} FROM ${getTableName(table)}`;
   const order = `ORDER BY ${key.join(", ")} LIMIT ${rowsAtOnce}`;

@@ -142,8 +142,8 @@ const carryOutAcross: CarryOut = async (store, batch) => {
     const all = statements.length === 0 ? [] : await store.batch([...guards, ...statements]);
     const results = all.slice(guards.length);
     return decisions.map((decision) => {
-      const own = results.splice(0, decision.statements.length);
-      return { answer: () => decision.answer(own) };
+      const resultsOfDecision = results.splice(0, decision.statements.length);
+      return { answer: () => decision.answer(resultsOfDecision) };
     });
   } catch (error) {
     const isGuard = error instanceof LibsqlBatchError && error.statementIndex < guards.length;

@@ -67,8 +67,8 @@ export async function examine(
 }
 
 const findingOf = (check: string, { message }: CannotStart): Finding => {
-  const [found = "", remedy = ""] = message.split("\n");
-  return { check, found, remedy, repaired: false };
+  const [firstLine = "", remedy = ""] = message.split("\n");
+  return { check, found: firstLine, remedy, repaired: false };
 };
 
 async function probed(

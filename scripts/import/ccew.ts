@@ -15,7 +15,7 @@ import { openSideTables } from "./staging.ts";
 import {
   type Beside,
   itemsOf,
-  otherNames,
+  otherNamesOfCharity,
   periodsOf,
   ukNumber,
   ukRegister,
@@ -114,7 +114,7 @@ function besideOf(row: Row): Beside {
     texts: { objects, purposes: purposes.join(";") },
     facts: {
       ...{ purposes: of("1"), beneficiaries: of("2"), activities: of("3") },
-      other_name: otherNames(names, cell(row, "charity_name")),
+      other_name: otherNamesOfCharity(names, cell(row, "charity_name")),
       areas: itemsOf(columnIn(row, "charity_area_of_operation", "geographic_area_description")),
       ...peopleIn(row, "charity_annual_return_partb", "employees"),
       ...peopleIn(row, "charity_annual_return_parta", "volunteers"),

@@ -146,7 +146,7 @@ export function itemsOf(items: readonly string[]): string | null {
 }
 
 /** Other names of a charity, without those that may name a person. Initials stay capitals. */
-export const otherNames = (names: readonly string[], name: string): string | null =>
+export const otherNamesOfCharity = (names: readonly string[], name: string): string | null =>
   itemsOf(
     names.flatMap((line) => {
       const other = otherName(line.toUpperCase(), name.toUpperCase()) ?? [];
@@ -170,7 +170,7 @@ const readers: Readonly<Record<string, Reader>> = {
   // Items begin with a capital and may contain commas; some registers quote each.
   list: (text) => itemsOf(text.replaceAll(/^'|'$/g, "").split(/'?,\s*'?(?=\p{Lu})/u)),
   company: (text, { org_id }) => companyNumber(text, org_id),
-  other: (text, { name }) => otherNames([text], name),
+  other: (text, { name }) => otherNamesOfCharity([text], name),
   // OSCR appends it to a name.
   name: (text) => text.replace(insolvency, ""),
   insolvent: (text) => (insolvency.test(text) ? "Y" : null),

@@ -100,8 +100,8 @@ async function refusedBy(response: Response) {
 /** The token of this operator in the running service; the default name stands for the first operator. */
 function tokenOf(config: Config, operator: string): string {
   const { adminTokens } = loadSecrets(config);
-  const own = adminTokens.find(({ name }) => name === operator);
-  const token = own ?? (operator === defaultOperator ? adminTokens[0] : undefined);
+  const tokenOfOperator = adminTokens.find(({ name }) => name === operator);
+  const token = tokenOfOperator ?? (operator === defaultOperator ? adminTokens[0] : undefined);
   if (token !== undefined) return token.token;
   const names = adminTokens.map(({ name }) => name).join(", ");
   return stopWith(

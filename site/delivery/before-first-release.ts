@@ -74,8 +74,8 @@ const pageKeys = new Map(
   .set("/browse.md", listPageKey("all", 1));
 
 async function keyFor(source: Source, pathname: string): Promise<DocumentKey | null> {
-  const own = pageKeys.get(pathname);
-  if (own !== undefined) return own;
+  const keyOfPage = pageKeys.get(pathname);
+  if (keyOfPage !== undefined) return keyOfPage;
   if (/^\/(?:_astro|widget)\//.test(pathname)) return assetsKey;
   const [, section = "", name = "", page = "1", ...more] = pathname
     .replace(/^\/api/, "")
@@ -86,9 +86,9 @@ async function keyFor(source: Source, pathname: string): Promise<DocumentKey | n
 }
 
 function listKey(section: string, name: string, page: string): DocumentKey | null {
-  const [, value = "", own = page] = /^(.*?)(?:-(\d+))?(?:\.md)?$/.exec(name) ?? [];
+  const [, value = "", numberText = page] = /^(.*?)(?:-(\d+))?(?:\.md)?$/.exec(name) ?? [];
   const list = listsOf.get(section)?.(value);
-  const number = /^(\d{1,6})(?:\.json)?$/.exec(own)?.[1];
+  const number = /^(\d{1,6})(?:\.json)?$/.exec(numberText)?.[1];
   return list === undefined || number === undefined ? null : listPageKey(list, Number(number));
 }
 

@@ -71,12 +71,12 @@ async function runCompiler(workFolder: string): Promise<void> {
       detached: true,
     },
   );
-  const [told, complained, exitCode] = await Promise.all([
+  const [output, errors, exitCode] = await Promise.all([
     new Response(child.stdout).text(),
     new Response(child.stderr).text(),
     child.exited,
   ]);
-  if (exitCode !== 0) throw new Error(`the site does not compile:\n${told}${complained}`);
+  if (exitCode !== 0) throw new Error(`the site does not compile:\n${output}${errors}`);
 }
 
 /** Moves a compiled folder into place, unless another process has put the same there; one without the mark is replaced. */

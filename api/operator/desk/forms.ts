@@ -123,15 +123,15 @@ type Special = {
 export const form = (name: FormName, page: FormPage, special: Special = {}): Html => {
   const { path, about, buttons, hidden, legend } = formWords[name];
   const { stored = {}, query = {}, before, fields, without } = special;
-  const typed = typedInto(name, page);
+  const sentForm = typedInto(name, page);
   const place = path.replaceAll(/:(\w+)/g, (_, param: string) =>
     encodeURIComponent(page.params[param] ?? ""),
   );
   const control = ({ member, words }: ReturnType<typeof membersOf>[number]): Html => {
     if (words.ticked === undefined) {
-      return field({ ...words, value: typedText(typed, words.name, stored[member] ?? "") });
+      return field({ ...words, value: typedText(sentForm, words.name, stored[member] ?? "") });
     }
-    const checked = typed?.text(words.name) === "1" ? html` checked` : null;
+    const checked = sentForm?.text(words.name) === "1" ? html` checked` : null;
     return html`<label class="choice"
       ><input type="checkbox" name="${words.name}" value="1" ${checked} /> ${words.label}</label
     >`;

@@ -52,20 +52,20 @@ export const warningsNotice = (warnings: OperatorHealth["warnings"]): Html =>
 function publication({ publication: value }: OperatorHealth): Part {
   if (value === null) return "Nothing is published beside this process: ask the publisher.";
   const { release, profiles_behind, lists_behind, oldest_waiting_s, failures } = value;
-  const waited =
+  const waitText =
     oldest_waiting_s === null ? "" : ` The oldest has waited for ${oldest_waiting_s} s.`;
-  return `Release ${release}. Profiles are ${profiles_behind} changes behind, lists ${lists_behind}.${waited} ${failures} pages could not be rendered.`;
+  return `Release ${release}. Profiles are ${profiles_behind} changes behind, lists ${lists_behind}.${waitText} ${failures} pages could not be rendered.`;
 }
 
 function chain({ chain: value }: OperatorHealth): Part {
   if (value === null) return "No chain is open in this process.";
   const { cluster, answers, took_ms, why, nodes, disagreements } = value;
-  const answered = answers ? `answered within ${took_ms} ms.` : `did not answer: ${why}.`;
-  const believed =
+  const answerText = answers ? `answered within ${took_ms} ms.` : `did not answer: ${why}.`;
+  const doubtText =
     nodes > 1
       ? `${nodes} nodes are asked, and two have to agree before a gift is recorded${nodes === 2 ? ", so that none may be down: name a third" : ""}. They contradicted each other ${disagreements} times in the last 24 hours.`
       : "One node is asked, and believed whatever it says: if it lies, gifts that never were are recorded and signed. Name three, on different hosts, in ALMONER_SOLANA_RPC_URLS.";
-  return `${cluster} ${answered} ${cluster === "local" ? "" : believed}`;
+  return `${cluster} ${answerText} ${cluster === "local" ? "" : doubtText}`;
 }
 
 function sponsor({ sponsor: value }: OperatorHealth): Part {

@@ -123,9 +123,9 @@ export const profileForms = {
     ...steps,
     body: async ({ context, params, form: sent }) => {
       const record = await recordBySlug(context.store, params["slug"] ?? "");
-      const edited = record === null ? [] : editedIn(membersOf(record), sent);
-      const changed = edited.filter(({ isChanged }) => isChanged);
-      return { values: Object.fromEntries(changed.map(({ name, value }) => [name, value])) };
+      const edits = record === null ? [] : editedIn(membersOf(record), sent);
+      const changes = edits.filter(({ isChanged }) => isChanged);
+      return { values: Object.fromEntries(changes.map(({ name, value }) => [name, value])) };
     },
   },
   withdrawProfile: steps,

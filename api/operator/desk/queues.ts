@@ -32,7 +32,9 @@ export async function overviewPage({ context }: Visit): Promise<Page> {
     operatorHealth(context),
     dailyNumbers(context, { days: 30 }),
   ]);
-  const decided = log.entries.filter(({ subject }) => subject !== "desk").slice(0, recentDecisions);
+  const decisions = log.entries
+    .filter(({ subject }) => subject !== "desk")
+    .slice(0, recentDecisions);
   return {
     title: "Overview",
     place: "/desk",
@@ -43,7 +45,7 @@ export async function overviewPage({ context }: Visit): Promise<Page> {
       ${await chartsOfDays(numbers, ["enrichment", "queries"])}
       <p><a href="/desk/charts">All charts</a></p>
       <h2>Done recently</h2>
-      ${decided.length === 0 ? html`<p class="quiet">Nothing yet.</p>` : auditTable(decided, "The newest first, without signing in")}
+      ${decisions.length === 0 ? html`<p class="quiet">Nothing yet.</p>` : auditTable(decisions, "The newest first, without signing in")}
       <p><a href="/desk/log">The whole log</a></p>`,
   };
 }
@@ -182,7 +184,7 @@ const reviewTable = (reviews: readonly ReviewItem[]): Html => {
               ><bdi dir="auto">${about}</bdi></a
             >${at === 0 ? html` <kbd>o</kbd>` : null}`,
           [
-            asked(review),
+            requestedChange(review),
             same.length === 1 ? null : html`<p class="quiet">Proposed ${same.length} times</p>`,
             flagList([...new Set(same.flatMap(({ flags }) => flags))]),
           ],
@@ -193,11 +195,11 @@ const reviewTable = (reviews: readonly ReviewItem[]): Html => {
   });
 };
 
-const askedMax = 140;
+const newValueMax = 140;
 const changesShownMax = 3;
 
 /** The start of what would change, and the names of all other fields, so that nothing unnamed gets approved. */
-function asked({ comparison, summary }: ReviewItem): Part {
+function requestedChange({ comparison, summary }: ReviewItem): Part {
   if (comparison.length === 0) return summary;
   // For a single field, its name is shown elsewhere in the row.
   const others = comparison.slice(changesShownMax).map(({ field }) => field.replaceAll("_", " "));
@@ -205,7 +207,7 @@ function asked({ comparison, summary }: ReviewItem): Part {
     (change) =>
       html`<div>
         ${comparison.length === 1 ? null : html`<strong>${change.field.replaceAll("_", " ")}</strong>`}
-        <bdi dir="auto">${brief(newIn(change), askedMax)}</bdi>
+        <bdi dir="auto">${brief(newIn(change), newValueMax)}</bdi>
       </div>`,
   );
   return others.length === 0

@@ -283,9 +283,9 @@ function memberOf([name, value]: [string, unknown], at: number): EditedMember {
 function valueIn(typed: Form, review: ReviewItem | null): string | null {
   const members = review === null ? null : membersOf(review);
   if (members !== null) {
-    const edited = editedIn(members, typed);
-    return edited.some(({ isChanged }) => isChanged)
-      ? JSON.stringify(Object.fromEntries(edited.map(({ name, value }) => [name, value])))
+    const edits = editedIn(members, typed);
+    return edits.some(({ isChanged }) => isChanged)
+      ? JSON.stringify(Object.fromEntries(edits.map(({ name, value }) => [name, value])))
       : null;
   }
   const value = typed.text("value") || typed.text("choice");

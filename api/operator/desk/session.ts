@@ -183,8 +183,8 @@ export async function signIn(context: Context, request: Request): Promise<Page |
   }
   const token = form.text("operator_token");
   const name = form.text("operator_name").slice(0, nameLengthMax);
-  const claimed = { token: token === "" ? null : token, name, place: "desk" } as const;
-  const answer = await checkToken(context, request, claimed);
+  const credentials = { token: token === "" ? null : token, name, place: "desk" } as const;
+  const answer = await checkToken(context, request, credentials);
   if (answer.kind === "operator") {
     await noteSignIn(context, answer.name);
     const cookie = await openSession(context, answer.name, token);

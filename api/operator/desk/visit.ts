@@ -152,12 +152,12 @@ async function answered(
   session: Session | null,
   work: () => Promise<Page | Response>,
 ): Promise<Response> {
-  const made = await work().catch((error: unknown) => troubled(context, error));
-  if (made instanceof Response) return made;
-  if (session === null) return pageAnswer(made, null);
+  const answer = await work().catch((error: unknown) => troubled(context, error));
+  if (answer instanceof Response) return answer;
+  if (session === null) return pageAnswer(answer, null);
   const token = formToken(context, session);
   const network = networks[context.config.network].words.notice;
-  return pageAnswer(made, { name: session.operator, token, network });
+  return pageAnswer(answer, { name: session.operator, token, network });
 }
 
 const unexpected =
