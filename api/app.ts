@@ -56,16 +56,16 @@ const routesOf = (context: Context, askFor: AskFor, probes: Parameters<typeof pr
     })
     .onTransform({ as: "global" }, ({ request, route, body }) => {
       // The route that answers must be the one whose limit was counted.
-      if (limitOfRequest.get(request) !== limitOfRoute(request.method, route))
+      if (limitByRequest.get(request) !== limitOfRoute(request.method, route))
         throw new Error(`${request.method} ${route} does not count this request`);
       refuseOrNoteUnknown(request, route, body);
     })
     .onError({ as: "global" }, ({ error, code, path, request, route }) => {
-      routePatternOf.set(request, route);
+      routeByRequest.set(request, route);
       return answerError(context.log, error, code, { help: helpAt(path, context), request });
     })
     .mapResponse({ as: "global" }, ({ responseValue, request, set, route }) => {
-      routePatternOf.set(request, route);
+      routeByRequest.set(request, route);
       return answerOf(responseValue, request, set);
     })
     .use(probeRoutes(context, probes))
@@ -139,7 +139,7 @@ export function createApp(context: Context) {
     const limit = limitAt(method, path);
     const allowance = await context.limits.request(limit, request);
     if (allowance?.allowed === false) return [limited(allowance, limit), allowance];
-    limitOfRequest.set(request, limit);
+    limitByRequest.set(request, limit);
     // The front door has already waited for published files; here only the service's own view is awaited.
     await waitForSequence({ watch: context.watch, config: context.config }, request);
     const response = crossSiteWrite(limit, request) ?? (await routed(request));
@@ -174,7 +174,7 @@ export function createApp(context: Context) {
     const limit = limitAt(method, addressOf(request).path);
     const allowance = await allowanceOf(request, client, limit);
     if (allowance?.allowed === false) return completed(limited(allowance, limit), client);
-    limitOfRequest.set(request, limit);
+    limitByRequest.set(request, limit);
     return completed(crossSiteWrite(limit, client) ?? (await routed(request)), client);
   };
   return {
@@ -203,14 +203,14 @@ export function createApp(context: Context) {
       const trace = readRequest.headers.get("traceparent");
       if (trace !== null && traceOf(readRequest) !== null)
         response.headers.set("traceparent", trace);
-      observe(readRequest, response.status, startedMs, routePatternOf.get(readRequest) || "none");
+      observe(readRequest, response.status, startedMs, routeByRequest.get(readRequest) || "none");
       return head ? withoutBody(response) : response;
     },
   };
 }
 
 /** The pattern of the route that answered: metrics labelled with the paths of clients would have no bound. */
-const routePatternOf = new WeakMap<Request, string>();
+const routeByRequest = new WeakMap<Request, string>();
 const knownMethods: ReadonlySet<string> = new Set(["GET", "HEAD", "POST", "OPTIONS"]);
 
 /** The methods that a file of the bundle, in front of the service, takes. */
@@ -220,7 +220,7 @@ const fileMethods = ["GET", "HEAD", "OPTIONS"] as const;
 const namesItsOwn: ReadonlySet<LimitName> = new Set(["enrich", "donate", "pay"]);
 
 /** The limit toward which a request was counted. */
-const limitOfRequest = new WeakMap<Request, LimitName>();
+const limitByRequest = new WeakMap<Request, LimitName>();
 
 const limits: ReadonlyMap<string, LimitName> = new Map(
   Object.values<Address>(addresses).map((address) => [pathOf(address), address.limit ?? "read"]),

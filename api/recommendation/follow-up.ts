@@ -40,8 +40,8 @@ export function noteFollowUp(
   const atMs = clock().getTime();
   const userAgent = request.headers.get("user-agent") ?? "";
   const clients = recentHashes(secrets.clientHashKey, userAgent, atMs);
-  const visit = { form: null, intent_id: null, ...step, clients, atMs, withinMs: 0 };
-  recommendationLog.follow(visit, { elsewhere });
+  const followUp = { form: null, intent_id: null, ...step, clients, atMs, withinMs: 0 };
+  recommendationLog.follow(followUp, { elsewhere });
 }
 
 const profilePaths = [
