@@ -29,15 +29,19 @@ afterAll(() => {
   bundle.close();
 });
 
-/** What is in use now, in bytes. */
+/** What is in use once collecting frees no more, in bytes. */
 async function used(): Promise<number> {
   // Waiting writes of the log are no cache.
   await service.context.recommendationLog.flush();
-  for (let round = 0; round < 2; round++) {
+  let [now, before] = [0, Infinity];
+  for (let round = 0; round < 50; round++) {
     await Bun.sleep(20);
     Bun.gc(true);
+    now = process.memoryUsage().heapUsed;
+    if (before - now < 100_000) break;
+    before = now;
   }
-  return process.memoryUsage().heapUsed;
+  return now;
 }
 
 const kinds: Record<string, (at: number) => Promise<Response>> = {
@@ -71,14 +75,21 @@ test("requests of 240 kB take no more memory than their answers", async () => {
 }, 240_000);
 
 test("what is noted of a page that was opened does not keep what stood behind it", async () => {
-  const steps = Array.from({ length: requests }, (_, at) => {
-    const address = `/nonprofits/p-${at}?${longText(at)}`;
-    return profileAt(address.slice(0, address.indexOf("?")));
-  });
-  const noted = await used();
-  expect(steps.map((step) => step?.slug.length).every((length) => length && length > 2)).toBe(true);
-  steps.length = 0;
-  expect(noted - (await used())).toBeLessThan(grownMax);
+  const steps = () =>
+    Array.from({ length: requests }, (_, at) => {
+      const address = `/nonprofits/p-${at}?${longText(at)}`;
+      return profileAt(address.slice(0, address.indexOf("?")));
+    });
+  const kept: number[] = [];
+  // What other tests left may go at the same time, but not each time.
+  for (let round = 0; round < 3; round++) {
+    const noted = steps();
+    const before = await used();
+    expect(noted.every((step) => step && step.slug.length > 2)).toBe(true);
+    noted.length = 0;
+    kept.push(before - (await used()));
+  }
+  expect(Math.min(...kept)).toBeLessThan(grownMax);
 });
 
 describe("a filter of more than 200 characters is refused by its name:", () => {
