@@ -2,13 +2,12 @@ import { fail, ok, type Result } from "#content/contract/base/result.ts";
 import type { Store } from "#content/store/open.ts";
 import {
   type ImportReport,
-  type ListedProfile,
   listedInScope,
   storedRecord,
   recordsInScopes,
   scopesOf,
 } from "./import-store.ts";
-import { goneDraft, type RegisterDraft } from "./merge.ts";
+import { goneDraft } from "./merge.ts";
 import type { Register, Staging } from "./stage-rows.ts";
 
 /** If more than this share and this many of a part are absent, the file is probably cut short or a selection. */
@@ -42,46 +41,26 @@ export async function stageGone(
   { name, parts }: Register,
 ): Promise<Result<Coverage[], UnknownParts>> {
   if (parts === undefined || scope === "none") return ok([]);
-  const storedScopes = await scopesOf(store, name);
-  const isPart = (scopeName: string) => parts.fits.test(scopeName);
-  const partsResult = partsMeant(scope, staging.scopes, storedScopes.filter(isPart));
+  const partsResult = partsMeant(scope, staging.scopes, await scopesOf(store, name));
   if (!partsResult.ok) return partsResult;
-  const wantedParts = partsResult.value;
-  const coverage = new Map<string, Coverage>();
-  const coveredPart = (part: string) =>
-    coverage.getOrInsertComputed(part, () => ({ part, nonprofits: none(), records: none() }));
-  for (const part of wantedParts) coveredPart(part);
-  const putGone = (draft: RegisterDraft, part: string) => {
-    const as_of = dayOfPart(report, part);
-    const payload = JSON.stringify(draft);
-    staging.put({ key: draft.org_id, rank: "", scope: part, as_of, payload });
-  };
-
-  const absent: { org_id: string; part: string }[] = [];
-  // Earlier versions stored the name of the file instead: then the profile's place determines the part.
-  const scopes = storedScopes.filter(
-    (scopeName) => wantedParts.has(scopeName) || !isPart(scopeName),
-  );
-  const partOf = (profile: ListedProfile) =>
-    (isPart(profile.scope) ? profile.scope : parts.ofProfile(profile)) ?? "unknown";
-  for await (const profile of listedIn(store, name, scopes)) {
-    const part = partOf(profile);
-    if (scope !== "all" && !wantedParts.has(part)) continue;
-    if (isGone(coveredPart(part).nonprofits, staging, profile.org_ids))
-      absent.push(...profile.org_ids.map((org_id) => ({ org_id, part })));
+  const wantedParts = [...partsResult.value].toSorted();
+  const coverage = wantedParts.map((part) => ({ part, nonprofits: none(), records: none() }));
+  // Counted alone: the record of each of them is staged below.
+  for (const { part, nonprofits } of coverage) {
+    const page = (after: number) => listedInScope(store, name, part, after, pageSize);
+    for await (const { org_ids } of paged(0, page, ({ id }) => id))
+      isGone(nonprofits, staging, org_ids);
   }
-  const had = [...coverage.keys()];
-  const records = (after: string) => recordsInScopes(store, name, had, after, pageSize);
+  const records = (after: string) => recordsInScopes(store, name, wantedParts, after, pageSize);
   for await (const { org_id, scope: part } of paged("", records, (row) => row.org_id)) {
-    if (isGone(coveredPart(part).records, staging, [org_id]))
-      putGone(goneDraft({ org_id, ...(await storedRecord(store, name, org_id)) }), part);
+    const covered = coverage[wantedParts.indexOf(part)];
+    if (covered === undefined || !isGone(covered.records, staging, [org_id])) continue;
+    const draft = goneDraft({ org_id, ...(await storedRecord(store, name, org_id)) });
+    const payload = JSON.stringify(draft);
+    const as_of = dayOfPart(report, part);
+    staging.put({ key: org_id, rank: "", scope: part, as_of, payload });
   }
-  // For organisations imported by an earlier version there is no record.
-  for (const { org_id, part } of absent.filter((row) => !staging.has([row.org_id])))
-    putGone(goneDraft({ org_id }), part);
-  return ok(
-    [...coverage.values()].toSorted((first, second) => (first.part < second.part ? -1 : 1)),
-  );
+  return ok(coverage);
 }
 
 /**
@@ -114,15 +93,6 @@ function isGone(count: { had: number; gone: number }, staging: Staging, orgIds: 
 const pageSize = 1_000;
 /** The driver's results are freed by garbage collection, which would otherwise wait for hundreds of megabytes. */
 const pagesUntilCollected = 50;
-
-async function* listedIn(store: Store, register: string, scopes: readonly string[]) {
-  for (const scope of scopes)
-    yield* paged(
-      0,
-      (id) => listedInScope(store, register, scope, id, pageSize),
-      ({ id }) => id,
-    );
-}
 
 /** All rows; each page is read after the key of the last row before it. */
 async function* paged<Row, Key>(

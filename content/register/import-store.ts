@@ -40,23 +40,14 @@ export async function hasProfiles(store: Queryable): Promise<boolean> {
   return rows.length > 0;
 }
 
-/** The parts stored for a register's nonprofits, with earlier versions' file names. Index: nonprofits_by_register. */
+/** The parts stored for a register's nonprofits. Index: nonprofits_by_register. */
 export async function scopesOf(store: Queryable, register: string): Promise<string[]> {
   const rows = await store.db
     .selectDistinct({ scope: nonprofits.register_scope })
     .from(nonprofits)
     .where(eq(nonprofits.register, register));
-  return rows.map(({ scope }) => scope ?? "");
+  return rows.flatMap(({ scope }) => scope ?? []);
 }
-
-/** The values that determine a nonprofit's part of its register. */
-export type ListedProfile = {
-  id: number;
-  org_ids: string[];
-  scope: string;
-  country_code: string | null;
-  region: string | null;
-};
 
 /**
  * Nonprofits in a part of a register that are not withdrawn, by ascending id, without linked registrations. Index:
@@ -68,11 +59,11 @@ export const listedInScope = (
   scope: string,
   after: number,
   limit: number,
-): Promise<ListedProfile[]> =>
+): Promise<{ id: number; org_ids: string[] }[]> =>
   rowsAsOneText(
     store,
     `SELECT json_object(
-        'id', id, 'scope', register_scope, 'country_code', country_code, 'region', region,
+        'id', id,
         'org_ids', json((
           SELECT json_group_array(org_id) FROM registrations
           WHERE nonprofit_id = id AND linked_by IS NULL AND org_id IS NOT NULL

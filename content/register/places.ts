@@ -115,16 +115,6 @@ export function townInsteadOfPostcode(text: string): string | null {
 /** The part of the master file that holds rows without a state. */
 export const bmfForeign = "foreign";
 
-/** The part of the master file that has a place from bmfPlace; null if unknown. */
-export function bmfPart(country: string | null, region: string | null): string | null {
-  if (country === null) return null;
-  if (territories.has(country)) return country;
-  if (country !== "US") return bmfForeign;
-  const name = region?.toUpperCase() ?? "";
-  const forces = [...armedForces].find(([, named]) => named === region)?.[0];
-  return statesByName.get(name) ?? forces ?? null;
-}
-
 /** The name of a state or province by its code or name, in any letter case; null for any other text. */
 export const provinceName = (country: string, text: string): string | null =>
   provinces.get(country)?.get(text.trim().toUpperCase()) ?? null;

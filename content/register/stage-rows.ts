@@ -1,12 +1,7 @@
 import { type Clock, dayMs } from "#content/contract/base/time.ts";
 import { fail, ok, type Result } from "#content/contract/base/result.ts";
 import type { MappedBy } from "./cause-mapping.ts";
-import {
-  countSkip,
-  type ImportReport,
-  type SkipReason,
-  type ListedProfile,
-} from "./import-store.ts";
+import { countSkip, type ImportReport, type SkipReason } from "./import-store.ts";
 import type { RecordDraft, RegisterDraft } from "./merge.ts";
 
 /** A register, as far as imports are concerned. */
@@ -16,10 +11,6 @@ export type Register = {
   lists: boolean;
   /** The parts in which a listing register is published. A run withdraws only from parts that have rows. */
   parts?: {
-    /** The pattern of a part's name. */
-    fits: RegExp;
-    /** The part of a profile that an earlier version stored under a file name; null if the profile does not tell. */
-    ofProfile: (profile: ListedProfile) => string | null;
     /** True when the register has one row per organisation: a second one means a damaged or repeated file. */
     onceEach: boolean;
   };

@@ -26,7 +26,7 @@ export const acnc: CsvFormat = {
   name: "acnc",
   about: "Register of the Australian Charities and Not-for-profits Commission",
   lists: true,
-  parts: { ofRow: () => "AU", fits: /^AU$/, ofProfile: () => "AU", onceEach: true },
+  parts: { ofRow: () => "AU", onceEach: true },
   dates: ["Registration_Date", "Date_Organisation_Established"],
   columns: [[...columns, ...Object.keys(states), ...purposes]],
   read: (row, mapping) => {

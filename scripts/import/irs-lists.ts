@@ -8,7 +8,7 @@ import { bad, cell, type CsvFormat, dayOf, type Row, saidOf, websiteOf } from ".
 /** Each list is one file for the whole country. */
 const wholeList = {
   lists: false,
-  parts: { ofRow: () => "US", fits: /^US$/, ofProfile: () => "US", onceEach: false },
+  parts: { ofRow: () => "US", onceEach: false },
   delimiter: "|",
 } as const satisfies Partial<CsvFormat>;
 

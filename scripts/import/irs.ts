@@ -2,7 +2,7 @@ import registerColumns from "#content/editorial/register-columns.json";
 import type { NonprofitFields } from "#content/nonprofit/record.ts";
 import { otherName, readableName } from "#content/register/names.ts";
 import { postalCode } from "#content/nonprofit/postal-points.ts";
-import { bmfForeign, bmfPart, bmfPlace } from "#content/register/places.ts";
+import { bmfForeign, bmfPlace } from "#content/register/places.ts";
 import type { RowOutcome } from "#content/register/stage-rows.ts";
 import {
   amountOf,
@@ -38,8 +38,6 @@ export const irsBmf: CsvFormat = {
   lists: true,
   parts: {
     ofRow: (row) => cell(row, "STATE") || bmfForeign,
-    fits: /^(?:[A-Z]{2}|foreign)$/,
-    ofProfile: ({ country_code, region }) => bmfPart(country_code, region),
     onceEach: true,
   },
   dates: ["RULING", "TAX_PERIOD"],

@@ -38,8 +38,6 @@ export function ukRegister(
     lists: true,
     parts: {
       ofRow: (row) => (former.length > 0 && isRemoved(row) ? "former" : scheme),
-      fits: new RegExp(`^(?:${scheme}|former)$`),
-      ofProfile: () => scheme,
       onceEach: false,
     },
     dates: rules.filter((rule) => rule.startsWith("day ")).map(columnOf),
@@ -215,8 +213,6 @@ export const ukcat: CsvFormat = {
   parts: {
     // Each of the three registers is a part.
     ofRow: (row) => schemeOf(cell(row, "org_id")),
-    fits: ofUk,
-    ofProfile: ({ org_ids }) => org_ids.map(schemeOf).find((scheme) => ofUk.test(scheme)) ?? null,
     // A charity that was tagged twice has two rows.
     onceEach: false,
   },

@@ -164,23 +164,6 @@ describe("the IRS master file", () => {
     expect(await importing.run("irs-bmf", ["eo_bb.csv"])).toMatchObject({ added: 2, withdrawn: 0 });
   });
 
-  test("what earlier versions noted under the name of a file stands where its place says", async () => {
-    await importing.run("irs-bmf", ["eo_aa.csv", "eo_bb.csv"]);
-    await importing.store.raw.execute("UPDATE nonprofits SET register_scope = 'eo_march'");
-    const changed = await importing.changes();
-    const april = edited("eo_aa.csv", without("000000101"), "april.csv");
-    expect(await importing.run("irs-bmf", [april])).toMatchObject({
-      ...counts,
-      unchanged: 6,
-      withdrawn: 1,
-    });
-    expect((await importing.changes()).slice(changed.length)).toEqual([
-      "withdrawn mcalder-food-bank-inc",
-    ]);
-    expect(await importing.record("grace-chapel")).toMatchObject({ register_scope: "NV" });
-    expect(await importing.record("hoola-music-academy")).toMatchObject({ status: "listed" });
-  });
-
   test.each([
     ["none", []],
     ["foreign", [{ part: "foreign", listed: 1, to_withdraw: 1 }]],

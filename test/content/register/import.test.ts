@@ -38,7 +38,7 @@ function fakeStaging(): Staging {
   };
 }
 
-const parts = { fits: /^NV$/, ofProfile: () => null, onceEach: true };
+const parts = { onceEach: true };
 const register: Register = { name: "registry", lists: true, parts };
 
 const organisation = (number: number): RowOutcome => {

@@ -1,6 +1,5 @@
 import { describe, expect, test } from "bun:test";
 import {
-  bmfPart,
   bmfPlace,
   type Place,
   postTown,
@@ -99,15 +98,4 @@ test("a state is known by code and name, in any letter case", () => {
   expect(provinceName("AU", "Northern Territory")).toBe("Northern Territory");
   expect(provinceName("AU", "Sample")).toBeNull();
   expect(provinceName("FJ", "QLD")).toBeNull();
-});
-
-test.each([
-  ["US", "Nevada", "NV"],
-  ["US", "Armed Forces Pacific", "AP"],
-  ["US", null, null],
-  ["PR", null, "PR"],
-  ["KE", null, "foreign"],
-  [null, null, null],
-])("a place in %p, %p is in the part %p of the file", (country, region, part) => {
-  expect(bmfPart(country, region)).toBe(part);
 });
