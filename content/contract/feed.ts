@@ -57,7 +57,6 @@ export const FeedState = named("FeedState", {
         attribution: z.string().describe("What to say when you show what comes from it"),
       }),
     )
-    .default([]) // Earlier versions have none.
     .describe("Licences of what the snapshot and the profiles take from public registers"),
 });
 export type FeedState = z.infer<typeof FeedState>;

@@ -8,7 +8,7 @@ import {
   SubmissionStatus,
 } from "#content/contract/enrichment.ts";
 import { wireTime } from "#content/contract/base/time.ts";
-import { publicName, shownName, shownSource } from "#content/nonprofit/public-name.ts";
+import { publicName, shownSource } from "#content/nonprofit/public-name.ts";
 import { saveDirectoryFact } from "#content/nonprofit/save.ts";
 import { directoryFact } from "#content/store/facts.ts";
 import type { Queryable, Store } from "#content/store/open.ts";
@@ -236,11 +236,5 @@ export async function keptAnswer<Name extends keyof StoredAnswers>(
 ): Promise<StoredAnswers[Name]> {
   const { shape, of } = answersByName[name];
   const value = await directoryFact(store, name);
-  return (
-    (value === null ? undefined : shape.safeParse(JSON.parse(value, shownNames)).data) ?? of(store)
-  );
+  return (value === null ? undefined : shape.safeParse(JSON.parse(value)).data) ?? of(store);
 }
-
-/** An earlier version may have stored names that were not cleaned for display. */
-const shownNames = (key: string, value: unknown): unknown =>
-  key === "agent_name" && typeof value === "string" ? shownName(value) : value;

@@ -1,17 +1,11 @@
-import { mkdirSync, readdirSync, rmSync } from "node:fs";
+import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { Database } from "bun:sqlite";
-import { isAlive } from "#api/operator/running-service.ts";
 import type { StagedRow, Staging } from "#content/register/stage-rows.ts";
 
 /** A database whose file is unlinked as soon as it is open, so that it is gone when the process ends in any way. */
 function openNameless(dataDir: string): Database {
   mkdirSync(dataDir, { recursive: true });
-  // Earlier versions kept the file's name, so the file stayed when an import was killed.
-  for (const name of readdirSync(dataDir)) {
-    const pid = /^import-(\d+)\.staging$/.exec(name)?.[1];
-    if (pid !== undefined && !isAlive(Number(pid))) rmSync(join(dataDir, name), { force: true });
-  }
   const file = join(dataDir, `import-${process.pid}.staging`);
   rmSync(file, { force: true });
   const db = new Database(file, { create: true, strict: true });

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { existsSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { gunzipSync } from "node:zlib";
 import { idsInList } from "#content/nonprofit/list-store.ts";
 import type { ImportReport } from "#content/register/import-store.ts";
@@ -127,14 +127,6 @@ describe("the IRS master file", () => {
     expect(rows.map((row) => row["as_of"])).toEqual(["2026-08-11"]);
     const back = await importing.run("irs-bmf", [file(public04)], { asOf: "2026-09-08" });
     expect(back).toMatchObject({ added: 0, changed: 1, restored: 1, withdrawn: 0 });
-  });
-
-  test("what a killed import of an earlier version left is removed, not what runs", async () => {
-    const child = Bun.spawnSync(["true"]);
-    const dead = importing.file(`import-${child.pid}.staging`, "");
-    const alive = importing.file(`import-${process.ppid}.staging`, "");
-    await importing.run("irs-bmf", ["eo_aa.csv"]);
-    expect([dead, alive].map(existsSync)).toEqual([false, true]);
   });
 
   test("a renamed organisation keeps its slug, and a withdrawn one's is never given to another", async () => {
