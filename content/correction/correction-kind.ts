@@ -13,7 +13,7 @@ import type { Queryable } from "#content/store/open.ts";
 import { planFields } from "#content/operator/change-profile.ts";
 import {
   conflict,
-  type DecisionInput,
+  type Ruling,
   isListed,
   requestKind,
   unusable,
@@ -80,7 +80,7 @@ export const correctionRequests = requestKind<Correction>({
 const closeWrite = (
   { id }: Correction,
   status: "approved" | "rejected",
-  { reason, operator, now }: DecisionInput,
+  { reason, operator, now }: Ruling,
 ): Write =>
   correctionStore.close({
     id,
@@ -95,7 +95,7 @@ async function setWrites(
   store: Queryable,
   { row, record }: WaitingRequest<Correction>,
   values: Partial<NonprofitRecord>,
-  { operator, now }: DecisionInput,
+  { operator, now }: Ruling,
 ): Promise<Write[] | null> {
   const source = takenFrom("correction", now.getTime());
   const edit = planFields(record, values, now, [{ value: row.suggested_value, source }]);

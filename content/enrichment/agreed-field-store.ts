@@ -51,7 +51,10 @@ type ProfilePlan = Pick<Awaited<ReturnType<typeof planSaves>>, "statements" | "a
 };
 
 /** An agreeing submission, reduced to what the profile shows of it. */
-export type Vote = Pick<StoredSubmission, "agent_id" | "agent_name" | "source_url" | "test_data">;
+export type AgreeingVote = Pick<
+  StoredSubmission,
+  "agent_id" | "agent_name" | "source_url" | "test_data"
+>;
 
 /**
  * Plans the statements that make an agreed value live: winners, losers, and the profile's field with its provenance. The
@@ -61,7 +64,7 @@ export type Vote = Pick<StoredSubmission, "agent_id" | "agent_name" | "source_ur
 export async function planAgreed(
   store: Queryable,
   agreement: AgreedValue,
-  { before, votes }: { before: NonprofitRecord; votes: readonly Vote[] },
+  { before, votes }: { before: NonprofitRecord; votes: readonly AgreeingVote[] },
 ): Promise<ProfilePlan> {
   const { nonprofit_id, field, now } = agreement;
   const word = agreement.decision ?? sourceFrom("consensus", now.getTime());
@@ -108,7 +111,10 @@ const agreeingCondition = (agreement: AgreedValue) =>
   and(votesOn(agreement), eq(submissions.normalised_value, agreement.normalised_value));
 
 /** The stored submissions that agree with a value, including test data, earliest first. Index: submissions_by_field. */
-export const agreeingVotes = (store: Queryable, agreement: AgreedValue): Promise<Vote[]> => {
+export const agreeingVotes = (
+  store: Queryable,
+  agreement: AgreedValue,
+): Promise<AgreeingVote[]> => {
   const { id, agent_id, agent_name, source_url, test_data } = submissions;
   return store.db
     .select({ agent_id, agent_name, source_url, test_data })
@@ -121,7 +127,7 @@ export const agreeingVotes = (store: Queryable, agreement: AgreedValue): Promise
  * Marks the winners as applied, with the live value where it differs from their own. Test data with this value stays as a
  * corroboration. All others are rejected with the winning value. Index: submissions_by_field.
  */
-function decideVotes(agreement: AgreedValue, winners: readonly Vote[]): Statement[] {
+function decideVotes(agreement: AgreedValue, winners: readonly AgreeingVote[]): Statement[] {
   const { nonprofit_id, field, confidence, value, now } = agreement;
   const at = now.getTime();
   const appliedColumns = {

@@ -62,7 +62,7 @@ export function idToReplace(
   return oldest?.id ?? null;
 }
 
-export type Decision =
+export type ConsensusDecision =
   /** The field has a value: log for audit. `corroborates`: the submission has the same value. */
   | { kind: "audit"; corroborates: boolean }
   /** Prose: queue it for a person. `replaces` is this agent's own earlier text. */
@@ -88,7 +88,7 @@ export function decide({
   pending: readonly PendingVote[];
   mine: Vote;
   mode: ConsensusMode;
-}): Decision {
+}): ConsensusDecision {
   if (live !== null && live !== "") {
     return { kind: "audit", corroborates: live === mine.normalised_value };
   }

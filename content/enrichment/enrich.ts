@@ -13,7 +13,12 @@ import {
   readEnrichment,
   type ReadItem,
 } from "./wire.ts";
-import { agreeingVotes, planAgreed, planCorroboration, type Vote } from "./agreed-field-store.ts";
+import {
+  agreeingVotes,
+  planAgreed,
+  planCorroboration,
+  type AgreeingVote,
+} from "./agreed-field-store.ts";
 import { isBound, secretRefusal } from "./agent.ts";
 import {
   type EnrichTarget,
@@ -256,7 +261,7 @@ async function writesOf(
 }
 
 /** All submissions that agree with the value that goes live, including the one that `steps` insert; else empty. */
-async function votesFor(store: Queryable, steps: readonly Step[]): Promise<Vote[]> {
+async function votesFor(store: Queryable, steps: readonly Step[]): Promise<AgreeingVote[]> {
   const applying = steps.find((step) => step.kind === "apply");
   if (applying === undefined) return [];
   const inserted = steps.flatMap((step) => (step.kind === "insert" ? [step.submission] : []));
@@ -271,7 +276,7 @@ const profilePlanOf = (
   store: Queryable,
   step: ProfileStep,
   before: NonprofitRecord,
-  votes: readonly Vote[],
+  votes: readonly AgreeingVote[],
 ) =>
   step.kind === "apply"
     ? planAgreed(store, step.agreement, { before, votes })

@@ -3,7 +3,13 @@ import { isRowField, isStructured } from "#content/contract/enrichment.ts";
 import { fail, ok, type Result } from "#content/contract/base/result.ts";
 import { type AgentKey, vouchedName } from "./agent.ts";
 import type { AgreedValue, Corroboration } from "./agreed-field-store.ts";
-import { corroborates, decide, type Decision, idToReplace, rejectionReasons } from "./consensus.ts";
+import {
+  corroborates,
+  decide,
+  type ConsensusDecision,
+  idToReplace,
+  rejectionReasons,
+} from "./consensus.ts";
 import { type Admission, isOfAnotherNetwork } from "./proposal.ts";
 import type {
   FieldState,
@@ -84,7 +90,7 @@ export function planOf(
 
 /** A submission and its verdict: an earlier one answers it, or the rules decide. */
 type JudgedCase = SubmissionCase &
-  ({ earlier: StoredSubmission } | { earlier: null; decision: Decision });
+  ({ earlier: StoredSubmission } | { earlier: null; decision: ConsensusDecision });
 
 function judge(entry: SubmissionCase): JudgedCase {
   const { job, submission, state } = entry;

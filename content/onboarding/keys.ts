@@ -3,7 +3,7 @@ import type { Issuer } from "./wallet-challenge.ts";
 
 /** Secrets of a request. Each is always the same for an id and useless for any other. */
 export type OnboardingKeys = ReturnType<typeof onboardingKeys>;
-export type ProofKeys = Omit<OnboardingKeys, "issuer">;
+export type HostProofKeys = Omit<OnboardingKeys, "issuer">;
 
 /**
  * Makes challenges, links to status pages and proofs. They have a key of their own, so that links outlive a change of the

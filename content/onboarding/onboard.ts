@@ -16,8 +16,8 @@ import { type Sought, findDuplicates } from "./duplicate-store.ts";
 import { queueMail } from "./mail-store.ts";
 import { type OnboardingRequest, onboardingType, readOnboarding } from "./read.ts";
 import { type Onboarding, challengeIsUsed, giveUpPlace, onboardingStore } from "./store.ts";
-import { type ProofFailure, type WalletProof, checkProof } from "./wallet-challenge.ts";
-import { type ProofContext, describeHostProof } from "./prove-host.ts";
+import { type WalletProofFailure, type WalletProof, checkWalletProof } from "./wallet-challenge.ts";
+import { type HostProofContext, describeHostProof } from "./prove-host.ts";
 import type { OnboardingKeys } from "./keys.ts";
 import {
   keyRefusal,
@@ -34,7 +34,7 @@ import { type Plan, planned } from "#content/operation/plan.ts";
 import { waitingOfNetworkMax } from "#content/requests/quota.ts";
 
 export type OnboardWorld = OnboardingKeys &
-  ProofContext & {
+  HostProofContext & {
     store: Store;
     clock: Clock;
     /** Without a trailing slash. */
@@ -42,7 +42,7 @@ export type OnboardWorld = OnboardingKeys &
   };
 
 export type OnboardFailure =
-  | ProofFailure
+  | WalletProofFailure
   | { kind: "nonprofit_not_found"; slug: string }
   | { kind: "nonprofit_withdrawn"; merged_into: string | null }
   | { kind: "wallet_challenge_used" }
@@ -69,7 +69,7 @@ export async function onboard(
   const walletProof =
     proof === null || wallet?.ok !== true
       ? ok(null)
-      : checkProof(wallet.value, proof, { now, issuer });
+      : checkWalletProof(wallet.value, proof, { now, issuer });
   const profile =
     request.claim_slug === null ? null : await recordBySlug(store, request.claim_slug);
   const duplicates = await findDuplicates(store, soughtFor(request, profile));
@@ -100,7 +100,7 @@ type StoredRequest = {
 type Job = {
   request: OnboardingRequest;
   /** Null without a proof; a failure says why the proof does not count. */
-  walletProof: Result<WalletProof | null, ProofFailure>;
+  walletProof: Result<WalletProof | null, WalletProofFailure>;
   duplicates: Duplicate[];
   row: NewRequest;
 };

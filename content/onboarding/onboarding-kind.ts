@@ -32,7 +32,7 @@ import type { Queryable } from "#content/store/open.ts";
 import { planned } from "#content/operation/plan.ts";
 import {
   conflict,
-  type DecisionInput,
+  type Ruling,
   requestKind,
   type PlannedDecision,
   unusable,
@@ -41,7 +41,7 @@ import {
 
 /** Settings for wallets: how long one waits, and how many operators must approve it. */
 type WalletWorld = { config: { walletHoldMs: number; walletApprovals: 1 | 2 } };
-type WalletDecision = DecisionInput<WalletWorld>;
+type WalletDecision = Ruling<WalletWorld>;
 
 type Request = WaitingRequest<Onboarding, NonprofitRecord | null>;
 

@@ -5,9 +5,9 @@ import { type Onboarding, onboardingStore } from "./store.ts";
 import type { Queryable, Store } from "#content/store/open.ts";
 import { doAll } from "#content/store/query.ts";
 import { heldOf, holdById, type WalletHold } from "./wallet-hold-store.ts";
-import { describeHostProof, type ProofContext, profileOf } from "./prove-host.ts";
+import { describeHostProof, type HostProofContext, profileOf } from "./prove-host.ts";
 
-type StatusWorld = ProofContext & { store: Store; baseUrl: string; clock: Clock };
+type StatusWorld = HostProofContext & { store: Store; baseUrl: string; clock: Clock };
 
 /** The status of a submission, for anyone who has its link; null if there is none. Only the link's digest is stored. */
 export async function onboardingStatus(

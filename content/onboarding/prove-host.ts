@@ -18,7 +18,7 @@ import { logOperator } from "#content/operation/audit-store.ts";
 import type { Queryable, Store } from "#content/store/open.ts";
 import { doAll } from "#content/store/query.ts";
 import type { z } from "zod";
-import { type ProofKeys } from "./keys.ts";
+import { type HostProofKeys } from "./keys.ts";
 
 const tokenPath = "/.well-known/almoner-claim.txt";
 /** The address of the token file at a website's host: https, unless the website itself is http. */
@@ -48,9 +48,11 @@ export type HostLook = (place: {
 export type SendMail = (mail: { to: string; subject: string; text: string }) => Promise<boolean>;
 
 /** What a description needs; making it opens no connection and does not read the store. */
-export type ProofContext = ProofKeys & { config: { claimChecks: boolean; mail: object | null } };
+export type HostProofContext = HostProofKeys & {
+  config: { claimChecks: boolean; mail: object | null };
+};
 
-export type HostProofWorld = ProofContext & {
+export type HostProofWorld = HostProofContext & {
   store: Store;
   clock: Clock;
   baseUrl: string;
@@ -87,7 +89,7 @@ const claimedBy = ({ request }: Onboarding, profile: NonprofitRecord | null) => 
 
 /** What a request must prove and how, and whether it has; `seen` is the result of the last look. */
 export function describeHostProof(
-  { hostToken, config }: ProofContext,
+  { hostToken, config }: HostProofContext,
   { submission, profile, now }: Case,
   seen: string | null = null,
 ): HostProof {

@@ -50,7 +50,7 @@ export function walletChallenge(
   });
 }
 
-export type ProofFailure = {
+export type WalletProofFailure = {
   kind: "wallet_challenge_unknown" | "wallet_challenge_expired" | "wallet_signature_invalid";
 };
 
@@ -60,11 +60,11 @@ export type WalletProof = { challenge: string; signature: string };
  * The challenge that the wallet signed. `challenge` is the signed text according to the client; if null, all challenges of
  * the last 15 minutes are tried.
  */
-export function checkProof(
+export function checkWalletProof(
   wallet: Wallet,
   { challenge, signature }: { challenge: string | null; signature: string },
   { now, issuer }: { now: Date; issuer: Issuer },
-): Result<WalletProof, ProofFailure> {
+): Result<WalletProof, WalletProofFailure> {
   const current = currentChallenges(wallet.address, now, issuer);
   const sentText = challenge?.replaceAll("\r\n", "\n").trim() ?? null;
   if (sentText !== null && !current.includes(sentText)) {

@@ -88,14 +88,14 @@ type Outcome<Done> = Promise<Result<Done, ReviewFailure>>;
 type Decide<Row, Of, World> = (
   store: Queryable,
   request: WaitingRequest<Row, Of>,
-  ruling: DecisionInput<World>,
+  ruling: Ruling<World>,
 ) => PlannedDecision | Promise<PlannedDecision>;
 export type PlannedDecision = Plan<
   Pick<DecisionResult, "message"> & Partial<Pick<DecisionResult, "slug" | "complete">>,
   ReviewFailure
 >;
 
-export type DecisionInput<World = unknown> = {
+export type Ruling<World = unknown> = {
   /** The part of the id after the kind. */
   key: string;
   value: string | null;
@@ -194,7 +194,7 @@ export function requestKind<
     decide: async (
       tx: WriteTransaction,
       decision: Decision,
-      ruling: DecisionInput<World>,
+      ruling: Ruling<World>,
       detail: OperatorEntry["detail"],
     ): Outcome<DecisionResult> => {
       const { key, now, operator } = ruling;

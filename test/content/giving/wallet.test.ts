@@ -3,7 +3,11 @@ import { ed25519 } from "@noble/curves/ed25519.js";
 import { PublicKey } from "@solana/web3.js";
 import bs58 from "bs58";
 import { isSignedBy, readWallet, signedByWallet } from "#content/giving/wallet.ts";
-import { challengeFor, challengeLifeMs, checkProof } from "#content/onboarding/wallet-challenge.ts";
+import {
+  challengeFor,
+  challengeLifeMs,
+  checkWalletProof,
+} from "#content/onboarding/wallet-challenge.ts";
 import { aWallet } from "#test/support/wallets.ts";
 
 const wallet = (address: string) => {
@@ -75,7 +79,7 @@ describe("a challenge", () => {
   const at = (ms: number) => ({ now: new Date(now.getTime() + ms), issuer });
   const { text, issuedAtMs, expiresAtMs } = challengeFor(address, now, issuer);
   const kindOf = (sent: { challenge: string | null; signature: string }, ms = 0) => {
-    const checked = checkProof(wallet(address), sent, at(ms));
+    const checked = checkWalletProof(wallet(address), sent, at(ms));
     return checked.ok ? "ok" : checked.failure.kind;
   };
 
