@@ -187,6 +187,10 @@ export function websiteOf(raw: string): string | null {
 
 const siteInText = /^(?:https?:|www\.)\S*\.|\w\.(?:com|org|net|edu|gov|us|info)(?:$|\/)/i;
 
+/** The letters and digits of a text in lower case: two texts with the same ones say the same. */
+export const lettersOf = (text: string): string =>
+  text.toLowerCase().replaceAll(/[^\p{L}\p{N}]/gu, "");
+
 /**
  * Programmes as forms describe them, without those that only repeat the mission. `cost`: a text that is added to the
  * description, or "".
@@ -196,7 +200,6 @@ export function programsOf(
   organisation: string,
   mission: string | null,
 ): Program[] {
-  const lettersOf = (text: string) => text.toLowerCase().replaceAll(/[^\p{L}\p{N}]/gu, "");
   const texts = new Set(["", lettersOf(mission ?? "")]);
   const programmes = raw.flatMap(({ text, cost }) => {
     const programme = formProse(text, organisation).replace(/^[-–•* ]+/u, "");

@@ -130,7 +130,7 @@ function textsOf(activities: string, objects: string, name: string) {
   const mission = ownMission ?? missionOf(objects, name);
   const longer = ownMission !== null && activities.length > 1_000 ? activities : objects;
   const description = format.descriptionOf(longer, name);
-  const isSame = description?.toLowerCase() === mission?.toLowerCase();
+  const isSame = format.lettersOf(mission ?? "").includes(format.lettersOf(description ?? ""));
   return { mission, description: isSame ? null : description };
 }
 

@@ -157,6 +157,10 @@ export function answersBeside({ giver_answers, register_facts }: NonprofitDetail
   );
 }
 
+/** Whether the description begins with the whole mission: a register gave one text for both. */
+export const beginsWithMission = ({ mission, description }: NonprofitDetail): boolean =>
+  mission !== null && letters(description ?? "").startsWith(letters(mission));
+
 const letters = (text: string): string => text.toLowerCase().replaceAll(/[^\p{L}\d]/gu, "");
 
 /** "Income £3.3 million, spending £3 million, year to March 2025", else a register's word for the size, else the budget. */

@@ -7,6 +7,7 @@ import { english, type Texts } from "#content/language/texts.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { nonprofitJsonLd } from "./profile-json-ld.ts";
 import {
+  beginsWithMission,
   factsOf,
   fieldName,
   metricsOf,
@@ -80,20 +81,7 @@ export function profileView(record: NonprofitRecord, detail: NonprofitDetail, bu
         ? null
         : { slug: detail.merged_into, path: `/nonprofits/${detail.merged_into}` },
     factsHtml: factsHtml(facts, marks),
-    texts: [
-      {
-        field: "mission",
-        title: t.text("profile.mission"),
-        paragraphs: lead === detail.mission ? [] : paragraphs(detail.mission),
-      },
-      {
-        field: "description",
-        title: t.text("profile.about"),
-        paragraphs: paragraphs(detail.description),
-      },
-    ]
-      .filter((text) => text.paragraphs.length > 0)
-      .map((text) => ({ ...text, mark: marks.of(text.field) })),
+    texts: textsOf(detail, lead, t).map((text) => ({ ...text, mark: marks.of(text.field) })),
     money: moneyHtml(record, detail, t),
     programs: programsOf(detail, t),
     metrics: metricsOf(detail, t),
@@ -130,6 +118,24 @@ export function profileView(record: NonprofitRecord, detail: NonprofitDetail, bu
       date: markup`<time datetime="${detail.updated_at}">${t.date(detail.updated_at.slice(0, 10))}</time>`,
     }),
   };
+}
+
+/** The long texts, each once: no mission that is the lead, or with which the description begins. */
+function textsOf(detail: NonprofitDetail, lead: string | null, t: Texts) {
+  const { mission, description } = detail;
+  const isElsewhere = mission === lead || beginsWithMission(detail);
+  return [
+    {
+      field: "mission",
+      title: t.text("profile.mission"),
+      paragraphs: isElsewhere ? [] : paragraphs(mission),
+    },
+    {
+      field: "description",
+      title: t.text("profile.about"),
+      paragraphs: paragraphs(description),
+    },
+  ].filter((text) => text.paragraphs.length > 0);
 }
 
 /** The content of the page /donate/{slug}. */

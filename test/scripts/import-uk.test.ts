@@ -279,11 +279,11 @@ describe("the extract of the Charity Commission", () => {
   });
 });
 
-const selection = (name: string, web: string) =>
+const selection = (name: string, web: string, activities = "Says the selection.", objects = "") =>
   importing.file(
     "top.csv",
     `org_id,reg_number,name,postcode,active,date_registered,activities,objects,source,income,spending,fye,Batch ID,web,company_number,UKCAT,ICNPTSO
-GB-CHC-9000001,9000001,${name},EH1 1ZZ,True,1990-08-02,Says the selection.,,ccew,5,6,2019-10-31,x,${web},,SW203,D32
+GB-CHC-9000001,9000001,${name},EH1 1ZZ,True,1990-08-02,${activities},${objects},ccew,5,6,2019-10-31,x,${web},,SW203,D32
 `,
   );
 
@@ -312,6 +312,19 @@ describe("a charity that a selection of the registers has", () => {
     });
     expect(await importing.run("ccew", files)).toMatchObject({ changed: 0, unchanged: 1 });
   });
+
+  test.each([
+    ["To teach and feed children.", "To teach, and feed, children", null],
+    ["To teach and feed children.", "To teach children", "To teach children"],
+    ["To teach.", "To teach. To feed.", "To teach. To feed."],
+  ])(
+    "has as activities %p, as objects %p and is described by %p",
+    async (mission, objects, description) => {
+      const file = selection("OLD NAME", "", mission, `"${objects}"`);
+      await importing.run("ukcat", [file], { scope: "none" });
+      expect(await importing.record("old-name")).toMatchObject({ mission, description });
+    },
+  );
 
   test("is withdrawn when the whole register has removed it, and stays so", async () => {
     await runSelection();

@@ -45,6 +45,10 @@ await site.save([
     ],
   }), // 3
   thin, // 4
+  aNonprofit({
+    ...{ slug: "twice", mission: "To teach, and to help.", tagline: "Taught" },
+    description: "To teach and to help. In Kisumu.",
+  }), // 5
 ]);
 afterAll(() => site.close());
 
@@ -89,6 +93,14 @@ const tables: [title: string, key: string, rows: PageRow[]][] = [
         ["/browse?cause=education&country=KE&region=Nyanza&city=Kisumu", "/countries/ke"],
       ],
       [".nearby li a@rel", ["nofollow", undefined]],
+    ],
+  ],
+  [
+    "does not say the mission where the description begins with it",
+    "profile 5",
+    [
+      ["main", "To teach and to help. In Kisumu."],
+      ["main", /^(?!.*To teach, and)/],
     ],
   ],
   [
