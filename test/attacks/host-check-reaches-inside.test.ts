@@ -209,7 +209,7 @@ describe("a host under an attacker's control", () => {
     plain.answer = answer;
     const startedAt = performance.now();
     expect((await look(leadingHere, { waitMs: 200 })).kind).toBe("unclear");
-    expect(performance.now() - startedAt).toBeLessThan(1_500);
+    expect(performance.now() - startedAt).toBeLessThan(4_000);
   });
 });
 

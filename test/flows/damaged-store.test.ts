@@ -17,7 +17,7 @@ import { aServiceHere } from "#test/support/service-here.ts";
 
 const profiles = 500;
 const pageBytes = 4_096;
-const waitMs = 10_000;
+const waitMs = 60_000;
 
 let folder: DataFolder;
 let dataDir: string;

@@ -1,17 +1,15 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import type { Browser, BrowserContext, Page } from "playwright-core";
-import { axeFindings, axeInstalled, chromiumPath, openChromium } from "../support/chromium.ts";
-import { aServedDesk, deskToken, plantAtDesk, type ServedDesk } from "../support/served-desk.ts";
-import { aNonprofit } from "../support/records.ts";
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import type { Page } from "playwright-core";
+import {
+  axeFindings,
+  axeInstalled,
+  describeInBrowser,
+  openContext,
+} from "#test/support/chromium.ts";
+import { aServedDesk, deskToken, plantAtDesk, type ServedDesk } from "#test/support/served-desk.ts";
+import { aNonprofit } from "#test/support/records.ts";
 import { hostileMarkup as payloads } from "#test/support/hostile-markup.ts";
 import { isFull } from "#test/support/measured.ts";
-
-if (chromiumPath === null)
-  process.stderr.write(
-    "skipped: the desk's pages need a browser (Debian: apt-get install chromium)\n",
-  );
-
-setDefaultTimeout(300_000);
 
 /**
  * Each payload stands in every list; alone on a page and in paths some do, all with ALMONER_FULL_TESTS=1. First the one
@@ -21,22 +19,16 @@ const some = <Item>(all: readonly Item[], step: number): readonly Item[] =>
   isFull ? all : all.filter((_, at) => at % step === 2);
 const inPaths = some(payloads, 9);
 
-describe.skipIf(chromiumPath === null)("the desk in a browser", () => {
-  let browser: Browser;
+describeInBrowser("the desk in a browser", (browser) => {
   let desk: ServedDesk;
   beforeAll(async () => {
-    browser = await openChromium();
     desk = await aServedDesk();
   });
-  afterAll(async () => {
-    await browser.close();
-    await desk.close();
-  });
+  afterAll(() => desk.close());
 
   type Watched = Page & { troubles: string[]; elsewhere: string[] };
   async function open(options: { javaScriptEnabled?: boolean } = {}): Promise<Watched> {
-    const context: BrowserContext = await browser.newContext(options);
-    const page = await context.newPage();
+    const page = await (await openContext(browser(), options)).newPage();
     const troubles: string[] = [];
     const elsewhere: string[] = [];
     page.on("dialog", (dialog) => {

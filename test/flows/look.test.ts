@@ -5,13 +5,19 @@ import { load } from "cheerio";
 import type { Browser, Page } from "playwright-core";
 import { eachAtMost } from "#content/runtime/concurrency.ts";
 import { pagesOfEachKind } from "#test/support/page-kinds.ts";
-import { axeFindings, axeInstalled, chromiumPath, openChromium } from "#test/support/chromium.ts";
+import {
+  axeFindings,
+  axeInstalled,
+  chromiumPath,
+  openChromium,
+  openContext,
+} from "#test/support/chromium.ts";
 import { clientFile, clientsInstalled } from "#test/support/clients.ts";
 import { aGivingSite, type GivingSite } from "#test/support/giving-site.ts";
 import { runProgram } from "#test/support/processes.ts";
 
 const widths = [390, 768, 1_440];
-/** Most of the time a page is waited for. */
+/** Pages side by side: each is waited for most of the time. */
 const pagesAtOnce = 3;
 /** CSS pixels. */
 const smallestText = 12;
@@ -177,7 +183,7 @@ describe("every kind of page", () => {
       const found: string[] = [];
       const dark = new Set<string>();
       // The fonts come with the first page and are kept: what shifts on the others is their own.
-      const context = await browser.newContext();
+      const context = await openContext(browser);
       const look = async (path: string) => {
         const page = await context.newPage();
         await page.setViewportSize({ width: 390, height: 844 });
@@ -222,7 +228,7 @@ describe("every kind of page", () => {
   inBrowser(
     "says what it is without a script",
     async () => {
-      const context = await browser.newContext({ javaScriptEnabled: false });
+      const context = await openContext(browser, { javaScriptEnabled: false });
       const faults: string[] = [];
       // Others were looked at above as they are without one.
       const scripted = [...sources].filter(([, html]) => load(html)("script[src]").length > 0);

@@ -1,6 +1,12 @@
 import { afterAll, afterEach, beforeAll, describe, setDefaultTimeout } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
-import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core";
+import {
+  type Browser,
+  type BrowserContext,
+  type BrowserContextOptions,
+  chromium,
+  type Page,
+} from "playwright-core";
 import { clientFile } from "./clients.ts";
 
 const places = [
@@ -70,12 +76,22 @@ export const layoutShift = (page: Page): Promise<number> =>
       }),
   );
 
+/** A context whose pages are waited for as long as a busy machine takes. */
+export async function openContext(
+  browser: Browser,
+  options: BrowserContextOptions = {},
+): Promise<BrowserContext> {
+  const context = await browser.newContext(options);
+  context.setDefaultTimeout(120_000);
+  return context;
+}
+
 /** A page that notes what goes wrong on it and what it asks for. */
 export async function openPage(
   browser: Browser,
   options: BrowserContextOptions = {},
 ): Promise<WatchedPage> {
-  const page = await (await browser.newContext(options)).newPage();
+  const page = await (await openContext(browser, options)).newPage();
   const troubles: string[] = [];
   const asked: string[] = [];
   page.on("console", (message) => {

@@ -33,13 +33,12 @@ describeInBrowser("giving in a browser", (browser) => {
     await page.goto(site.origin + path);
     return page;
   };
-  const linkOn = async (page: Page) =>
-    (await page.getAttribute(".payment a", "href", { timeout: 10_000 })) ?? "";
+  const linkOn = async (page: Page) => (await page.getAttribute(".payment a", "href")) ?? "";
   const box = async (page: Page, selector: string) =>
     (await page.locator(selector).boundingBox()) ?? { x: 0, y: 0, width: 0 };
-  const code = (page: Page) => page.waitForSelector(".qr svg", { timeout: 20_000 });
+  const code = (page: Page) => page.waitForSelector(".qr svg");
   const says = (page: Page, words: string | RegExp, selector = ".found") =>
-    page.locator(selector, { hasText: words }).waitFor({ timeout: 30_000 });
+    page.locator(selector, { hasText: words }).waitFor();
   const receiptOn = (page: Page) => page.waitForSelector("#receipt-shown:not([hidden])");
   const sendSignature = async (page: Page, signature: string) => {
     await page.fill("#give-signature", signature);
@@ -145,7 +144,7 @@ describeInBrowser("giving in a browser", (browser) => {
     expect(await page.getAttribute(".presets button:nth-child(2)", "aria-pressed")).toBe("true");
     expect(await linkOn(page)).toContain("amount=25&");
     await page.fill("#give-amount", "0,50");
-    await page.waitForSelector('.payment a[href*="amount=0.5&"]', { timeout: 10_000 });
+    await page.waitForSelector('.payment a[href*="amount=0.5&"]');
     await page.focus("#give-amount");
     await page.keyboard.press("Enter");
     expect(await page.inputValue("#give-amount")).toBe("0.5");
@@ -210,7 +209,7 @@ describeInBrowser("giving in a browser", (browser) => {
       Object.assign(globalThis, { waits, setTimeout: noted });
     });
     await page.goto(`${site.origin}/donate/wells?amount=4#pay`);
-    await page.locator(".again").waitFor({ timeout: 60_000 });
+    await page.locator(".again").waitFor();
     const waits = await page.evaluate(() => (globalThis as unknown as { waits: number[] }).waits);
     expect(waits).toEqual(waits.toSorted((one, other) => one - other));
     expect([waits[0], waits[1], waits.at(-1)]).toEqual([2, 3, 15]);
@@ -256,7 +255,7 @@ describeInBrowser("giving in a browser", (browser) => {
     await code(page);
     expect((await box(page, ".payment .button")).y).toBeLessThan((await box(page, ".qr")).y);
     site.pay(await linkOn(page));
-    await page.waitForSelector(".paid .found a", { timeout: 30_000 });
+    await page.waitForSelector(".paid .found a");
     expect(await layoutShift(page)).toBeLessThan(0.02);
     expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(390);
   });

@@ -79,7 +79,7 @@ export const widgetTests = (browser: () => Browser, directory: () => GivingSite)
     }
 
     const press = async (page: Page, label = "") => {
-      await page.locator("button.open", { hasText: label }).first().click({ timeout: 10_000 });
+      await page.locator("button.open", { hasText: label }).first().click();
       return page.locator("dialog[open]");
     };
 
@@ -108,7 +108,7 @@ export const widgetTests = (browser: () => Browser, directory: () => GivingSite)
       expect(await page.locator("button.open").textContent()).toBe("Give water");
       const dialog = await press(page);
       const code = dialog.locator(".qr svg");
-      await code.waitFor({ timeout: 20_000 });
+      await code.waitFor();
       const link = await readQr(browser(), await code.screenshot());
       expect(link).toBe(await dialog.locator("a.main").getAttribute("href"));
       expect(link).toContain("amount=2.5&");
@@ -118,9 +118,7 @@ export const widgetTests = (browser: () => Browser, directory: () => GivingSite)
       expect(await dialog.locator(".notice").textContent()).toContain("no real money moves");
       expect(await dialog.locator("code").textContent()).toBe(new URL(link ?? "").pathname);
       site.pay(link ?? "");
-      await dialog
-        .locator(".found", { hasText: "Received: 2.5 USDC" })
-        .waitFor({ timeout: 30_000 });
+      await dialog.locator(".found", { hasText: "Received: 2.5 USDC" }).waitFor();
       const receipt = await dialog.locator(".found a").getAttribute("href");
       expect(receipt).toStartWith(`${site.origin}/receipt?nonprofit=wells&id=`);
       expect(page.troubles).toEqual([]);
@@ -130,9 +128,9 @@ export const widgetTests = (browser: () => Browser, directory: () => GivingSite)
       const looks = async (css: string) => {
         const page = await visit(tag('data-nonprofit="wells"'), { css });
         const button = page.locator("button.open");
-        await button.waitFor({ timeout: 10_000 });
+        await button.waitFor();
         const dialog = await press(page);
-        await dialog.locator(".qr svg").waitFor({ timeout: 20_000 });
+        await dialog.locator(".qr svg").waitFor();
         return dialog.evaluate((element) => {
           const parts = ["h2", "input", ".qr svg", "a.main", ".presets button"];
           const root = element.getRootNode() as ShadowRoot;
@@ -165,7 +163,7 @@ export const widgetTests = (browser: () => Browser, directory: () => GivingSite)
       await page.locator("button.open").focus();
       await page.keyboard.press("Enter");
       const dialog = page.locator("dialog[open]");
-      await dialog.locator(".qr svg").waitFor({ timeout: 20_000 });
+      await dialog.locator(".qr svg").waitFor();
       const seen = await dialog.ariaSnapshot();
       for (const part of [
         `dialog "Give to`,
@@ -182,7 +180,7 @@ export const widgetTests = (browser: () => Browser, directory: () => GivingSite)
       await dialog.locator("#amount").focus();
       await page.keyboard.press("End");
       await page.keyboard.type("0");
-      await dialog.locator(".qr svg[aria-label*='50 USDC']").waitFor({ timeout: 10_000 });
+      await dialog.locator(".qr svg[aria-label*='50 USDC']").waitFor();
       expect(await page.textContent("#heard")).toBe("Enter");
       await page.keyboard.press("Escape");
       expect(await page.locator("dialog[open]").count()).toBe(0);
@@ -212,13 +210,13 @@ export const widgetTests = (browser: () => Browser, directory: () => GivingSite)
         tag('data-nonprofit="neither"') + tag('data-nonprofit="link-only" data-label="2"');
       const page = await visit(`<div lang="es">${tags}</div>`);
       const dialog = await press(page, "Donar");
-      await dialog.getByText("No way to give").waitFor({ timeout: 10_000 });
+      await dialog.getByText("No way to give").waitFor();
       expect(await dialog.getAttribute("lang")).toBe("en");
       const around = page.locator("div[lang] > div", { hasText: "Donar" });
       expect(await around.getAttribute("lang")).toBe("es");
       await page.keyboard.press("Escape");
       const other = await press(page, "2");
-      await other.getByText("cannot be reached from this page").waitFor({ timeout: 10_000 });
+      await other.getByText("cannot be reached from this page").waitFor();
       site.answerWith(null);
     });
 
@@ -246,7 +244,7 @@ export const widgetTests = (browser: () => Browser, directory: () => GivingSite)
       expect(labels.toSorted()).toEqual(ways.map(([slug]) => labelOf(slug)).toSorted());
       for (const [slug, words, href] of ways) {
         const dialog = await press(page, labelOf(slug));
-        await dialog.getByText(words).waitFor({ timeout: 10_000 });
+        await dialog.getByText(words).waitFor();
         expect(await dialog.locator('.qr, a[href^="javascript"]').count()).toBe(0);
         if (href !== null)
           expect(await dialog.locator("a").first().getAttribute("href")).toBe(href);
@@ -281,7 +279,7 @@ export const widgetTests = (browser: () => Browser, directory: () => GivingSite)
     ])("is there with %s, of the directory that the script is from", async (_, markup) => {
       const page = await visit(markup());
       const dialog = await press(page);
-      await dialog.getByText("Give to Wells").waitFor({ timeout: 10_000 });
+      await dialog.getByText("Give to Wells").waitFor();
       const inside = await page.locator("#giveready-donate button.open").count();
       expect([await page.locator("button.open").count(), inside, page.troubles]).toEqual([
         1,
