@@ -12,7 +12,7 @@ import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { factLine, stateInWords } from "#content/nonprofit/register-facts.ts";
 import { unvouchedAddress } from "#content/nonprofit/ways-to-give.ts";
 import { moneyView } from "./profile-money.ts";
-import { factsBeside, type FieldsOrigin } from "./profile-facts.ts";
+import { beginsWithMission, factsBeside, type FieldsOrigin } from "./profile-facts.ts";
 import type { ProfileView } from "./profile-view.ts";
 import { enclosed, markdownLine, markdownParagraphs } from "#site/parts/markdown.ts";
 import { joined } from "#site/parts/words.ts";
@@ -31,12 +31,13 @@ export function markdownOf(
   const { name: chain, notice } = networks[network].words;
   const isPayable = view.facts.some(({ field }) => field === "usdc_wallet");
   const missing = view.withdrawn ? [] : thinFields(record);
+  const ownMission = beginsWithMission(detail) ? null : mission;
   return enclosed(
     [
       `# ${markdownLine(detail.name)}`,
       tagline === null ? "" : `> ${markdownLine(tagline)}`,
       list("", linesOf(record, detail, view, chain)),
-      mission === null ? "" : `## Mission\n\n${markdownParagraphs(mission)}`,
+      ownMission === null ? "" : `## Mission\n\n${markdownParagraphs(ownMission)}`,
       description === null ? "" : `## About\n\n${markdownParagraphs(description)}`,
       list("Programmes", view.programs.map(entry)),
       list(

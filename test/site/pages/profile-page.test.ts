@@ -201,6 +201,12 @@ describe("a profile", () => {
     expect(Object.values(files).join("\n")).not.toContain("desk@lantern-school.example");
   });
 
+  test("has no mission in markdown, either, with which its description begins", async () => {
+    const { "nonprofits/twice.md": text = "" } = await site.files("profile 5");
+    expect(text).toContain("To teach and to help. In Kisumu.");
+    expect(text).not.toContain("## Mission");
+  });
+
   test("that registers describe has their codes and records in JSON-LD, and no record of ours", async () => {
     const described = await jsonLdOf("profile 4");
     expect(described).toMatchObject({
