@@ -166,6 +166,8 @@ describe("a preview", () => {
     const page = load(await response.text());
     expect(page("img, script").length).toBe(0);
     expect(page("h1").text().trim()).toBe(`Evil ${evil}`);
+    // Without a region there is no comma for it.
+    expect(page("p").first().text()).toBe(`${evil}, Kenya`);
     const policy = response.headers.get("content-security-policy");
     for (const rule of ["default-src 'none'", "frame-ancestors *"]) expect(policy).toContain(rule);
     expect(response.headers.get("x-frame-options")).toBeNull();
