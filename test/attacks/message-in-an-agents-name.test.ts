@@ -2,7 +2,6 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { vouchedName } from "#content/enrichment/agent.ts";
 import { isHarmlessName, publicName, shownName } from "#content/nonprofit/public-name.ts";
 import { sourceFrom } from "#content/nonprofit/record.ts";
-import { keepAgentAnswers, keptAnswer } from "#content/enrichment/leaderboard-store.ts";
 import { originsOf } from "#site/profile/profile-facts.ts";
 import { aService, type TestService } from "#test/support/service.ts";
 import { aNonprofit } from "#test/support/records.ts";
@@ -182,20 +181,6 @@ describe("a profile", () => {
     const answer = await (await service.post("/api/enrich/elm", body)).json();
     expect(answer.submissions[0].prior_rejections).toMatchObject([{ agent: "one" }]);
     expect(JSON.stringify(answer)).not.toContain(wallet);
-  });
-
-  test("the page of agents is free of it, also where an older version stored it", async () => {
-    const now = new Date();
-    await keepAgentAnswers(service.store, now);
-    await service.store.write((tx) =>
-      tx.raw.execute({
-        sql: "UPDATE directory_facts SET value = replace(value, 'agent_name\":\"one', ?) WHERE name = 'leaderboard'",
-        args: [`agent_name":"${hostile}`],
-      }),
-    );
-    const board = await keptAnswer(service.store, "leaderboard");
-    expect(board?.top_agents.length).toBeGreaterThan(0);
-    expect(JSON.stringify(board)).not.toContain(wallet);
   });
 
   test("names who is bound by its id, never as it calls itself", async () => {
