@@ -11,6 +11,10 @@ export const fold = (text: string): string =>
     .replaceAll(/[^\p{L}\p{N}]+/gu, " ")
     .trim();
 
+/** The letters and digits of a text in lower case: texts with the same ones say the same. */
+export const lettersOf = (text: string): string =>
+  text.toLowerCase().replaceAll(/[^\p{L}\p{M}\p{N}]/gu, "");
+
 /**
  * The first character that no field may contain, as "U+202E", or null. Refused are control characters, bidi controls, stray
  * tag characters, invisible formatting, lone surrogates and noncharacters. Prose may contain line breaks, tabs, ZWJ, ZWNJ

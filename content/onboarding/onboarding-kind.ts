@@ -41,7 +41,7 @@ import {
 
 /** Settings for wallets: how long one waits, and how many operators must approve it. */
 type WalletWorld = { config: { walletHoldMs: number; walletApprovals: 1 | 2 } };
-type WalletDecision = Ruling<WalletWorld>;
+type WalletRuling = Ruling<WalletWorld>;
 
 type Request = WaitingRequest<Onboarding, NonprofitRecord | null>;
 
@@ -177,7 +177,7 @@ const isHeld = ({ wallet }: OnboardingOutcome): boolean =>
 function firstOfTwo(
   { id, first_approved_by: first, ...before }: Onboarding,
   approval: Pick<Onboarding, "first_approved_value" | "first_approved_held">,
-  { operator: by, world }: WalletDecision,
+  { operator: by, world }: WalletRuling,
 ): PlannedDecision | null {
   if (world.config.walletApprovals === 1) return null;
   const isSame =
@@ -200,7 +200,7 @@ function firstOfTwo(
 async function planApproval(
   store: Queryable,
   { row: submission, record, outcome }: Request & { outcome: OnboardingOutcome },
-  { operator: by, now, world }: WalletDecision,
+  { operator: by, now, world }: WalletRuling,
 ): Promise<PlannedDecision> {
   const nowMs = now.getTime();
   const effectiveAt = nowMs + world.config.walletHoldMs;

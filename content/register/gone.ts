@@ -7,7 +7,7 @@ import {
   recordsInScopes,
   scopesOf,
 } from "./import-store.ts";
-import { goneDraft } from "./merge.ts";
+import { goneDraft, type RegisterDraft } from "./merge.ts";
 import type { Register, Staging } from "./stage-rows.ts";
 
 /** If more than this share and this many of a part are absent, the file is probably cut short or a selection. */
@@ -45,21 +45,27 @@ export async function stageGone(
   if (!partsResult.ok) return partsResult;
   const wantedParts = [...partsResult.value].toSorted();
   const coverage = wantedParts.map((part) => ({ part, nonprofits: none(), records: none() }));
-  // Counted alone: the record of each of them is staged below.
+  const putGone = (draft: RegisterDraft, part: string) => {
+    const as_of = dayOfPart(report, part);
+    const payload = JSON.stringify(draft);
+    staging.put({ key: draft.org_id, rank: "", scope: part, as_of, payload });
+  };
+  const absent: { org_id: string; part: string }[] = [];
   for (const { part, nonprofits } of coverage) {
     const page = (after: number) => listedInScope(store, name, part, after, pageSize);
     for await (const { org_ids } of paged(0, page, ({ id }) => id))
-      isGone(nonprofits, staging, org_ids);
+      if (isGone(nonprofits, staging, org_ids))
+        absent.push(...org_ids.map((org_id) => ({ org_id, part })));
   }
   const records = (after: string) => recordsInScopes(store, name, wantedParts, after, pageSize);
   for await (const { org_id, scope: part } of paged("", records, (row) => row.org_id)) {
     const covered = coverage[wantedParts.indexOf(part)];
     if (covered === undefined || !isGone(covered.records, staging, [org_id])) continue;
-    const draft = goneDraft({ org_id, ...(await storedRecord(store, name, org_id)) });
-    const payload = JSON.stringify(draft);
-    const as_of = dayOfPart(report, part);
-    staging.put({ key: org_id, rank: "", scope: part, as_of, payload });
+    putGone(goneDraft({ org_id, ...(await storedRecord(store, name, org_id)) }), part);
   }
+  // One may be listed though its record is gone already: an operator undid a withdrawal or a merge.
+  for (const { org_id, part } of absent.filter((row) => !staging.has([row.org_id])))
+    putGone(goneDraft({ org_id }), part);
   return ok(coverage);
 }
 

@@ -36,7 +36,7 @@ export const waitingDaysMax = 180;
 /** Keeps transactions short, so that requests are answered meanwhile. */
 const expiredPerTransaction = 200;
 
-type OperatorRuling = z.output<typeof ApproveBody> & {
+type RulingInput = z.output<typeof ApproveBody> & {
   id: string;
   decision: ReviewDecision["decision"];
   operator: string;
@@ -100,7 +100,7 @@ export function openRequests<World = unknown>(
      */
     decideReview: async (
       world: ReadWorld & PublishWorld & World,
-      { id, decision, operator, value = null, reason = null }: OperatorRuling,
+      { id, decision, operator, value = null, reason = null }: RulingInput,
     ): Promise<Result<ReviewDecision, ReviewFailure>> => {
       const { requests, key } = kindOf(id);
       if (requests === undefined) return fail({ kind: "review_not_found", id });

@@ -4,6 +4,7 @@ import type {
   RegisterRecord,
   StoredRegistration,
 } from "#content/nonprofit/record.ts";
+import { lettersOf } from "#content/nonprofit/text.ts";
 import { readWebsite } from "#content/nonprofit/website.ts";
 import type { CauseMapping, CauseChoice } from "#content/register/cause-mapping.ts";
 import type { RecordDraft, RegisterDraft } from "#content/register/merge.ts";
@@ -186,10 +187,6 @@ export function websiteOf(raw: string): string | null {
 }
 
 const siteInText = /^(?:https?:|www\.)\S*\.|\w\.(?:com|org|net|edu|gov|us|info)(?:$|\/)/i;
-
-/** The letters and digits of a text in lower case: two texts with the same ones say the same. */
-export const lettersOf = (text: string): string =>
-  text.toLowerCase().replaceAll(/[^\p{L}\p{N}]/gu, "");
 
 /**
  * Programmes as forms describe them, without those that only repeat the mission. `cost`: a text that is added to the

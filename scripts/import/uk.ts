@@ -3,6 +3,7 @@ import registerColumns from "#content/editorial/register-columns.json";
 import uk from "#content/editorial/uk-registers.json";
 import { postalCode } from "#content/nonprofit/postal-points.ts";
 import { recordUrl } from "#content/nonprofit/register-facts.ts";
+import { lettersOf } from "#content/nonprofit/text.ts";
 import type { CauseChoice } from "#content/register/cause-mapping.ts";
 import { otherName, readableName } from "#content/register/names.ts";
 import { readOrgId, type RegisterNumber, schemeOf } from "#content/register/org-id.ts";
@@ -130,8 +131,8 @@ function textsOf(activities: string, objects: string, name: string) {
   const mission = ownMission ?? missionOf(objects, name);
   const longer = ownMission !== null && activities.length > 1_000 ? activities : objects;
   const description = format.descriptionOf(longer, name);
-  const isSame = format.lettersOf(mission ?? "").includes(format.lettersOf(description ?? ""));
-  return { mission, description: isSame ? null : description };
+  const isInMission = lettersOf(mission ?? "").includes(lettersOf(description ?? ""));
+  return { mission, description: isInMission ? null : description };
 }
 
 const itemsMax = 40;

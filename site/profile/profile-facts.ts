@@ -10,6 +10,7 @@ import {
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { fromPostcode } from "#content/nonprofit/provenance.ts";
 import { registerById, registerPage } from "#content/nonprofit/register-facts.ts";
+import { lettersOf } from "#content/nonprofit/text.ts";
 import { isWallet } from "#content/nonprofit/ways-to-give.ts";
 import { english, type Texts } from "#content/language/texts.ts";
 import { isolated, joined, quoted } from "#site/parts/words.ts";
@@ -140,10 +141,10 @@ export function factsBeside(register: RegisterFacts, detail: NonprofitDetail): R
   const before = register_facts.slice(0, register_facts.indexOf(register));
   const objectsOf = ({ fields }: RegisterFacts) =>
     fields.filter(({ name }) => name === "objects").map(({ value }) => String(value));
-  const texts = [mission ?? "", description ?? "", ...before.flatMap(objectsOf)].map(letters);
+  const texts = [mission ?? "", description ?? "", ...before.flatMap(objectsOf)].map(lettersOf);
   const revenue = register.fields.find(({ name }) => name === "revenue")?.value;
   return register.fields.filter(({ name, value }) => {
-    if (name === "objects") return !texts.some((text) => text.startsWith(letters(String(value))));
+    if (name === "objects") return !texts.some((text) => text.startsWith(lettersOf(String(value))));
     return name !== "income" || value !== revenue;
   });
 }
@@ -158,10 +159,10 @@ export function answersBeside({ giver_answers, register_facts }: NonprofitDetail
 }
 
 /** Whether the description begins with the whole mission: a register gave one text for both. */
-export const beginsWithMission = ({ mission, description }: NonprofitDetail): boolean =>
-  mission !== null && letters(description ?? "").startsWith(letters(mission));
-
-const letters = (text: string): string => text.toLowerCase().replaceAll(/[^\p{L}\d]/gu, "");
+export function beginsWithMission({ mission, description }: NonprofitDetail): boolean {
+  const missionLetters = lettersOf(mission ?? "");
+  return missionLetters !== "" && lettersOf(description ?? "").startsWith(missionLetters);
+}
 
 /** "Income £3.3 million, spending £3 million, year to March 2025", else a register's word for the size, else the budget. */
 export function sizeOf(

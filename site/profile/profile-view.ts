@@ -68,6 +68,7 @@ export function profileView(record: NonprofitRecord, detail: NonprofitDetail, bu
     origins,
     /** The beginning of the mission, shown at the top if there is no tagline. */
     lead,
+    isWholeMission: lead === detail.mission,
     place,
     sentence,
     standing: standingLine(record, t),

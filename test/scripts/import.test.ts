@@ -2,6 +2,9 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { gunzipSync } from "node:zlib";
 import { idsInList } from "#content/nonprofit/list-store.ts";
+import { merged, restored, unmerged, withdrawnBy } from "#content/nonprofit/operator-changes.ts";
+import type { NonprofitRecord } from "#content/nonprofit/record.ts";
+import { type Save, saveNonprofits } from "#content/nonprofit/save.ts";
 import type { ImportReport } from "#content/register/import-store.ts";
 import { loadCauseMapping } from "#scripts/import/run-import.ts";
 import { ukcat } from "#scripts/import/uk.ts";
@@ -127,6 +130,48 @@ describe("the IRS master file", () => {
     expect(rows.map((row) => row["as_of"])).toEqual(["2026-08-11"]);
     const back = await importing.run("irs-bmf", [file(public04)], { asOf: "2026-09-08" });
     expect(back).toMatchObject({ added: 0, changed: 1, restored: 1, withdrawn: 0 });
+  });
+
+  // Its record is gone already, so the row that withdraws it comes from its profile.
+  describe("one that its register dropped meanwhile is withdrawn by the next file after", () => {
+    const at = new Date("2026-08-01");
+    const save = (...saves: Save[]) =>
+      importing.store.write((tx) => saveNonprofits(tx, saves, { origin: "test", now: at }));
+    const recordOf = async (slug: string): Promise<NonprofitRecord> => {
+      const record = await importing.record(slug);
+      if (record === null) throw new Error(`${slug} is not there`);
+      return record;
+    };
+    const slug = "mcalder-food-bank-inc";
+    const drop = () => importing.run("irs-bmf", [edited("eo_aa.csv", without("000000101"))]);
+
+    test("an operator's withdrawal was undone", async () => {
+      await importing.run("irs-bmf", ["eo_aa.csv"]);
+      const before = await recordOf(slug);
+      await save({ before, after: withdrawnBy(before, at) });
+      await drop();
+      const withdrawn = await recordOf(slug);
+      await save({ before: withdrawn, after: restored(withdrawn, at) });
+      expect(await recordOf(slug)).toMatchObject({ status: "listed" });
+      expect(await drop()).toMatchObject({ withdrawn: 1 });
+      expect(await recordOf(slug)).toMatchObject({ status: "withdrawn" });
+    });
+
+    test("a merge was undone", async () => {
+      await importing.run("irs-bmf", ["eo_aa.csv"]);
+      const [into, gone] = [await recordOf(slug), await recordOf("grace-chapel")];
+      const merge = merged(gone, into, { at });
+      await save({ before: into, after: merge.into }, { before: gone, after: merge.gone });
+      await drop();
+      const [kept, other] = [await recordOf(slug), await recordOf("grace-chapel")];
+      const back = unmerged(other, kept, merge.given);
+      await save({ before: kept, after: back.into });
+      await save({ before: other, after: back.gone });
+      expect(await recordOf(slug)).toMatchObject({ status: "listed" });
+      expect(await drop()).toMatchObject({ withdrawn: 1 });
+      expect(await recordOf(slug)).toMatchObject({ status: "withdrawn" });
+      expect(await recordOf("grace-chapel")).toMatchObject({ status: "listed" });
+    });
   });
 
   test("a renamed organisation keeps its slug, and a withdrawn one's is never given to another", async () => {

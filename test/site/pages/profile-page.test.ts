@@ -49,6 +49,11 @@ await site.save([
     ...{ slug: "twice", mission: "To teach, and to help.", tagline: "Taught" },
     description: "To teach and to help. In Kisumu.",
   }), // 5
+  aNonprofit({ slug: "drawn", mission: "\u{1F30D} \u2014 \u2026", tagline: "Drawn" }), // 6
+  aNonprofit({
+    ...{ slug: "long", mission: "To teach and to help. ".repeat(9).trim() },
+    description: "To teach and to help. ".repeat(11).trim(),
+  }), // 7
 ]);
 afterAll(() => site.close());
 
@@ -103,6 +108,8 @@ const tables: [title: string, key: string, rows: PageRow[]][] = [
       ["main", /^(?!.*To teach, and)/],
     ],
   ],
+  ["says a mission without a letter", "profile 6", [["[data-field=mission]", "\u{1F30D}"]]],
+  ["marks no shortened mission as the mission", "profile 7", [["header [data-field=mission]", 0]]],
   [
     "has beside each value a mark that opens its source, without a script",
     "profile 1",
