@@ -15,7 +15,7 @@ import { lastBackup } from "#content/operation/backup-store.ts";
 import { saveNonprofits } from "#content/nonprofit/save.ts";
 import { openStore } from "#content/store/open.ts";
 import { openPlace } from "#scripts/backup/place.ts";
-import { freePort, runProgram, runScript } from "#test/support/processes.ts";
+import { freePort, runProgram, runApart, runScript } from "#test/support/processes.ts";
 import { aSigningKey } from "#test/support/publisher.ts";
 import { aNonprofit } from "#test/support/records.ts";
 import { s3AccessTo } from "#test/support/s3.ts";
@@ -72,10 +72,11 @@ test("a bucket that refuses connections is told in two lines, by whoever needs i
   const endpoint = `http://127.0.0.1:${await freePort()}`;
   const away = { ...env, ALMONER_S3_ENDPOINT: endpoint, ALMONER_BACKUP_TO: "s3://bucket" };
   const elsewhere = { ...away, ALMONER_DATA_DIR: join(folder, "from-bucket") };
+  // Each tries again for some ten seconds.
   const [backup, restore, doctor] = await Promise.all([
-    runScript("backup", [], away),
-    runScript("restore", [], elsewhere),
-    runScript("doctor", [], away),
+    runApart("backup", [], away),
+    runApart("restore", [], elsewhere),
+    runApart("doctor", [], away),
   ]);
   for (const { code, out, err } of [backup, restore, doctor]) {
     expect(code).toBe(1);
