@@ -49,7 +49,12 @@ await site.save([
     ...{ slug: "twice", mission: "To teach, and to help.", tagline: "Taught" },
     description: "To teach and to help. In Kisumu.",
   }), // 5
-  aNonprofit({ slug: "drawn", mission: "\u{1F30D} \u2014 \u2026", tagline: "Drawn" }), // 6
+  aNonprofit({
+    ...{ slug: "drawn", mission: "\u{1F30D} \u2014 \u2026", tagline: "Drawn", city: "Belfast" },
+    provenance: {
+      city: sourceFrom("register", 0, { source: "ukcat", rule: "from postcode BT1" }),
+    },
+  }), // 6
   aNonprofit({
     ...{ slug: "long", mission: "To teach and to help. ".repeat(9).trim() },
     description: "To teach and to help. ".repeat(11).trim(),
@@ -109,6 +114,7 @@ const tables: [title: string, key: string, rows: PageRow[]][] = [
     ],
   ],
   ["says a mission without a letter", "profile 6", [["[data-field=mission]", "\u{1F30D}"]]],
+  ["says that a town is known by its postcode", "profile 6", [["button.from", ["from postcode"]]]],
   ["marks no shortened mission as the mission", "profile 7", [["header [data-field=mission]", 0]]],
   [
     "has beside each value a mark that opens its source, without a script",
