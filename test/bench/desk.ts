@@ -1,15 +1,12 @@
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
 import { reviewKinds } from "#content/contract/review.ts";
-import type { Store } from "#content/store/open.ts";
+import { fillQueues } from "./desk/fill-queues.ts";
 import { type Figure, figure, median, runBench, serving } from "./support/harness.ts";
 import { send } from "./support/load.ts";
-import { column, serve } from "./support/serve.ts";
+import { serve } from "./support/serve.ts";
 
 /** The slowest answer that an operator should wait for. */
 const openMaxMs = 200;
 const token = "a-token-for-the-bench-of-the-desk";
-const statements = join(import.meta.dirname, "desk/queues.sql");
 
 async function signIn(url: string): Promise<string> {
   const page = await fetch(`${url}/desk/sign-in`);
@@ -24,22 +21,6 @@ async function signIn(url: string): Promise<string> {
   const session = answer.headers.getSetCookie()[0]?.split(";")[0];
   if (answer.status !== 303 || session === undefined) throw new Error("could not sign in");
   return session;
-}
-
-/** Puts this many things into every queue, spread over the profiles, and as many lines into the log. */
-async function fillQueues(store: Store, count: number): Promise<void> {
-  const [newest] = await column(store, "SELECT max(id) FROM nonprofits");
-  const profiles = Number(newest);
-  if (profiles < count)
-    throw new Error(`${count} of a kind need as many profiles, not ${profiles}`);
-  // What waits for 180 days expires.
-  const given = [count, profiles, Date.now() - 3_600_000];
-  for (const sql of readFileSync(statements, "utf8").trim().split(/;$/m).filter(Boolean)) {
-    const used = Math.max(...Array.from(sql.matchAll(/\?(\d)/g), ([, number]) => Number(number)));
-    const args = given.slice(0, used);
-    await store.write((tx) => tx.raw.execute({ sql, args }));
-  }
-  await store.raw.execute("ANALYZE").catch(() => undefined);
 }
 
 await runBench({

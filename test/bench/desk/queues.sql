@@ -54,7 +54,7 @@ WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?1)
 INSERT INTO registration_links (org_id, other_org_id, state, source, set_at, gone, kept)
 SELECT 'XX-A-' || i, 'XX-B-' || i, 'waiting', 'same_number', ?3 + i, 'gone-' || i, (SELECT slug FROM nonprofits WHERE id = i) FROM n;
 
--- The log.
+-- The log, whose chain nobody checks here.
 WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?1)
-INSERT INTO audit_log (operator, action, subject, detail, happened_at)
-SELECT 'ada', CASE i % 2 WHEN 0 THEN 'review.approved' ELSE 'review.rejected' END, 'prose-' || i, '{"reason":"Because."}', ?3 + i FROM n;
+INSERT INTO audit_log (operator, action, subject, detail, happened_at, previous_hash, hash)
+SELECT 'ada', CASE i % 2 WHEN 0 THEN 'review.approved' ELSE 'review.rejected' END, 'prose-' || i, '{"reason":"Because."}', ?3 + i, i - 1, i FROM n;
