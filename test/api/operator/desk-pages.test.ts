@@ -266,6 +266,25 @@ describe("health", () => {
     expect(await ask(() => ({ result: 7 }))).toMatchObject({ answers: true, why: null });
   }, 240_000);
 
+  test("asks the chain both its questions at once", async () => {
+    const asked = Promise.withResolvers<void>();
+    const chain = {
+      ...service.context.chain,
+      sponsor: "9xQeWvG816bUx9EPjHmaT23yvVM2ZWbrrpZb9PusVFin",
+      health: async () => {
+        await asked.promise;
+        return { why: null, took_ms: 1 };
+      },
+      balanceOf: async () => {
+        asked.resolve();
+        return ok(7);
+      },
+    };
+    expect(await operatorHealth({ ...service.context, chain })).toMatchObject({
+      ...{ chain: { answers: true }, sponsor: { balance_lamports: 7 } },
+    });
+  });
+
   test("counts requests that a limit refused", async () => {
     const address = { "x-forwarded-for": "10.250.0.1" };
     const answers = [];
