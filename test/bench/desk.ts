@@ -57,7 +57,7 @@ await runBench({
       await open(`queue ${kind}, its second page`, later.replaceAll("&amp;", "&"));
       await open(`one of ${kind}`, /href="(\/desk\/reviews\/[^"]+)"/.exec(page)?.[1] ?? "");
     }
-    // Health is left out: it waits for a chain, and none runs here.
+    // Health is left out: it waits for a chain, and none runs here. So does the overview, whose wait is shown.
     for (const path of ["/desk", "/desk/log", "/desk/charts"]) await open(path, path);
     return { title: `The desk, ${profiles} profiles, ${items} of each kind`, figures };
   },
