@@ -13,8 +13,14 @@ const steps: readonly { name: string; command: string[] }[] = [
     // Of pages alone, and first: it makes the types of the site's own modules.
     name: "types of pages",
     command: [
-      ...["bun", "--bun", "astro", "check", "--minimumFailingSeverity", "error"],
-      ...["--tsconfig", "site/pages.tsconfig.json"],
+      "bun",
+      "--bun",
+      "astro",
+      "check",
+      "--minimumFailingSeverity",
+      "error",
+      "--tsconfig",
+      "site/pages.tsconfig.json",
     ],
   },
   // A second thread only repeats work: the tests have the other core.
@@ -108,10 +114,13 @@ async function runTests(): Promise<TestCounts> {
     ]);
     // Beside them: each waits for processes or for deadlines much of the time, and neither's last file keeps a core to itself.
     const rooms = runFiles(join(folder, "inside.xml"), [
-      ...["--coverage", "--coverage-reporter=lcov", `--coverage-dir=${folder}`],
+      "--coverage",
+      "--coverage-reporter=lcov",
+      `--coverage-dir=${folder}`,
       "--preload=./test/support/as-published.ts",
       // The clients that tests speak with bring tests of their own.
-      ...["--path-ignore-patterns=test/{bench,clients,flows,scripts}/**", "./test/"],
+      "--path-ignore-patterns=test/{bench,clients,flows,scripts}/**",
+      "./test/",
     ]);
     const [apart, inside] = await Promise.all([flows, rooms]);
     const gaps = coverageGaps(await readFile(join(folder, "lcov.info"), "utf8").catch(() => ""));

@@ -131,6 +131,7 @@ export type DataResource = {
   name: string;
   path: string;
   title: string;
+  format: string;
   mediatype: string;
   rows: number;
   bytes: number;

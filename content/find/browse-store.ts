@@ -250,7 +250,10 @@ const browseRow = ([
   verified,
   has_wallet,
   has_website,
-  ...[causes, income, standing, ghd_aligned]
+  causes,
+  income,
+  standing,
+  ghd_aligned,
 ]: Row): BrowseRow => ({
   id,
   isListed: listed === 1,

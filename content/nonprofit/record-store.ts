@@ -247,7 +247,9 @@ export const children = [
     (record, { field, set_by, source, source_url, agents, applied_at, ...more }) => {
       const { rule, corroborations, replaced } = more;
       record.provenance[field] = {
-        ...{ set_by, source, source_url },
+        set_by,
+        source,
+        source_url,
         ...(rule !== null && { rule }),
         agents,
         ...(corroborations !== null && { corroborations }),

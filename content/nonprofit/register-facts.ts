@@ -386,8 +386,14 @@ function statedIn(record: Money): FinancialPeriod[] {
 }
 
 const unsaid = {
-  ...{ period_start: null, revenue: null, expenses: null, assets: null, liabilities: null },
-  ...{ net_assets: null, amended: false, filing_url: null },
+  period_start: null,
+  revenue: null,
+  expenses: null,
+  assets: null,
+  liabilities: null,
+  net_assets: null,
+  amended: false,
+  filing_url: null,
 };
 
 /** "2024-12-31" for "2024-12"; a full date stays as it is. */

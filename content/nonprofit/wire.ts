@@ -156,7 +156,8 @@ const enrichedBy = ({ provenance }: NonprofitRecord): NonprofitDetail["enriched_
     .sort(([, a], [, b]) => b.applied_at - a.applied_at)
     .flatMap(([field, { agents, applied_at }]) =>
       [...new Set(agents.map(shownName))].map((agent_name) => ({
-        ...{ agent_name, field },
+        agent_name,
+        field,
         reviewed_at: isoTime(applied_at),
       })),
     )

@@ -35,7 +35,8 @@ export function causeMapping(tables: MappingTables) {
   const ukcat = codeTable(tables.ukcat);
   const icnptso = codeTable(tables.icnptso);
   const purposes = tables.purposes.map((row) => ({
-    ...{ ...row, cause_id: CauseId.parse(row.cause_id) },
+    ...row,
+    cause_id: CauseId.parse(row.cause_id),
     confidence: CauseConfidence.parse(row.confidence),
   }));
   const complete = (coded: readonly SourcedCause[], by: MappedBy, name: string): CauseChoice => {
@@ -151,7 +152,9 @@ function activityCodes(text: string, codes: ReadonlyMap<string, string>): string
 /** Classes and tags that others assigned to charities, by rule and by hand. */
 function codeTable(rows: MappingTables["ukcat"]): Map<string, CauseCode[]> {
   const causes = rows.map(({ code, cause_id, role }) => ({
-    ...{ code, role, cause_id: CauseId.parse(cause_id) },
+    code,
+    role,
+    cause_id: CauseId.parse(cause_id),
     confidence: "medium" as const,
   }));
   return Map.groupBy(causes, ({ code }) => code);
@@ -171,7 +174,9 @@ function nameTable(keywords: MappingTables["keywords"], ntee: MappingTables["nte
     among
       .filter(({ pattern }) => pattern.test(name))
       .map(({ cause, confidence }) => ({
-        ...{ cause_id: cause, role: "primary", confidence },
+        cause_id: cause,
+        role: "primary",
+        confidence,
         from: "words of the name",
       }));
   return {

@@ -113,7 +113,9 @@ function besideOf(row: Row): Beside {
   return {
     texts: { objects, purposes: purposes.join(";") },
     facts: {
-      ...{ purposes: of("1"), beneficiaries: of("2"), activities: of("3") },
+      purposes: of("1"),
+      beneficiaries: of("2"),
+      activities: of("3"),
       other_name: otherNamesOfCharity(names, cell(row, "charity_name")),
       areas: itemsOf(columnIn(row, "charity_area_of_operation", "geographic_area_description")),
       ...peopleIn(row, "charity_annual_return_partb", "employees"),

@@ -70,7 +70,12 @@ export async function runImport(request: ImportRequest): Promise<ImportReport> {
     staging = openStaging(dataDir);
     const isBeside = !store.embedded || (await findService(dataDir)) !== null;
     const world: ImportWorld = {
-      ...{ store, clock, signal, staging, onProgress, onCovered },
+      store,
+      clock,
+      signal,
+      staging,
+      onProgress,
+      onCovered,
       pace: startPace(isBeside ? transactionBesideMs : transactionMs),
       mergeIndex: () => mergeIndex(store),
       freeBytes,

@@ -59,7 +59,10 @@ export function ukRegister(
       const isMarked = (code: string) => purposes.includes(code);
       return ukOutcome(
         {
-          ...{ register: name, registration, finances: more.finances, texts: cells },
+          register: name,
+          registration,
+          finances: more.finances,
+          texts: cells,
           state: isRemoved(row) ? "removed" : "registered",
           facts: { ...values, linked_to: parent ?? null },
           causesOf: (readable) => mapping.byPurposes(codes, readable, isMarked),
@@ -230,7 +233,8 @@ export const ukcat: CsvFormat = {
     const isRemoved = cell(row, "active").toLowerCase() === "false";
     return ukOutcome(
       {
-        ...{ register: "ukcat", registration: number.value },
+        register: "ukcat",
+        registration: number.value,
         state: isRemoved ? "removed" : "registered",
         texts: { ...row, website: either(row, "web", "website") },
         facts: {

@@ -124,7 +124,12 @@ function resourceOf(
   return {
     name: `${slice.replace("/", "-")}-${format}`,
     path: slice + ending,
-    ...{ title, format, ...kind, rows, sources, ...content },
+    title,
+    format,
+    ...kind,
+    rows,
+    sources,
+    ...content,
     // A Data Package may not have an empty list.
     ...(licenses.length > 0 && { licenses }),
     bytes: size,

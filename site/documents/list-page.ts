@@ -68,8 +68,15 @@ export const listPage: DocumentKind = {
 
 /** Fields whose values the first page of each list counts. */
 const countedFields: ReadonlySet<string> = new Set([
-  ...["causes", "country_code", "region", "city", "verified", "status"],
-  ...["usdc_wallet", "website", "register_records"],
+  "causes",
+  "country_code",
+  "region",
+  "city",
+  "verified",
+  "status",
+  "usdc_wallet",
+  "website",
+  "register_records",
 ]);
 
 /** The pages that show a changed nonprofit, in the lists where it keeps its place. */

@@ -108,7 +108,10 @@ export function lunrShard(
 }
 
 const entryOf = ({ slug, name, tagline, country }: SearchDocument) => ({
-  ...{ slug, name, tagline, country },
+  slug,
+  name,
+  tagline,
+  country,
 });
 
 /**

@@ -57,7 +57,11 @@ export const changesNumbers = (change: Change): boolean =>
   change.nonprofit_id === null || movesLists(change);
 
 const recommendedFields: ReadonlySet<string> = new Set([
-  ...["slug", "name", "city", "country_code", "status"],
+  "slug",
+  "name",
+  "city",
+  "country_code",
+  "status",
 ]);
 
 /** Whether a change may alter a page of recommended nonprofits. */

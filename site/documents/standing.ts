@@ -198,7 +198,9 @@ function rowOf(
 }
 
 const shownFields: ReadonlySet<string> = new Set([
-  ...["city", "region", "country_code"],
+  "city",
+  "region",
+  "country_code",
   "name",
   "slug",
   "status",

@@ -94,9 +94,22 @@ const robots = ({ baseUrl }: { baseUrl: string }): string =>
 
 /** The single pages in the sitemap. */
 const pages = [
-  ...["/", "/recommendations", "/causes", "/countries", "/agents", "/statistics", "/methodology"],
-  ...["/about", "/data", "/developers", "/privacy", "/match", "/compare", "/onboard"],
-  ...["/corrections", "/widget"],
+  "/",
+  "/recommendations",
+  "/causes",
+  "/countries",
+  "/agents",
+  "/statistics",
+  "/methodology",
+  "/about",
+  "/data",
+  "/developers",
+  "/privacy",
+  "/match",
+  "/compare",
+  "/onboard",
+  "/corrections",
+  "/widget",
 ];
 
 /** Source: sitemaps.org. */

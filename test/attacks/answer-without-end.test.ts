@@ -86,7 +86,10 @@ test("four hosts are asked at once, and a fifth is told to come again", async ()
   const asked = { website: "http://kitchen.example/", host: "kitchen.example", token: "none" };
   const seen = await Promise.all(Array.from({ length: 5 }, () => look(asked)));
   expect(seen.map(({ said }) => said.includes("other hosts are being asked"))).toEqual([
-    ...[false, false, false, false],
+    false,
+    false,
+    false,
+    false,
     true,
   ]);
   // Their places are free again.

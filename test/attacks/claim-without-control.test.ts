@@ -186,8 +186,11 @@ describe("an attacker whose claim one operator approves", () => {
     expect(revoked.put_back).toEqual(["mission", "website", "city"]);
     const live = await service.live(slug);
     expect(live).toMatchObject({
-      ...{ website: `https://${host}`, city: "Nairobi", mission: "To feed." },
-      ...{ provenance, contact_email: null },
+      website: `https://${host}`,
+      city: "Nairobi",
+      mission: "To feed.",
+      provenance,
+      contact_email: null,
     });
     expect(live.provenance["mission"]).toBeUndefined();
     // Neither can agents bring it back.

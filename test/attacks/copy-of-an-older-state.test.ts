@@ -357,7 +357,10 @@ test("a list of many files changes as one made anew, and leaves nothing behind",
   const list = JSON.stringify({ version: 1, issue: manifest().issue, ...root });
   const own = storeFiles(context, [{ path: feedPaths.manifest, body: list }]).files;
   commitRelease(context.manifest, {
-    ...{ reason: "lists", asOf: Number.MAX_SAFE_INTEGER, withoutHistory: "", now: new Date() },
+    reason: "lists",
+    asOf: Number.MAX_SAFE_INTEGER,
+    withoutHistory: "",
+    now: new Date(),
     files: [...files, ...own],
     state: (release) => ({ listed_release: release }),
   });

@@ -123,7 +123,9 @@ describe("a filter of more than 200 characters is refused by its name:", () => {
       service.post(
         "/mcp",
         {
-          ...{ jsonrpc: "2.0", id: 1, method: "tools/call" },
+          jsonrpc: "2.0",
+          id: 1,
+          method: "tools/call",
           params: { name: "search_nonprofits", arguments: { [argument]: "b".repeat(length) } },
         },
         { accept: "application/json, text/event-stream" },

@@ -212,7 +212,8 @@ describe("a profile", () => {
       recommended_for: ["donors interested in wells"],
       why_recommended: "Mends wells and says what they cost.",
       source_url: "https://register.example/1",
-      ...{ agent_id: "x1", agent_name: "Claude-Research" },
+      agent_id: "x1",
+      agent_name: "Claude-Research",
     };
     expect((await service.post("/api/recommend/drafts", draft)).status).toBe(200);
     const rows = await service.rows("SELECT agent_name FROM recommendation_drafts");

@@ -113,7 +113,8 @@ test("a largest batch costs what the quota counts, not a quarter of it", async (
   const values = { city: "Oslo", region: "Viken", founded_year: "1998", tagline: "Food for all" };
   for (const [at, slug] of slugs.entries()) {
     const fields = Object.entries(values).map(([field, value]) => ({
-      ...{ field, value },
+      field,
+      value,
       source_url: `https://oak.example/${path}`,
     }));
     const agent_id = `${"𐐨".repeat(125)}${at}`;
@@ -326,11 +327,15 @@ test("a client at its limit leaves 20 calls a minute in the log and counts of th
   expect(stored.slice(20)).toEqual([
     {
       query: '{"cause":"education","country":null,"q":null,"intent":"donate"}',
-      ...{ weight: 40, top_slug: "wells", client: "" },
+      weight: 40,
+      top_slug: "wells",
+      client: "",
     },
     {
       query: '{"cause":"health","country":"KE","q":null,"intent":"discover"}',
-      ...{ weight: 60, top_slug: "pumps", client: "" },
+      weight: 60,
+      top_slug: "pumps",
+      client: "",
     },
   ]);
   for (const { query } of stored.slice(0, 20)) {

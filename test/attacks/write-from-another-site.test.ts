@@ -14,7 +14,9 @@ const crossSite = { "sec-fetch-site": "cross-site" };
 const enrichment = { field: "city", value: "Oslo", agent_id: "visitor" };
 const correction = { field: "mission", what_is_wrong: "No.", suggested_value: "Trees." };
 const call = (name: string, given: object) => ({
-  ...{ jsonrpc: "2.0", id: 1, method: "tools/call" },
+  jsonrpc: "2.0",
+  id: 1,
+  method: "tools/call",
   params: { name, arguments: { slug: "oak", ...given } },
 });
 

@@ -97,7 +97,14 @@ function hostileQueries(common: readonly string[]): () => Request {
   const { chance, pick, below } = randomOf(3, 0);
   const pieces = [
     ...`"'*()^:-\\%水éﷺİ`.split(""),
-    ...["NEAR(", "AND", "OR", "NOT", "{name}:", "\u0000", "\uFFFD", "\u{1F30A}"],
+    "NEAR(",
+    "AND",
+    "OR",
+    "NOT",
+    "{name}:",
+    "\u0000",
+    "\uFFFD",
+    "\u{1F30A}",
   ];
   const kinds = [
     ...Array.from({ length: 5 }, () => () => pick(common)),

@@ -43,7 +43,8 @@ const fields = [
 const accepted: string[] = [];
 const directory = await aDirectory({
   env: {
-    ...{ ALMONER_TRUSTED_HOPS: "1", ALMONER_READS_PER_MINUTE: "0" },
+    ALMONER_TRUSTED_HOPS: "1",
+    ALMONER_READS_PER_MINUTE: "0",
     ALMONER_RECOMMENDATION_PHASE: "3",
   },
   records: Array.from({ length: 12 }, (_, at) =>
@@ -80,8 +81,12 @@ for (const row of rows) {
 // Two agents recommend a profile in such words, which makes them a recommendation.
 for (const agent_id of ["a", "b"]) {
   const draft = {
-    ...{ slug: "thin-0", agent_id, agent_name: orders[0], source_url: "https://a.example/1" },
-    ...{ recommended_for: orders.slice(0, 2), why_recommended: `{{base_url}} ${orders[0]}.` },
+    slug: "thin-0",
+    agent_id,
+    agent_name: orders[0],
+    source_url: "https://a.example/1",
+    recommended_for: orders.slice(0, 2),
+    why_recommended: `{{base_url}} ${orders[0]}.`,
   };
   const answer = await service.post("/api/recommend/drafts", draft);
   expect(answer.status).toBe(200);
@@ -106,8 +111,14 @@ function placesOf(value: unknown, name = ""): string[] {
 /** What strangers can set: values of profiles and submissions, the names of facets made of them, and their own names. */
 const data = new Set([
   ...fields,
-  ...["agent_name", "agents", "name", "pending_value", "submitted_by", "value"],
-  ...["recommended_for", "why_recommended"],
+  "agent_name",
+  "agents",
+  "name",
+  "pending_value",
+  "submitted_by",
+  "value",
+  "recommended_for",
+  "why_recommended",
 ]);
 
 test("most of the strings are taken, and some of them go live", async () => {

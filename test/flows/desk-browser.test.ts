@@ -274,8 +274,17 @@ describeInBrowser("the desk in a browser", (browser) => {
     await page.setViewportSize({ width: 360, height: 740 });
     await signIn(page);
     for (const place of [
-      ...[review, "/desk", "/desk/queues", "/desk/queues/prose", "/desk/picks", "/desk/undo"],
-      ...["/desk/log", "/desk/health", "/desk/charts", "/desk/profiles", "/desk/keys"],
+      review,
+      "/desk",
+      "/desk/queues",
+      "/desk/queues/prose",
+      "/desk/picks",
+      "/desk/undo",
+      "/desk/log",
+      "/desk/health",
+      "/desk/charts",
+      "/desk/profiles",
+      "/desk/keys",
     ]) {
       await page.goto(desk.origin + place);
       expect([place, ...(await faultsOf(page))]).toEqual([place]);

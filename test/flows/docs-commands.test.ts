@@ -103,7 +103,10 @@ describe.skipIf(Bun.which("curl") === null)("the requests, sent to a directory",
           ["US", "EIN", "990305781", "US-EIN-990305781"],
           ["GB", "charity", "210183", "GB-CHC-210183"],
         ].map(([country_code = "", type = "", registration_number = "", org_id = ""]) => ({
-          ...{ country_code, type, registration_number, org_id },
+          country_code,
+          type,
+          registration_number,
+          org_id,
         })),
       },
     ];

@@ -18,7 +18,9 @@ test("kill -9 while approving: no claim, registration or change is half applied"
     ({ verified: 1, status: "claimed", usdc_wallet: aWallet().address }) as const;
   const profiles = Array.from({ length: 2 * ofEach }, (_, at) =>
     aNonprofit({
-      ...{ slug: `profile-${at}`, country_code: null, causes: [] },
+      slug: `profile-${at}`,
+      country_code: null,
+      causes: [],
       ...(at >= ofEach && claimed()),
     }),
   );

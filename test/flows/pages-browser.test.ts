@@ -76,7 +76,11 @@ describe.skipIf(chromiumPath === null || !isFull)("published pages in a browser"
       if (!request.url().startsWith(site.origin)) foreign.push(request.url());
     });
     const places = [
-      ...["/", "/browse", "/causes", "/causes/education", "/countries"],
+      "/",
+      "/browse",
+      "/causes",
+      "/causes/education",
+      "/countries",
       ...Array.from({ length: 4 }, (_, at) => `/causes/education/${at + 2}`),
       ...payloads.flatMap((_, at) => [`/nonprofits/hostile-${at}`, `/donate/hostile-${at}`]),
     ];

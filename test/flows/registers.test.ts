@@ -75,7 +75,8 @@ describe.skipIf(registers === "")("registers in, a published directory out", () 
     const { slug, mission, ein } = await oneWithMission();
     const json = JSON.parse(await read(`/api/nonprofits/${slug}`));
     expect(json).toMatchObject({
-      ...{ mission, identifiers: [ein] },
+      mission,
+      identifiers: [ein],
       provenance: { mission: { source: "register:irs-990" } },
     });
     const page = load(await read(`/nonprofits/${slug}`));

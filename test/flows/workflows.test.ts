@@ -47,7 +47,8 @@ async function run(...args: string[]): Promise<{ code: number; output: string }>
 const wordsOf = (workflows: string[], input: object) => [
   "agents.arazzo.yaml",
   ...workflows.flatMap((workflow) => ["-w", workflow]),
-  ...["-i", JSON.stringify(input)],
+  "-i",
+  JSON.stringify(input),
 ];
 
 /** The steps that met all of their criteria. */
@@ -148,8 +149,15 @@ describe("the workflows run against the service", () => {
       ["second-opinion", "confirm-leaderboard-credit", "donate-x402"],
       async () => ({ agent_id: "bb7", agent_name: "Scout", ...city, ...(await gift()) }),
       [
-        ...["findPending", "submitOpinion", "stats", "leaderboard", "credit"],
-        ...["findPayable", "requirements", "settle", "history"],
+        "findPending",
+        "submitOpinion",
+        "stats",
+        "leaderboard",
+        "credit",
+        "findPayable",
+        "requirements",
+        "settle",
+        "history",
       ],
       [],
     ],

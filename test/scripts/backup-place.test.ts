@@ -24,7 +24,10 @@ async function leftAt(to: string, endpoint: string, keys: () => Promise<string[]
   const part = { name: "store.db.zst.1", bytes: 10, sha256: "" };
   await writeManifest(place, {
     version: 1,
-    ...{ name, software: "0.0.0", keys: null, store: { sha256: "", bytes: 10, parts: [part] } },
+    name,
+    software: "0.0.0",
+    keys: null,
+    store: { sha256: "", bytes: 10, parts: [part] },
     facts: { rows: {}, newest_change: 0, feed_file: 0 },
   });
   await place.removeUnfinished(completeAt);

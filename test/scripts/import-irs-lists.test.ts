@@ -89,7 +89,9 @@ test.each([
     }
     expect((await about("000000102")).slice(0, 2)).toEqual(["reinstated", "deductible"]);
     const given: Awaited<ReturnType<typeof shown>> = {
-      ...{ standing: ["reinstated"], date: "2026-08-10", gifts: true },
+      standing: ["reinstated"],
+      date: "2026-08-10",
+      gifts: true,
     };
     expect(await shown()).toEqual(given);
     // What is confirmed once more is no news.

@@ -40,10 +40,28 @@ const charity = (own: Charity = {}): string[] => {
   const { org = "11", number = "9000001", part = "0", status = "Registered", removed = "" } = own;
   const { name = "SAMPLE TOWN SHELTER", text = "Beds and meals.", registered = "1990-08-02" } = own;
   return [
-    ...[org, number, part, name, "CIO", status, day(registered), day(removed)],
-    ...["Submission Received", day("2022-03-31"), "1200", "1000"],
-    ...["7 Hidden Lane", "EH1 1ZZ", "01632 960000", "pat@person.example"],
-    ...["WWW.SHELTER.EXAMPLE", "1234567", "False", "False", text, "True"],
+    org,
+    number,
+    part,
+    name,
+    "CIO",
+    status,
+    day(registered),
+    day(removed),
+    "Submission Received",
+    day("2022-03-31"),
+    "1200",
+    "1000",
+    "7 Hidden Lane",
+    "EH1 1ZZ",
+    "01632 960000",
+    "pat@person.example",
+    "WWW.SHELTER.EXAMPLE",
+    "1234567",
+    "False",
+    "False",
+    text,
+    "True",
   ];
 };
 
@@ -116,21 +134,36 @@ describe("the extract of the Charity Commission", () => {
     expect(report).toMatchObject({ rows: 1, added: 1, skipped: 0, covers: [{ part: "GB-CHC" }] });
     const record = await importing.record("sample-town-shelter");
     expect(record).toMatchObject({
-      ...{ name: "Sample Town Shelter", mission: "Beds and meals.", city: "Edinburgh" },
+      name: "Sample Town Shelter",
+      mission: "Beds and meals.",
+      city: "Edinburgh",
       description: "To relieve people without a home.",
       website: "https://www.shelter.example",
       causes: ["education", "housing", "disability"],
     });
     expect(record?.provenance["causes"]?.rule).toContain("Charity Commission class 102 → ");
     expect(record?.register_records[0]).toMatchObject({
-      ...{ org_id: "GB-CHC-9000001", register: "ccew", scope: "GB-CHC", state: "registered" },
+      org_id: "GB-CHC-9000001",
+      register: "ccew",
+      scope: "GB-CHC",
+      state: "registered",
       facts: {
-        ...{ registered: "1990-08-02", income: 1200, spending: 1000, accounts_to: "2022-03-31" },
-        ...{ other_name: "Sample Shelter Trust; Sample Night Shelter", legal_form: "CIO" },
-        ...{ purposes: "102;107", beneficiaries: "203", activities: "306", gift_aid: "Y" },
-        ...{ areas: "Kent; France", company_number: "01234567" },
-        ...{ employees: 3, employees_to: "2022-03-31" },
-        ...{ volunteers: 4, volunteers_to: "2021-03-31" },
+        registered: "1990-08-02",
+        income: 1200,
+        spending: 1000,
+        accounts_to: "2022-03-31",
+        other_name: "Sample Shelter Trust; Sample Night Shelter",
+        legal_form: "CIO",
+        purposes: "102;107",
+        beneficiaries: "203",
+        activities: "306",
+        gift_aid: "Y",
+        areas: "Kent; France",
+        company_number: "01234567",
+        employees: 3,
+        employees_to: "2022-03-31",
+        volunteers: 4,
+        volunteers_to: "2021-03-31",
       },
     });
     const { finances = [], facts = {} } = record?.register_records[0] ?? {};
@@ -138,21 +171,36 @@ describe("the extract of the Charity Commission", () => {
     const blank = { assets: null, liabilities: null, net_assets: null };
     expect(finances).toEqual([
       {
-        ...{ period_start: "2021-04-01", period_end: "2022-03-31", form: "annual return" },
-        ...{ currency: "GBP", revenue: 1200, expenses: 1000, amended: false, filing_url: null },
-        ...{ assets: 1500, liabilities: 250, net_assets: 1250 },
+        period_start: "2021-04-01",
+        period_end: "2022-03-31",
+        form: "annual return",
+        currency: "GBP",
+        revenue: 1200,
+        expenses: 1000,
+        amended: false,
+        filing_url: null,
+        assets: 1500,
+        liabilities: 250,
+        net_assets: 1250,
         filed_at: "2022-09-01T00:00:00.000Z",
       },
       {
-        ...{ period_start: "2020-04-01", period_end: "2021-03-31", form: "annual return" },
-        ...{ currency: "GBP", revenue: 900, expenses: 1100, amended: false, filing_url: null },
+        period_start: "2020-04-01",
+        period_end: "2021-03-31",
+        form: "annual return",
+        currency: "GBP",
+        revenue: 900,
+        expenses: 1100,
+        amended: false,
+        filing_url: null,
         ...blank,
         filed_at: "2021-09-01T00:00:00.000Z",
       },
     ]);
     const [facts0] = record === null ? [] : toDetail(record, "https://x.example").register_facts;
     expect(facts0?.fields).toContainEqual({
-      ...{ name: "purposes", label: "Purposes" },
+      name: "purposes",
+      label: "Purposes",
       value: "Education/training; Accommodation/housing",
     });
   });
@@ -297,8 +345,11 @@ describe("a charity that a selection of the registers has", () => {
     expect(await importing.run("ccew", files)).toMatchObject({ added: 0, changed: 1 });
     const after = await importing.record("old-name");
     expect(after).toMatchObject({
-      ...{ name: "Sample Town Shelter", mission: "Beds and meals.", register: "ccew" },
-      ...{ website: "https://www.shelter.example", register_scope: "GB-CHC" },
+      name: "Sample Town Shelter",
+      mission: "Beds and meals.",
+      register: "ccew",
+      website: "https://www.shelter.example",
+      register_scope: "GB-CHC",
       provenance: { name: { source: "ccew" }, mission: { source: "ccew" } },
     });
     // What the selection says stands beside it no more, but its tags are searched.
@@ -394,9 +445,31 @@ const northern = (own: Northern = {}): string => {
     "The advancement of education,The relief of those in need by reason of youth, age, ill-health";
   const prose = "To teach \u201cpeople\u201d.";
   const cells = [
-    ...[number, name, "13/12/2013", status, "31 March 2023", income, spent, "0", "0", address],
-    ...[web, "pat@person.example", "01632", "22996", does, "General public"],
-    ...["Arts,Sport/recreation", prose, other, "Constitution", "01 April 2022", "0", "8", net, ""],
+    number,
+    name,
+    "13/12/2013",
+    status,
+    "31 March 2023",
+    income,
+    spent,
+    "0",
+    "0",
+    address,
+    web,
+    "pat@person.example",
+    "01632",
+    "22996",
+    does,
+    "General public",
+    "Arts,Sport/recreation",
+    prose,
+    other,
+    "Constitution",
+    "01 April 2022",
+    "0",
+    "8",
+    net,
+    "",
   ];
   return cells.map((text) => `"${text.replaceAll('"', '""')}"`).join(",");
 };
@@ -410,24 +483,38 @@ describe("the register of Northern Ireland", () => {
     const file = importing.file("ccni.csv", csv(northern()));
     expect(await importing.run("ccni", [file])).toMatchObject({ added: 1 });
     expect(await importing.record("sample-cafe-trust")).toMatchObject({
-      ...{ name: "Sample Caf\u00e9 Trust", website: null, city: "Belfast" },
-      ...{ region: "Northern Ireland", mission: "To teach \u201cpeople\u201d.", description: null },
+      name: "Sample Caf\u00e9 Trust",
+      website: null,
+      city: "Belfast",
+      region: "Northern Ireland",
+      mission: "To teach \u201cpeople\u201d.",
+      description: null,
       causes: ["education", "poverty-reduction"],
       register_records: [
         {
-          ...{ org_id: "GB-NIC-199001", state: "registered" },
+          org_id: "GB-NIC-199001",
+          state: "registered",
           facts: {
-            ...{ registered: "2013-12-13", reporting: "Overdue: 64 days", other_name: "SCT" },
-            ...{ company_number: "NI022996", income: 500, accounts_to: "2023-03-31" },
+            registered: "2013-12-13",
+            reporting: "Overdue: 64 days",
+            other_name: "SCT",
+            company_number: "NI022996",
+            income: 500,
+            accounts_to: "2023-03-31",
             purposes:
               "The advancement of education; The relief of those in need by reason of youth, age, ill-health",
-            ...{ activities: "Arts; Sport/recreation", volunteers: 8 },
+            activities: "Arts; Sport/recreation",
+            volunteers: 8,
           },
           finances: [
             {
-              ...{ period_start: "2022-04-01", period_end: "2023-03-31", revenue: 500 },
+              period_start: "2022-04-01",
+              period_end: "2023-03-31",
+              revenue: 500,
               // What the register calls net assets is below zero nearly everywhere: it is what the charity owes.
-              ...{ expenses: 400, net_assets: null, assets: null },
+              expenses: 400,
+              net_assets: null,
+              assets: null,
             },
           ],
         },
@@ -466,19 +553,24 @@ describe("the Scottish register", () => {
     expect(await importing.run("oscr", [file])).toMatchObject({ added: 2, causes_by: { code: 2 } });
     expect((await importing.record("eilean-cafe"))?.name).toBe("Eilean Caf\u00e9");
     expect(await importing.record("sample-kirk")).toMatchObject({
-      ...{
-        name: "Sample Kirk",
-        region: "Scotland",
-        city: "Edinburgh",
-        causes: ["religion", "poverty-reduction"],
-      },
-      ...{ website: "https://www.kirk.example", mission: "To keep a kirk." },
+      name: "Sample Kirk",
+      region: "Scotland",
+      city: "Edinburgh",
+      causes: ["religion", "poverty-reduction"],
+      website: "https://www.kirk.example",
+      mission: "To keep a kirk.",
       register_records: [
         {
-          ...{ org_id: "GB-SC-SC999001", scope: "GB-SC" },
+          org_id: "GB-SC-SC999001",
+          scope: "GB-SC",
           facts: {
-            ...{ registered: "1999-12-15", insolvent: "Y", religious_body: "Y", income: 1000 },
-            ...{ parent: "SAMPLE MOTHER CHURCH", spread: "Within one city", areas: "Edinburgh" },
+            registered: "1999-12-15",
+            insolvent: "Y",
+            religious_body: "Y",
+            income: 1000,
+            parent: "SAMPLE MOTHER CHURCH",
+            spread: "Within one city",
+            areas: "Edinburgh",
             purposes:
               "The advancement of religion; The relief of those in need by reason of age, ill health",
             other_name: "Sample Kirk Trust",

@@ -83,12 +83,27 @@ describe("the IRS master file", () => {
     await importing.run("irs-bmf", ["eo_aa.csv"]);
     expect((await importing.record("mcalder-food-bank-inc"))?.register_records).toEqual([
       {
-        ...{ org_id: "US-EIN-000000101", register: "irs-bmf", name: "McAlder Food Bank Inc" },
-        ...{ as_of: "2026-05-12", scope: "NV", finances: [], state: "registered" },
+        org_id: "US-EIN-000000101",
+        register: "irs-bmf",
+        name: "McAlder Food Bank Inc",
+        as_of: "2026-05-12",
+        scope: "NV",
+        finances: [],
+        state: "registered",
         facts: {
-          ...{ subsection: "03", status: "01", foundation: "15", ntee: "K31", deductibility: "1" },
-          ...{ ruling: "1999-01", filing: "01", postal_code: "89000", year_end: "12" },
-          ...{ tax_period: "2023-12", income: 2000, revenue: 2000, assets: 1000 },
+          subsection: "03",
+          status: "01",
+          foundation: "15",
+          ntee: "K31",
+          deductibility: "1",
+          ruling: "1999-01",
+          filing: "01",
+          postal_code: "89000",
+          year_end: "12",
+          tax_period: "2023-12",
+          income: 2000,
+          revenue: 2000,
+          assets: 1000,
         },
       },
     ]);
@@ -301,7 +316,10 @@ test("UK charities come with texts, website, causes and what the register says; 
   expect(await withoutProfile()).toEqual(["GB-CHC-9000002 removed 2026-05-12"]);
   const refuge = await importing.record("sample-town-womens-refuge");
   expect(refuge).toMatchObject({
-    ...{ name: "Sample Town Women's Refuge", country_code: "GB", region: null, city: null },
+    name: "Sample Town Women's Refuge",
+    country_code: "GB",
+    region: null,
+    city: null,
     mission: "Shelter for women and their children.",
     description: "To relieve women in need in Sample town.",
     website: "https://www.refuge.example",
@@ -309,16 +327,30 @@ test("UK charities come with texts, website, causes and what the register says; 
     registrations: [{ org_id: "GB-CHC-9000001", registration_number: "9000001" }],
   });
   expect(refuge?.register_records[0]?.facts).toEqual({
-    ...{ regulator: "GB-CHC", registered: "1990-08-02", income: 1, spending: 2 },
-    ...{ tags: "SW203;BE113", accounts_to: "2019-10-31", company_number: "00001234" },
-    ...{ icnptso: "D32", objects: "To relieve women in need in Sample town.", postal_code: "ZZ1" },
+    regulator: "GB-CHC",
+    registered: "1990-08-02",
+    income: 1,
+    spending: 2,
+    tags: "SW203;BE113",
+    accounts_to: "2019-10-31",
+    company_number: "00001234",
+    icnptso: "D32",
+    objects: "To relieve women in need in Sample town.",
+    postal_code: "ZZ1",
   });
   expect(await importing.record("glen-sample-pipe-band")).toMatchObject({
-    ...{ region: "Scotland", city: "Inverness", description: null, website: null },
-    ...{ mission: "To teach piping and drumming to the young.", causes: ["creative-arts"] },
+    region: "Scotland",
+    city: "Inverness",
+    description: null,
+    website: null,
+    mission: "To teach piping and drumming to the young.",
+    causes: ["creative-arts"],
   });
   expect(await importing.record("lough-sample-angling-trust")).toMatchObject({
-    ...{ region: "Northern Ireland", city: "Belfast", website: null, description: null },
+    region: "Northern Ireland",
+    city: "Belfast",
+    website: null,
+    description: null,
     provenance: { city: { rule: "from postcode BT1" } },
   });
 });
@@ -344,16 +376,25 @@ test("Australian charities come with year, place and what the register says; wit
   expect(report).toMatchObject({ ...counts, added: 2, skipped: 1 });
   const rescue = await importing.record("sample-bay-wildlife-rescue-inc");
   expect(rescue).toMatchObject({
-    ...{ country_code: "AU", region: "New South Wales", city: "Sample Bay", founded_year: 1871 },
-    ...{ website: "https://www.samplebay.example", causes: ["animals"] },
+    country_code: "AU",
+    region: "New South Wales",
+    city: "Sample Bay",
+    founded_year: 1871,
+    website: "https://www.samplebay.example",
+    causes: ["animals"],
     registrations: [{ type: "ABN", org_id: "AU-ABN-90000000001" }],
   });
   expect(rescue?.register_records[0]?.facts).toEqual({
     purposes: "preventing or relieving the suffering of animals",
-    ...{ postal_code: "2999", established: "1871-12-31", countries: "Fiji, New Zealand" },
+    postal_code: "2999",
+    established: "1871-12-31",
+    countries: "Fiji, New Zealand",
   });
   expect(await importing.record("sample-top-end-church")).toMatchObject({
-    ...{ region: "Northern Territory", city: "Darwin", website: null, causes: ["religion"] },
+    region: "Northern Territory",
+    city: "Darwin",
+    website: null,
+    causes: ["religion"],
   });
 });
 

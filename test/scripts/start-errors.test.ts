@@ -132,7 +132,9 @@ const cases: Case[] = [
 
 async function ends(command: string, dataDir: string, changes: Record<string, string>) {
   const env = {
-    ...{ ALMONER_DATA_DIR: dataDir, ALMONER_PORT: "0", ALMONER_LOG_LEVEL: "error" },
+    ALMONER_DATA_DIR: dataDir,
+    ALMONER_PORT: "0",
+    ALMONER_LOG_LEVEL: "error",
     // No start needs a local chain.
     ...(command === "chain" ? {} : { ALMONER_SOLANA_RPC_URLS: "http://127.0.0.1:9" }),
     ...changes,

@@ -15,7 +15,10 @@ const register = (address: string) => {
   const chains = ["solana:localnet", "solana:mainnet"];
   const account = { address, publicKey: new Uint8Array(32), chains, features: [] };
   const wallet = {
-    ...{ version: "1.0.0", name: "Test Wallet", chains, accounts: [] },
+    version: "1.0.0",
+    name: "Test Wallet",
+    chains,
+    accounts: [],
     features: {
       "standard:connect": { connect: () => Promise.resolve({ accounts: [account] }) },
       "solana:signMessage": {

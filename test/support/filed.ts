@@ -6,9 +6,17 @@ const org_id = "US-EIN-530196605";
 
 /** A period of a Form 990 without figures, but for those that are given. */
 export const filed = (period_end: string, more: Partial<StoredPeriod> = {}): StoredPeriod => ({
-  ...{ period_start: null, period_end, form: "990", currency: "USD" },
-  ...{ revenue: null, expenses: null, assets: null, liabilities: null, net_assets: null },
-  ...{ amended: false, filed_at: `${period_end.slice(0, 4)}-12-31T00:00:00.000Z` },
+  period_start: null,
+  period_end,
+  form: "990",
+  currency: "USD",
+  revenue: null,
+  expenses: null,
+  assets: null,
+  liabilities: null,
+  net_assets: null,
+  amended: false,
+  filed_at: `${period_end.slice(0, 4)}-12-31T00:00:00.000Z`,
   filing_url: null,
   ...more,
 });

@@ -76,9 +76,22 @@ export async function startNginx(options: {
 /** nginx wants one to start, whether or not it is used. */
 function makeCertificate(folder: string): void {
   const made = Bun.spawnSync([
-    ...["openssl", "req", "-x509", "-subj", "/CN=localhost", "-nodes", "-days", "1"],
-    ...["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1"],
-    ...["-keyout", join(folder, "key.pem"), "-out", join(folder, "cert.pem")],
+    "openssl",
+    "req",
+    "-x509",
+    "-subj",
+    "/CN=localhost",
+    "-nodes",
+    "-days",
+    "1",
+    "-newkey",
+    "ec",
+    "-pkeyopt",
+    "ec_paramgen_curve:prime256v1",
+    "-keyout",
+    join(folder, "key.pem"),
+    "-out",
+    join(folder, "cert.pem"),
   ]);
   if (made.exitCode !== 0) throw new Error(made.stderr.toString());
 }

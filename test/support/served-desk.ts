@@ -37,7 +37,11 @@ export async function plantAtDesk({ store }: TestService, text: string): Promise
   const at = Date.now();
   const from = { set_by: "consensus" as const, source: text, source_url: text, agents: [text] };
   const after = aNonprofit({
-    ...{ name: text, tagline: text, mission: null, city: text, region: null },
+    name: text,
+    tagline: text,
+    mission: null,
+    city: text,
+    region: null,
     provenance: { city: { ...from, applied_at: at } },
   });
   const id = randomBytes(10).toString("hex");
@@ -98,22 +102,51 @@ function onboardingSaying(text: string, of: { id: string; nonprofit_id: number; 
   const { id, nonprofit_id, at } = of;
   const signed = { wallet_challenge: text, wallet_signature: text };
   const request: OnboardingRequest = {
-    ...{ claim_slug: text, name: text, contact_email: text, contact_name: text, mission: text },
-    ...{ usdc_wallet: text, website: text, country_code: "KE", city: text, tagline: text },
-    ...{ donation_url: text, logo_url: text, programs: text, registration_number: text },
+    claim_slug: text,
+    name: text,
+    contact_email: text,
+    contact_name: text,
+    mission: text,
+    usdc_wallet: text,
+    website: text,
+    country_code: "KE",
+    city: text,
+    tagline: text,
+    donation_url: text,
+    logo_url: text,
+    programs: text,
+    registration_number: text,
     corrects: [],
   };
   const duplicate: Duplicate = {
-    ...{ slug: text, name: text, city: text, status: "listed" },
-    ...{ reasons: ["near_name"], name_similarity: 1 },
+    slug: text,
+    name: text,
+    city: text,
+    status: "listed",
+    reasons: ["near_name"],
+    name_similarity: 1,
   };
   const sent = onboardingStore.add({
-    ...{ id, type: "claim", nonprofit_id, request, duplicates: [duplicate], ...signed },
-    ...{ network: null, created_at: at, request_digest: id, status_digest: id },
+    id,
+    type: "claim",
+    nonprofit_id,
+    request,
+    duplicates: [duplicate],
+    ...signed,
+    network: null,
+    created_at: at,
+    request_digest: id,
+    status_digest: id,
   });
   const hold = holdWallet(text, {
-    ...{ submission_id: id, nonprofit_id, wallet_before: text, wallet: text, ...signed },
-    ...{ approved_by: text, approved_at: at, effective_at: at + 3_600_000 },
+    submission_id: id,
+    nonprofit_id,
+    wallet_before: text,
+    wallet: text,
+    ...signed,
+    approved_by: text,
+    approved_at: at,
+    effective_at: at + 3_600_000,
   });
   return [sent, ...hold];
 }

@@ -22,9 +22,20 @@ export async function startVarnish(backendPort: number) {
   writeFileSync(join(folder, "almoner.vcl"), vcl.replace(line, `.port = "${backendPort}";`));
   const server = Bun.spawn(
     [
-      ...["varnishd", "-F", "-j", "none", "-n", join(folder, "work")],
-      ...["-a", `127.0.0.1:${port}`, "-T", "none", "-s", "malloc,32m"],
-      ...["-f", join(folder, "almoner.vcl")],
+      "varnishd",
+      "-F",
+      "-j",
+      "none",
+      "-n",
+      join(folder, "work"),
+      "-a",
+      `127.0.0.1:${port}`,
+      "-T",
+      "none",
+      "-s",
+      "malloc,32m",
+      "-f",
+      join(folder, "almoner.vcl"),
     ],
     { stdout: "ignore", stderr: "pipe" },
   );

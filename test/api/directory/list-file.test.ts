@@ -10,7 +10,9 @@ import { aService } from "#test/support/service.ts";
 const hostile = ["=1+1", "+2", "-x", "@y", '"quoted"', "a, b; c", "line\nfeed", "Ünï — 水"];
 const count = 203;
 const numbers = ["US-EIN-530196605", "GB-CHC-1089464"].map((org_id) => ({
-  ...{ country_code: org_id.slice(0, 2), type: "Number", org_id },
+  country_code: org_id.slice(0, 2),
+  type: "Number",
+  org_id,
   registration_number: org_id.slice(7),
 }));
 const service = await aService({

@@ -52,17 +52,32 @@ describe("the one 402", () => {
     const offer = { network: "solana-devnet", maxAmountRequired: "2500000", ...terms };
     const accepts = [{ scheme: "exact", ...offer, resource, description, mimeType, extra }];
     const contractFields = {
-      ...{ x402: true, recipient: at.wallet, amount: 2.5, currency: "USDC", network: "solana" },
-      ...{ nonprofit: nonprofit.name, slug: "well" },
+      x402: true,
+      recipient: at.wallet,
+      amount: 2.5,
+      currency: "USDC",
+      network: "solana",
+      nonprofit: nonprofit.name,
+      slug: "well",
     };
     expect(body).toMatchObject({
       ...contractFields,
-      ...{ cluster: "local", mint, decimals: 6, amount_atomic: "2500000" },
-      ...{ code: "payment_required", x402Version: 1, accepts },
+      cluster: "local",
+      mint,
+      decimals: 6,
+      amount_atomic: "2500000",
+      code: "payment_required",
+      x402Version: 1,
+      accepts,
     });
     expect(decoded(response.headers.get("x-payment-required"))).toEqual({
       ...contractFields,
-      ...{ wallet: at.wallet, mint, memo: body.memo, x402Version: 1, resource, accepts },
+      wallet: at.wallet,
+      mint,
+      memo: body.memo,
+      x402Version: 1,
+      resource,
+      accepts,
     });
     expect(decoded(response.headers.get("payment-required"))).toEqual({
       x402Version: 2,

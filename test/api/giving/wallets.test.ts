@@ -54,7 +54,11 @@ describe("whose wallet an address is", () => {
     await approved(slug, first, { signed: true });
     const proof = "wallet signature, reviewed by a person";
     expect(await ask(first.address)).toMatchObject({
-      ...{ status: "held", slug, name: `Payee ${slug}`, since: "2026-06-01", proof },
+      status: "held",
+      slug,
+      name: `Payee ${slug}`,
+      since: "2026-06-01",
+      proof,
     });
     service.pass(holdMs);
     const active = { status: "active", slug, since: "2026-06-04", proof };
@@ -118,7 +122,10 @@ describe("whose wallet an address is", () => {
     expect(protectedHeader.alg).toBe("EdDSA");
     const type = "almoner-wallet-statement/1";
     expect(JSON.parse(Buffer.from(payload).toString())).toEqual({
-      ...{ type, issuer: "https://almoner.example", cluster: "local", ...said },
+      type,
+      issuer: "https://almoner.example",
+      cluster: "local",
+      ...said,
       day: new Date(service.now()).toISOString().slice(0, 10),
     });
   });

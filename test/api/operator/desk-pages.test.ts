@@ -281,7 +281,8 @@ describe("health", () => {
       },
     };
     expect(await operatorHealth({ ...service.context, chain })).toMatchObject({
-      ...{ chain: { answers: true }, sponsor: { balance_lamports: 7 } },
+      chain: { answers: true },
+      sponsor: { balance_lamports: 7 },
     });
   });
 

@@ -26,7 +26,11 @@ export async function hunt(tree: Tree, fault: Fault, evidence: Evidence): Promis
   const tests = groups.flat().length;
   const outcome = (verdict: Outcome["verdict"], by: string | null, isTimeout = false): Outcome => ({
     ...fault,
-    ...{ verdict, by, isTimeout, tests, left: reaching.length - tests },
+    verdict,
+    by,
+    isTimeout,
+    tests,
+    left: reaching.length - tests,
     seconds: Math.round((performance.now() - startedMs) / 1_000),
   });
   tree.plant(fault);

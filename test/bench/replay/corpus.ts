@@ -113,10 +113,7 @@ function pages({ nonprofits, causes }: Sample): Call[] {
     "/es/causes",
     "/de",
   ];
-  return [
-    ...nonprofits.slice(0, 40).flatMap(({ slug }) => ofProfile(slug)),
-    ...[...lists, ...single],
-  ]
+  return [...nonprofits.slice(0, 40).flatMap(({ slug }) => ofProfile(slug)), ...lists, ...single]
     .map((path) => get(path, browser))
     .concat(
       [

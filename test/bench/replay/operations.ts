@@ -45,9 +45,7 @@ function reads({ query }: Operation, path: string, headers: Record<string, strin
   const parameters = Object.entries<z.ZodType>(query?.shape ?? {});
   const examples = parameters.map(([name, shape]) => `${name}=${valueOf(exampleOf(shape))}`);
   const wrong = parameters.flatMap(([name]) => wrongValues.map((value) => `${name}=${value}`));
-  return [
-    ...["", `?${examples.join("&")}`, ...[...examples, ...wrong, "nothing=1"].map((q) => `?${q}`)],
-  ]
+  return ["", `?${examples.join("&")}`, ...[...examples, ...wrong, "nothing=1"].map((q) => `?${q}`)]
     .map((asked): Call => ({ path: path + asked, headers }))
     .concat(conditions.map((condition) => ({ path, headers: { ...headers, ...condition } })));
 }

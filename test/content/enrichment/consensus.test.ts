@@ -13,10 +13,15 @@ const [axHome, bxHome, cxAway] = [vote("a", "x", "1"), vote("b", "x", "1"), vote
 
 type Decision = ReturnType<typeof decide>;
 const waits = (confidence: number, replaces: number | null = null): Decision => ({
-  ...{ kind: "pending", confidence, replaces },
+  kind: "pending",
+  confidence,
+  replaces,
 });
 const applied = (confidence: number, winner: number, replaces: number | null = null): Decision => ({
-  ...{ kind: "applied", confidence, replaces, winner },
+  kind: "applied",
+  confidence,
+  replaces,
+  winner,
 });
 const queued = (replaces: number | null): Decision => ({ kind: "queued", replaces });
 const audit = (corroborates: boolean): Decision => ({ kind: "audit", corroborates });

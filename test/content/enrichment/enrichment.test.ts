@@ -54,8 +54,12 @@ const submissionsOf = (nonprofit_id: number) =>
   service.rows("SELECT * FROM submissions WHERE nonprofit_id = ?", [nonprofit_id]);
 
 const allButTheCity = {
-  ...{ description: "d", website: "https://a.example", region: "r", mission: "m" },
-  ...{ founded_year: 1999, contact_email: "a@b.example" },
+  description: "d",
+  website: "https://a.example",
+  region: "r",
+  mission: "m",
+  founded_year: 1999,
+  contact_email: "a@b.example",
 };
 
 test.each([{}, allButTheCity])(

@@ -22,8 +22,13 @@ import { aNonprofit } from "#test/support/records.ts";
 import { aService, type TestService } from "#test/support/service.ts";
 
 const complete = {
-  ...{ description: "d", website: "https://a.example", city: "c", region: "r", mission: "m" },
-  ...{ founded_year: 1999, contact_email: "a@b.example" },
+  description: "d",
+  website: "https://a.example",
+  city: "c",
+  region: "r",
+  mission: "m",
+  founded_year: 1999,
+  contact_email: "a@b.example",
 };
 const reaches = [null, null, null, 5, 5, 5, 5, 9, 12] as const;
 let service: TestService;
@@ -154,7 +159,9 @@ describe("needs enrichment", () => {
     const first = { submitted_by: "bot-1", submitted_at: "2026-06-01 12:00:00" };
     expect(answer.nonprofits).toMatchObject([
       {
-        ...{ slug: thin?.slug, country: "Kenya", current_data: { city: null, tagline: null } },
+        slug: thin?.slug,
+        country: "Kenya",
+        current_data: { city: null, tagline: null },
         enrich_url: `https://almoner.example/api/enrich/${thin?.slug}`,
         second_opinion_needed: [
           { field: "city", pending_value: "Oslo", ...first },

@@ -5,11 +5,24 @@ import type { StoredSubmission } from "#content/enrichment/submission-store.ts";
 const now = new Date("2026-11-01T12:00:00Z");
 
 const submission = (over: Partial<StoredSubmission> = {}): StoredSubmission => ({
-  ...{ id: 1, nonprofit_id: 1, field: "city", field_type: "structured" },
-  ...{ agent_id: "b", agent_name: "b", network: "4:b", value: "Oslo", normalised_value: "oslo" },
+  id: 1,
+  nonprofit_id: 1,
+  field: "city",
+  field_type: "structured",
+  agent_id: "b",
+  agent_name: "b",
+  network: "4:b",
+  value: "Oslo",
+  normalised_value: "oslo",
   source_url: "https://hope-kitchen.example.com",
-  ...{ status: "pending", audit_only: 0, confidence: 1, test_data: 0 },
-  ...{ reason: null, winning_value: null, decided_at: null, applied_at: null },
+  status: "pending",
+  audit_only: 0,
+  confidence: 1,
+  test_data: 0,
+  reason: null,
+  winning_value: null,
+  decided_at: null,
+  applied_at: null,
   created_at: now.getTime(),
   ...over,
 });
@@ -25,7 +38,12 @@ function fromB(
     agent_key: null,
     submission: columns,
     state: {
-      ...{ live: null, own: null, votes: [], agent_count: 0, refused: null, any_rejected: 0 },
+      live: null,
+      own: null,
+      votes: [],
+      agent_count: 0,
+      refused: null,
+      any_rejected: 0,
       ...state,
     },
   };

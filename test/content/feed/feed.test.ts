@@ -85,8 +85,10 @@ describe("closing feed files", () => {
 describe("the entries of a feed file", () => {
   test("name fields as the profile does, and never tell a value", async () => {
     const { entries, slug } = await entryOf({
-      ...{ contact_email: "jane@charity.example", country_code: "UG" },
-      ...{ wallet_challenge: "c", wallet_signature: "s" },
+      contact_email: "jane@charity.example",
+      country_code: "UG",
+      wallet_challenge: "c",
+      wallet_signature: "s",
     });
     const fields = ["country", "contact_email", "wallet_proof"];
     const at = "2026-11-01T10:00:00Z";

@@ -253,7 +253,11 @@ test("more ids than were expected are counted as well", () => {
   const columns = browseColumns(2);
   const row = { causes: ["health"], country_code: "KE", region: null, city: null };
   const flags = {
-    ...{ isListed: true, claimed: false, has_wallet: false, has_website: true, ghd_aligned: false },
+    isListed: true,
+    claimed: false,
+    has_wallet: false,
+    has_website: true,
+    ghd_aligned: false,
   };
   for (const id of [1, 7, 3, 40]) {
     columns.set({ id, ...row, ...flags, income: id * 1_000, standing: 9 });

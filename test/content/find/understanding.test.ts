@@ -9,20 +9,27 @@ const registered = (country_code: string, org_id: string | null, registration_nu
 const hawaii = { country_code: "US", region: "Hawaii", city: "Honolulu" };
 const records = [
   aNonprofit({
-    ...{ ...hawaii, name: "Hawaii Foodbank Inc", causes: ["food-security"] },
+    ...hawaii,
+    name: "Hawaii Foodbank Inc",
+    causes: ["food-security"],
     registrations: registered("US", "US-EIN-990220699", "99-0220699"),
   }),
   aNonprofit({ ...hawaii, name: "Blood Bank of Hawaii", causes: ["health"] }),
   aNonprofit({ ...hawaii, city: "Hilo", name: "Feeding Neighbours", causes: ["food-security"] }),
   aNonprofit({
-    ...{ country_code: "GB", city: "Reading", name: "Wellcome Trust" },
+    country_code: "GB",
+    city: "Reading",
+    name: "Wellcome Trust",
     registrations: registered("GB", "GB-CHC-210183", "210183"),
   }),
   aNonprofit({ country_code: "US", name: "Readers for Life", mission: "Reading with children" }),
   aNonprofit({ country_code: "US", name: "Reading Rooms", mission: "Reading aloud" }),
   aNonprofit({
-    ...{ country_code: "KE", city: "Nairobi", name: "Maji Project" },
-    ...{ mission: "Pipes and pumps", causes: ["water-sanitation"] },
+    country_code: "KE",
+    city: "Nairobi",
+    name: "Maji Project",
+    mission: "Pipes and pumps",
+    causes: ["water-sanitation"],
     registrations: registered("KE", null, "KE/2001-77"),
   }),
   aNonprofit({ country_code: "US", city: "St. Louis", region: "Missouri", name: "Arch Fund" }),
@@ -110,7 +117,8 @@ describe("a place in a query", () => {
     expect(await find("charities in Alemania")).toMatchObject({ total: 0, exact: false });
     expect((await find("Germany")).note).toBe("Nothing in Germany matches.");
     expect(await find("trust in Aberystwyth")).toMatchObject({
-      ...{ matching: 0, names: ["Wellcome Trust"] },
+      matching: 0,
+      names: ["Wellcome Trust"],
       note: "Nothing in Aberystwyth matches. These are in United Kingdom.",
     });
   });
@@ -124,7 +132,8 @@ describe("a place in a query", () => {
   test("can be switched off", async () => {
     expect(await find("food bank honolulu", { literal: true })).toMatchObject({
       understood: { place: null, words: ["food", "bank", "honolulu"] },
-      ...{ exact: false, note: isNotAll },
+      exact: false,
+      note: isNotAll,
     });
   });
 

@@ -4,7 +4,10 @@ import { micro } from "#content/contract/base/money.ts";
 import { DonationHistory, Settlement } from "#content/contract/donation.ts";
 
 const given = {
-  ...{ id: "abc", tx_signature: "sig", donor: null, settled_at: Date.UTC(2026, 5, 1) },
+  id: "abc",
+  tx_signature: "sig",
+  donor: null,
+  settled_at: Date.UTC(2026, 5, 1),
   amount_micro_usdc: micro(2_500_000n),
 };
 const nonprofit = { name: "Well", slug: "well" };
@@ -28,14 +31,21 @@ test("both answers have the contract's fields", () => {
   const donation = { id: "abc", amount_usdc: 2.5, network: "solana", tx_hash: "sig" };
   const settled_at = "2026-06-01T00:00:00Z";
   expect(Settlement.parse(settlementOf(given, nonprofit, place))).toMatchObject({
-    ...{ success: true, donation_id: "abc", nonprofit: "Well" },
-    ...{ amount: 2.5, currency: "USDC", tx_signature: "sig" },
+    success: true,
+    donation_id: "abc",
+    nonprofit: "Well",
+    amount: 2.5,
+    currency: "USDC",
+    tx_signature: "sig",
     donation: { ...donation, nonprofit: "Well", slug: "well", confirmed: true, settled_at },
     receipt_url: "https://almoner.example/api/donations/well/abc",
   });
   const summary = { count: 3, donors: 2, total: micro(7_500_000n), recent: [given] };
   expect(DonationHistory.parse(donationHistory(nonprofit, summary, place))).toMatchObject({
-    ...{ nonprofit: "Well", total_donated_usdc: 7.5, donation_count: 3, donor_count: 2 },
+    nonprofit: "Well",
+    total_donated_usdc: 7.5,
+    donation_count: 3,
+    donor_count: 2,
     recent_donations: [{ ...donation, tx_signature: "sig", donor: null }],
   });
 });

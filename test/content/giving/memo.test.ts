@@ -14,7 +14,10 @@ const key = new Uint8Array(32).fill(7);
 const seal = { key, network: "solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp" };
 const wallet = "4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T";
 const asked: DonationMemo = {
-  ...{ nonprofit_id: 12, amount: micro(2_500_000n), issued_at_s: 1_780_000_000, nonce: 42 },
+  nonprofit_id: 12,
+  amount: micro(2_500_000n),
+  issued_at_s: 1_780_000_000,
+  nonce: 42,
 };
 const memo = writeMemo(asked, wallet, seal);
 

@@ -30,11 +30,20 @@ let given = 0;
 const give = (network: string, usdc: number) =>
   store.write(async (tx) => {
     const { id } = await recordDonation(tx, {
-      ...{ nonprofit_id: 1, network, tx_signature: `sig-${given++}`, donor: `donor-${given}` },
+      nonprofit_id: 1,
+      network,
+      tx_signature: `sig-${given++}`,
+      donor: `donor-${given}`,
       amount_micro_usdc: micro(BigInt(usdc * 1_000_000)),
-      ...{ slot: 1, commitment: "confirmed", source: null, memo: null },
-      ...{ recipient: "r", destination: "d", mint: "m" },
-      ...{ settled_at: now.getTime(), recorded_at: now.getTime() },
+      slot: 1,
+      commitment: "confirmed",
+      source: null,
+      memo: null,
+      recipient: "r",
+      destination: "d",
+      mint: "m",
+      settled_at: now.getTime(),
+      recorded_at: now.getTime(),
     });
     return id;
   });

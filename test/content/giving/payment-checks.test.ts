@@ -10,20 +10,34 @@ import {
 import { ok } from "#content/contract/base/result.ts";
 
 const due: PaymentDue = {
-  ...{ amount: micro(2_500_000n), mint: "Usdc" },
-  ...{ recipient: "Wallet", destination: "Wallet.account" },
-  ...{ sponsor: "Sponsor", sponsorTokenAccount: "Sponsor.account", sponsoredMin: micro(100_000n) },
+  amount: micro(2_500_000n),
+  mint: "Usdc",
+  recipient: "Wallet",
+  destination: "Wallet.account",
+  sponsor: "Sponsor",
+  sponsorTokenAccount: "Sponsor.account",
+  sponsoredMin: micro(100_000n),
 };
 const unsponsored = { ...due, sponsor: null, sponsorTokenAccount: null };
 const transfer = {
-  ...{ source: "Donor.account", destination: "Wallet.account", mint: "Usdc" },
-  ...{ authority: "Donor", amount: 2_500_000n, decimals: 6 },
+  source: "Donor.account",
+  destination: "Wallet.account",
+  mint: "Usdc",
+  authority: "Donor",
+  amount: 2_500_000n,
+  decimals: 6,
 };
 
 const sponsored = (parts: Partial<PaymentFacts> = {}): PaymentFacts => ({
-  ...{ fee_payer: "Sponsor", signers: ["Sponsor", "Donor"], unsigned: ["Sponsor"] },
-  ...{ badly_signed: [], compute_units: 20_000, compute_unit_price: 1n, transfer },
-  ...{ other_programs: [], uses_lookup_tables: false },
+  fee_payer: "Sponsor",
+  signers: ["Sponsor", "Donor"],
+  unsigned: ["Sponsor"],
+  badly_signed: [],
+  compute_units: 20_000,
+  compute_unit_price: 1n,
+  transfer,
+  other_programs: [],
+  uses_lookup_tables: false,
   ...parts,
 });
 const selfPaid = (parts: Partial<PaymentFacts> = {}): PaymentFacts =>

@@ -9,25 +9,41 @@ const now = Date.UTC(2026, 5, 1, 12);
 const usdc = (amount: number) => micro(BigInt(Math.round(amount * 1e6)));
 
 const due: Due = {
-  ...{ nonprofit_id: 1, wallet: "Wallet", wallet_then: "Wallet", amount: usdc(1), mint: "Usdc" },
-  ...{ named_at: now, windowMs: 3_600_000, seal },
-  ...{ commitment: "confirmed", finalized_above: usdc(100) },
+  nonprofit_id: 1,
+  wallet: "Wallet",
+  wallet_then: "Wallet",
+  amount: usdc(1),
+  mint: "Usdc",
+  named_at: now,
+  windowMs: 3_600_000,
+  seal,
+  commitment: "confirmed",
+  finalized_above: usdc(100),
   tokenAccountOf: (wallet) => `${wallet}.account`,
 };
 
 const aCredit = (parts: Partial<Credit> = {}): Credit => {
   const owner = parts.owner ?? "Wallet";
   return {
-    ...{ destination: `${owner}.account`, owner, mint: "Usdc", amount_micro_usdc: usdc(1) },
-    ...{ donor: "Donor", source: "Donor.account" },
+    destination: `${owner}.account`,
+    owner,
+    mint: "Usdc",
+    amount_micro_usdc: usdc(1),
+    donor: "Donor",
+    source: "Donor.account",
     ...parts,
   };
 };
 
 const aTransfer = (parts: Partial<TransactionFacts> = {}): TransactionFacts => ({
-  ...{ tx_signature: "sig", slot: 7, block_time: now / 1_000 - 60 },
-  ...{ commitment: "confirmed", failed: false },
-  ...{ credits: [aCredit()], signers: ["Donor"], memos: [] },
+  tx_signature: "sig",
+  slot: 7,
+  block_time: now / 1_000 - 60,
+  commitment: "confirmed",
+  failed: false,
+  credits: [aCredit()],
+  signers: ["Donor"],
+  memos: [],
   ...parts,
 });
 

@@ -56,9 +56,11 @@ function questions(asked: Readonly<Record<string, Readonly<Record<string, string
 const listed = new Set<string>([
   ...causes.flatMap(({ name, organisation, description }) => [name, organisation, description]),
   ...(registers as readonly Register[]).flatMap(({ name, licence, fields = [] }) => [
-    ...[name, licence.name],
+    name,
+    licence.name,
     ...fields.flatMap(({ label, words = {}, form }) => [
-      ...[label, ...Object.values(words)],
+      label,
+      ...Object.values(words),
       ...Object.values(form?.words ?? {}),
     ]),
   ]),

@@ -4,8 +4,14 @@ import { financesOf } from "#content/nonprofit/register-facts.ts";
 import { filed, redCross } from "#test/support/filed.ts";
 
 const noFigures = {
-  ...{ revenue: null, expenses: null, assets: null, liabilities: null, net_assets: null },
-  ...{ period_start: null, amended: false, filing_url: null },
+  revenue: null,
+  expenses: null,
+  assets: null,
+  liabilities: null,
+  net_assets: null,
+  period_start: null,
+  amended: false,
+  filing_url: null,
 };
 const record = (
   register: string,
@@ -72,7 +78,11 @@ test("periods stand newest first, the newest 20 of them, without when the return
 
 test("real returns stand beside the newer row of a register, and for a year without one the column of the next", () => {
   const found = financesOf(redCross().register_records).map((one) => [
-    ...[one.period_end, one.source, one.form, one.expenses, one.prior_year ?? false],
+    one.period_end,
+    one.source,
+    one.form,
+    one.expenses,
+    one.prior_year ?? false,
   ]);
   expect(found).toEqual([
     ["2025-06-30", "irs-bmf", "990 or 990-EZ", null, false],

@@ -5,7 +5,10 @@ import { aNonprofit, aRegisterRecord } from "#test/support/records.ts";
 
 const at = new Date("2026-06-01T12:00:00Z");
 const registered = (org_id: string) => ({
-  ...{ country_code: "GB", type: "Charity number", registration_number: org_id, org_id },
+  country_code: "GB",
+  type: "Charity number",
+  registration_number: org_id,
+  org_id,
 });
 const scopeOf = (org_id: string) => org_id.split("-", 2).join("-");
 const said = (org_id: string) =>
@@ -20,7 +23,11 @@ const profile = (org_id: string, parts: Partial<NonprofitRecord> = {}) =>
   });
 const into = profile("GB-CHC-1000001", { id: 1, city: null, causes: ["education"] });
 const gone = profile("GB-SC-SC000001", {
-  ...{ id: 2, mission: "Lanterns", city: "Leith", region: "Scotland", causes: ["health"] },
+  id: 2,
+  mission: "Lanterns",
+  city: "Leith",
+  region: "Scotland",
+  causes: ["health"],
   provenance: { mission: sourceFrom("register", 1), registrations: sourceFrom("register", 1) },
 });
 
@@ -29,7 +36,10 @@ describe("a link of two registers", () => {
 
   test("moves registrations, records and what is lacking, but no place and no causes beside others", () => {
     expect(link.into).toMatchObject({
-      ...{ mission: "Lanterns", city: null, region: null, causes: ["education"] },
+      mission: "Lanterns",
+      city: null,
+      region: null,
+      causes: ["education"],
       register_scope: "GB-CHC",
       registrations: [{}, { linked_by: "same_number" }],
       register_records: [{}, {}],

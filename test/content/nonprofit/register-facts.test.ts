@@ -26,9 +26,19 @@ describe("what a register says, in words a donor knows:", () => {
   test("the IRS", () => {
     expect(
       textsOf("irs-bmf", {
-        ...{ subsection: "03", status: "01", foundation: "15", ntee: "A65", filing: "01" },
-        ...{ activity: "088090000", deductibility: "1", ruling: "1994-07", year_end: "12" },
-        ...{ tax_period: "2024-12", income: 3_312_400, revenue: -500, assets: 0 },
+        subsection: "03",
+        status: "01",
+        foundation: "15",
+        ntee: "A65",
+        filing: "01",
+        activity: "088090000",
+        deductibility: "1",
+        ruling: "1994-07",
+        year_end: "12",
+        tax_period: "2024-12",
+        income: 3_312_400,
+        revenue: -500,
+        assets: 0,
       }),
     ).toEqual([
       "Tax status: 501(c)(3): tax-exempt for charitable, religious, educational or scientific purposes",
@@ -141,9 +151,12 @@ describe("public facts", () => {
   test("name register, licence, date and the public record", () => {
     expect(publicFacts([record({ facts: { deductibility: "1" } })])).toEqual([
       {
-        ...{ register: "irs-bmf", register_name: "IRS Business Master File" },
-        ...{ org_id: "US-EIN-000000101", name: "Sample Trust" },
-        ...{ state: "registered", as_of: "2026-04-14" },
+        register: "irs-bmf",
+        register_name: "IRS Business Master File",
+        org_id: "US-EIN-000000101",
+        name: "Sample Trust",
+        state: "registered",
+        as_of: "2026-04-14",
         licence: registerById("irs-bmf")?.licence ?? { name: "", url: "" },
         attribution: expect.stringContaining("Internal Revenue Service"),
         fields: [{ name: "deductibility", label: "Gifts", value: "Deductible from US tax" }],

@@ -32,7 +32,11 @@ const asked = fc.array(fc.tuple(fields, fc.nat({ max: 3 }), fc.boolean()), { max
 
 type Sent = { field: EnrichableField; test_data: number; agent_id?: string; network?: string };
 const aSubmission = (nonprofit_id: number, sent: Sent) => ({
-  ...{ nonprofit_id, value: "a", normalised_value: "a", agent_name: "a", created_at: 0 },
+  nonprofit_id,
+  value: "a",
+  normalised_value: "a",
+  agent_name: "a",
+  created_at: 0,
   ...({ agent_id: `a${sent.test_data}`, field_type: "structured", status: "pending" } as const),
   ...sent,
 });

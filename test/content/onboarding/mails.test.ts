@@ -100,7 +100,9 @@ test("the outbox holds no address, and is empty where no mail is sent", async ()
 test("one network causes only so many first mails a day, and decisions pass", () => {
   const received = { network: "4:n", told: "received" } as const;
   const sent = Array.from({ length: networkMailsMax }, (_, at) => ({
-    ...{ ...received, address_seal: `other ${at}`, sent_at: 1_000 + at },
+    ...received,
+    address_seal: `other ${at}`,
+    sent_at: 1_000 + at,
   }));
   const mail = { address_seal: "mine", network: "4:n", told: "nothing" } as const;
   expect(waitsUntil(mail, sent)).toBe(1_000 + dayMs);

@@ -109,12 +109,21 @@ test.each([" hope-kitchen ", "almoner.example/nonprofits/hope-kitchen/?utm_sourc
 
 const unproven: HostControl = { state: "not_proven", host: "b.example" };
 const proven = {
-  ...{ state: "proven", host: "b.example", ownWord: false, by: "dns", at: 1 },
+  state: "proven",
+  host: "b.example",
+  ownWord: false,
+  by: "dns",
+  at: 1,
 } as const satisfies HostControl;
 
 const decision = {
-  ...{ type: "claim", proof: null, edits: {}, slug: "", host: unproven },
-  ...{ revokedBefore: false, nowMs: 5 },
+  type: "claim",
+  proof: null,
+  edits: {},
+  slug: "",
+  host: unproven,
+  revokedBefore: false,
+  nowMs: 5,
 } as const;
 
 describe("an approval", () => {
@@ -197,18 +206,29 @@ describe("an approval", () => {
 
   test("of a registration makes a profile", () => {
     const { request } = read({
-      ...{ name: "Hope", country: "US", contact_email: "a@b.example", mission: "M." },
+      name: "Hope",
+      country: "US",
+      contact_email: "a@b.example",
+      mission: "M.",
       registration_number: "EIN 530196605",
     });
     const profileOf = (edits: object, sent = request) =>
       onboardingOutcome(null, {
-        ...{ ...decision, type: "registration", slug: "hope" },
-        ...{ request: sent, edits },
+        ...decision,
+        type: "registration",
+        slug: "hope",
+        request: sent,
+        edits,
       }).after;
     const set_by = "organisation";
     expect(profileOf({})).toMatchObject({
-      ...{ slug: "hope", name: "Hope", country_code: "US", mission: "M." },
-      ...{ verified: 1, status: "claimed", registrations: [ein] },
+      slug: "hope",
+      name: "Hope",
+      country_code: "US",
+      mission: "M.",
+      verified: 1,
+      status: "claimed",
+      registrations: [ein],
       provenance: { name: { set_by, applied_at: 5 }, registrations: { set_by } },
     });
     const edits = { name: "Hope House", country_code: null };
@@ -231,7 +251,8 @@ describe("the host to prove", () => {
   });
   const notProven = (host: string): HostControl => ({ state: "not_proven", host });
   const none = (words: string): HostControl => ({
-    ...{ state: "nothing_to_prove_against", why: expect.stringContaining(words) },
+    state: "nothing_to_prove_against",
+    why: expect.stringContaining(words),
   });
   test.each([
     [listed("https://WWW.Hope.example/about"), notProven("hope.example")],
@@ -336,14 +357,21 @@ describe("checks", () => {
   const registered = redCross({ registrations: [...redCross().registrations, number] });
   const known = (field: "contact_email" | "website", set_by: SetBy) =>
     aNonprofit({
-      ...{ contact_email: "a@b.example", website },
+      contact_email: "a@b.example",
+      website,
       provenance: { [field]: sourceFrom(set_by, 1) },
     });
   const plain = {
     type: "claim",
     profile: aNonprofit({ contact_email: "A@B.example", website, name: "Hope House" }),
-    ...{ isProven: false, host: unproven, whyHeld: null, heldUntil: null, stoppedFor: null },
-    ...{ duplicates: [], otherOwners: [], rivals: 0 },
+    isProven: false,
+    host: unproven,
+    whyHeld: null,
+    heldUntil: null,
+    stoppedFor: null,
+    duplicates: [],
+    otherOwners: [],
+    rivals: 0,
   } as const;
   const outcomesOf = (body: object, more: object, stored: object = {}) => {
     const request = { ...read({ ...claim, ...body }).request, ...stored };

@@ -12,17 +12,30 @@ import {
 } from "#content/operation/checks.ts";
 
 const publication: NonNullable<Facts["publication"]> = {
-  ...{ release: 7, held: false, profiles_behind: 0, lists_behind: 0 },
-  ...{ oldest_waiting_s: null, failures: 0 },
+  release: 7,
+  held: false,
+  profiles_behind: 0,
+  lists_behind: 0,
+  oldest_waiting_s: null,
+  failures: 0,
 };
 
 const chain: NonNullable<Facts["chain"]> = {
-  ...{ cluster: "devnet", answers: true, took_ms: 12, why: null, nodes: 2, disagreements: 0 },
+  cluster: "devnet",
+  answers: true,
+  took_ms: 12,
+  why: null,
+  nodes: 2,
+  disagreements: 0,
 };
 
 const sponsor: NonNullable<Facts["sponsor"]> = {
-  ...{ address: "Sponsor", balance_lamports: 1_000_000_000, spent_lamports: 20_000 },
-  ...{ budget_lamports: 50_000_000, runway_days: null, refuses: null },
+  address: "Sponsor",
+  balance_lamports: 1_000_000_000,
+  spent_lamports: 20_000,
+  budget_lamports: 50_000_000,
+  runway_days: null,
+  refuses: null,
 };
 
 const well = {

@@ -8,8 +8,18 @@ import { type CuratedIndex, openCuratedIndex } from "#content/recommendation/pic
 import { aNonprofit } from "#test/support/records.ts";
 
 const vocabulary = [
-  ...["water", "wells", "well", "clean", "village", "schools", "school", "co-op", "music"],
-  ...["café", "health", "healthy"],
+  "water",
+  "wells",
+  "well",
+  "clean",
+  "village",
+  "schools",
+  "school",
+  "co-op",
+  "music",
+  "café",
+  "health",
+  "healthy",
 ];
 const textAt = (at: number) => {
   const wordAt = (word: number) => vocabulary[(at * 5 + word * (1 + (at % 4))) % 12];
@@ -24,7 +34,10 @@ const picked = (record: NonprofitRecord, why_recommended = "") => ({
   record,
   pick: {
     nonprofit_id: record.id,
-    ...{ recommended_for: [], causes: null, origin: "operator" as const, why_recommended },
+    recommended_for: [],
+    causes: null,
+    origin: "operator" as const,
+    why_recommended,
   },
 });
 const matchesOf = (text: string) =>

@@ -9,17 +9,27 @@ const vote = (agent_id: string, normalised_value = "wells", network: string | nu
   network,
 });
 const waits = (id: number, said: ReturnType<typeof vote>, counts = true): PendingVote => ({
-  ...{ id, ...said, counts },
+  id,
+  ...said,
+  counts,
 });
 const alone: DraftSituation = {
-  ...{ phase: 3, vote: vote("b"), mode: "agents", pendingVotes: [], live: null },
-  ...{ sensitive: false, test_data: false, isRefused: false },
+  phase: 3,
+  vote: vote("b"),
+  mode: "agents",
+  pendingVotes: [],
+  live: null,
+  sensitive: false,
+  test_data: false,
+  isRefused: false,
 };
 const operator = (because: string, confidence = 1) =>
   ({ kind: "operator", because, confidence }) as DraftDecision;
 const awaiting = (confidence: number): DraftDecision => ({ kind: "awaiting", confidence });
 const promoted = (confidence: number, winner: number): DraftDecision => ({
-  ...{ kind: "promoted", confidence, winner },
+  kind: "promoted",
+  confidence,
+  winner,
 });
 const live = (normalised_value: string) => ({ live: { by_consensus: true, normalised_value } });
 const byHand = { live: { by_consensus: false, normalised_value: "wells" } };

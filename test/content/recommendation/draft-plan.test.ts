@@ -14,9 +14,18 @@ const words = {
 
 const stored = (over: Partial<StoredDraft> = {}): StoredDraft => ({
   ...words,
-  ...{ id: 1, nonprofit_id: 7, phase: 3, test_data: 0 },
-  ...{ agent_id: "a", agent_name: "a", network: "4:a", created_at: now.getTime() - 1_000 },
-  ...{ status: "pending", reason: null, decided_by: null, decided_at: null },
+  id: 1,
+  nonprofit_id: 7,
+  phase: 3,
+  test_data: 0,
+  agent_id: "a",
+  agent_name: "a",
+  network: "4:a",
+  created_at: now.getTime() - 1_000,
+  status: "pending",
+  reason: null,
+  decided_by: null,
+  decided_at: null,
   ...over,
 });
 
@@ -24,10 +33,21 @@ const stored = (over: Partial<StoredDraft> = {}): StoredDraft => ({
 const fromB = (over: Partial<DraftCase> = {}): DraftCase => ({
   job: {
     request: { ...words, agent_id: "b", agent_name: "B", test_data: false },
-    ...{ phase: 3, mode: "agents", network: "4:b", secret: null, idempotencyKey: null, now },
+    phase: 3,
+    mode: "agents",
+    network: "4:b",
+    secret: null,
+    idempotencyKey: null,
+    now,
   },
-  ...{ nonprofit_id: 7, namesAnother: false, otherAgents: 0, ofNetwork: 0 },
-  ...{ ownDrafts: [], waitingDrafts: [], live: null, isRefused: false },
+  nonprofit_id: 7,
+  namesAnother: false,
+  otherAgents: 0,
+  ofNetwork: 0,
+  ownDrafts: [],
+  waitingDrafts: [],
+  live: null,
+  isRefused: false,
   ...over,
 });
 

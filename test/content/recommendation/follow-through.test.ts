@@ -22,13 +22,23 @@ const aCall = (
   given: Partial<Omit<LoggedRecommendation, "called_at">> & { atMs?: number } = {},
 ): LoggedRecommendation => ({
   query: { cause: null, country: null, q: "wells", intent: "discover" },
-  ...{ result_count: 2, top_slug: "wells", slugs: ["wells", "pumps"], ranking_signals: [] },
-  ...{ phase: 1, client: "today", called_at: new Date(given.atMs ?? noonMs) },
+  result_count: 2,
+  top_slug: "wells",
+  slugs: ["wells", "pumps"],
+  ranking_signals: [],
+  phase: 1,
+  client: "today",
+  called_at: new Date(given.atMs ?? noonMs),
   ...given,
 });
 const aStep = (given: Partial<FollowUp> = {}): FollowUp => ({
-  ...{ slug: "wells", action: "profile", form: "page", intent_id: null },
-  ...{ clients: ["today"], atMs: noonMs + 1_000, withinMs: 0 },
+  slug: "wells",
+  action: "profile",
+  form: "page",
+  intent_id: null,
+  clients: ["today"],
+  atMs: noonMs + 1_000,
+  withinMs: 0,
   ...given,
 });
 const stored = async () =>

@@ -17,8 +17,14 @@ import { intents } from "#content/contract/recommendation.ts";
 
 const now = new Date("2026-06-01T00:00:00Z");
 const bare: Signs = {
-  ...{ editorial_curated: false, consensus_share: 0, verified: false, has_wallet: false },
-  ...{ match_share: 0, enriched_days_ago: null, donors: 0, thin_fields: 0 },
+  editorial_curated: false,
+  consensus_share: 0,
+  verified: false,
+  has_wallet: false,
+  match_share: 0,
+  enriched_days_ago: null,
+  donors: 0,
+  thin_fields: 0,
 };
 
 const table: [SignalName, Partial<Signs>, number][] = [

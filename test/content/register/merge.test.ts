@@ -37,10 +37,17 @@ const afterLeaving = (before: NonprofitRecord, on = terms): NonprofitRecord => {
 };
 
 const setBy = (set_by: StoredProvenance["set_by"], source: string, applied_at = 1) => ({
-  ...{ set_by, source, source_url: null, agents: [], applied_at },
+  set_by,
+  source,
+  source_url: null,
+  agents: [],
+  applied_at,
 });
 const registered = (org_id: string, parts: object = {}) => ({
-  ...{ country_code: "GB", type: "Charity number", registration_number: org_id.slice(7), org_id },
+  country_code: "GB",
+  type: "Charity number",
+  registration_number: org_id.slice(7),
+  org_id,
   ...parts,
 });
 
@@ -54,7 +61,8 @@ const after = (before: NonprofitRecord, fields: RegisterDraft["fields"], on = te
 describe("a register", () => {
   const own = { city: setBy("register", "irs-bmf") };
   const ours = (set_by: StoredProvenance["set_by"]) => ({
-    ...{ mission: "Ours", provenance: { mission: setBy(set_by, "irs-990") } },
+    mission: "Ours",
+    provenance: { mission: setBy(set_by, "irs-990") },
   });
   const status = setBy("operator", "operator");
 
@@ -329,8 +337,12 @@ describe("a form for a year", () => {
     filedPeriod(period_end, { revenue, filed_at: "2023-05-01T00:00:00.000Z", ...more });
   const record = (name: string, finances: StoredPeriod[]) =>
     aRegisterRecord({
-      ...{ register: "irs-990-xml", name, scope: "", state: "filed" },
-      ...{ facts: { form: "990" }, finances },
+      register: "irs-990-xml",
+      name,
+      scope: "",
+      state: "filed",
+      facts: { form: "990" },
+      finances,
     });
 
   test("adds its money, each period once, and what it says counts only when it is the newest", () => {

@@ -13,8 +13,11 @@ const ein = numberOf("990305781");
 
 const said = (register: string, parts: Partial<RegisterRecord> = {}): RegisterRecord =>
   aRegisterRecord({
-    ...{ org_id: ein.org_id, register, name: "Hawaii Foodbank Inc" },
-    ...{ as_of: "2026-01-10", scope: "HI" },
+    org_id: ein.org_id,
+    register,
+    name: "Hawaii Foodbank Inc",
+    as_of: "2026-01-10",
+    scope: "HI",
     ...parts,
   });
 const bmf = (parts: Partial<RegisterRecord> = {}) =>
@@ -68,7 +71,9 @@ describe("the standing is", () => {
     const revokedOnly = new Map([["irs-revocations", new Map([["", "2026-05-01"]])]]);
     expect(about([], revokedOnly).standing.value).toBe("unknown");
     expect(about([], new Map(), scottish)).toMatchObject({
-      ...{ found: false, country: "United Kingdom", deductibility: null },
+      found: false,
+      country: "United Kingdom",
+      deductibility: null,
       standing: { value: "unknown" },
     });
   });

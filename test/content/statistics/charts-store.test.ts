@@ -36,10 +36,18 @@ test("charts are counted from the rows, kept, and answered as they were kept", a
   for (const tx_signature of ["one", "two"])
     await store.write((tx) =>
       recordDonation(tx, {
-        ...{ nonprofit_id: id, amount_micro_usdc: micro(2_500_000n), tx_signature, slot: 1 },
+        nonprofit_id: id,
+        amount_micro_usdc: micro(2_500_000n),
+        tx_signature,
+        slot: 1,
         network: tx_signature === "one" ? "here" : "elsewhere",
-        ...{ commitment: "finalized", recipient: "r", source: null, destination: "d", mint: "m" },
-        ...{ donor: null, memo: null },
+        commitment: "finalized",
+        recipient: "r",
+        source: null,
+        destination: "d",
+        mint: "m",
+        donor: null,
+        memo: null,
         settled_at: clock().getTime(),
         recorded_at: clock().getTime(),
       }),

@@ -36,7 +36,12 @@ const some: Charts = {
 };
 const none: Charts = {
   as_of: "2026-03-09",
-  ...{ countries: [], completeness: [], growth: [], sources: [], decisions: [], gifts: [] },
+  countries: [],
+  completeness: [],
+  growth: [],
+  sources: [],
+  decisions: [],
+  gifts: [],
 };
 
 const inMarch = <Row>(row: Row) => ({ month: "2026-03", ...row });
@@ -100,7 +105,9 @@ describe("a chart", () => {
   test("of a directory five minutes old has no growth, and no row of zeros", () => {
     const zero = { field: "mission", nonprofits: 0, percent: 0 };
     const [, completeness, open, sources] = chartsOf({
-      ...{ ...none, sources: some.sources, completeness: [...some.completeness, zero] },
+      ...none,
+      sources: some.sources,
+      completeness: [...some.completeness, zero],
       growth: [inMarch({ added: 9, nonprofits: 9 })],
     });
     expect(open?.drawing).toBe(null);

@@ -20,7 +20,9 @@ beforeAll(() => {
 afterAll(() => rmSync(dataDir, { recursive: true, force: true }));
 
 const envWith = (changes: Record<string, string> = {}) => ({
-  ...{ ALMONER_DATA_DIR: dataDir, ALMONER_LOG_LEVEL: "silent", NO_COLOR: "1" },
+  ALMONER_DATA_DIR: dataDir,
+  ALMONER_LOG_LEVEL: "silent",
+  NO_COLOR: "1",
   ...changes,
 });
 const run = (args: string[], changes: Record<string, string> = {}) =>

@@ -23,8 +23,12 @@ const isLike = /^\/(?:(?:nonprofits|donate)\/(?!hostile)|browse\.|compare\.|sear
 const isAgain = /^\/(?:nonprofits\.|donate\/(?:emoji|chinese|devanagari))/;
 const letterPxMin = 12;
 const ofTables = [
-  ...["color-contrast", "scrollable-region-focusable", "scope-attr-valid"],
-  ...["td-headers-attr", "th-has-data-cells", "empty-table-header"],
+  "color-contrast",
+  "scrollable-region-focusable",
+  "scope-attr-valid",
+  "td-headers-attr",
+  "th-has-data-cells",
+  "empty-table-header",
 ];
 
 const files = new Map<string, string | Uint8Array>();
@@ -128,7 +132,8 @@ describeInBrowser("drawn pages in a browser", (browser) => {
     const stored = await site.save(gallery);
     const keys = [
       ...gallery.map((_, at) => `profile ${at + 1}`),
-      ...["list-page all 1", "list-page cause:education 1"],
+      "list-page all 1",
+      "list-page cause:education 1",
     ];
     for (const key of keys)
       for (const [path, body] of Object.entries(await site.files(key)))
@@ -159,7 +164,10 @@ describeInBrowser("drawn pages in a browser", (browser) => {
           words: ["help", "the"],
           corrections: [],
         },
-        ...{ note: q, total, matching: total, nonprofits: total === 0 ? [] : nonprofits },
+        note: q,
+        total,
+        matching: total,
+        nonprofits: total === 0 ? [] : nonprofits,
         facets: { ...none, cause: [{ value: "education", count: 3 }], country: [], region: values },
       };
       const asked = { q, region: attack };

@@ -188,14 +188,24 @@ describeInBrowser("the search box in a browser", (browser) => {
 });
 
 const found = {
-  ...{ slug: "night-school-1", name: "Night School 1", tagline: null, mission: "Classes." },
-  ...{ city: null, region: null, country: "France", causes: ["education"] },
-  ...{ beneficiaries_per_year: null, income_band: "under-10k", standing: "registered" },
+  slug: "night-school-1",
+  name: "Night School 1",
+  tagline: null,
+  mission: "Classes.",
+  city: null,
+  region: null,
+  country: "France",
+  causes: ["education"],
+  beneficiaries_per_year: null,
+  income_band: "under-10k",
+  standing: "registered",
 };
 const fromService = {
   total: 2,
   understood: {
-    ...{ number: null, place: { name: "France", shown: "France" }, words: ["night"] },
+    number: null,
+    place: { name: "France", shown: "France" },
+    words: ["night"],
     corrections: [{ typed: "nigth", meant: "night" }],
   },
   nonprofits: [

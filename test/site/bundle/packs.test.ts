@@ -39,7 +39,11 @@ const collect = (clock = later) => {
 /** Files are made a release, by this process or with blobs of another. */
 const commit = (files: NewFile[]) =>
   commitRelease(bundle.manifest, {
-    ...{ reason: "test", asOf: 9, state: {}, now: new Date(0), files },
+    reason: "test",
+    asOf: 9,
+    state: {},
+    now: new Date(0),
+    files,
   });
 
 describe("content", () => {

@@ -279,7 +279,10 @@ describe("SQLite", () => {
     const hex = (text: string) => Buffer.from(text).toString("hex").toUpperCase();
     expect(JSON.parse(out)).toEqual(
       details.map(({ slug, name, city, founded_year }) => ({
-        ...{ slug, name: hex(name), city, founded_year },
+        slug,
+        name: hex(name),
+        city,
+        founded_year,
       })),
     );
   });

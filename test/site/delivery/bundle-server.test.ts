@@ -86,8 +86,12 @@ describe("the bundle's files over HTTP", () => {
   });
 
   test.each([
-    ...["/api/nonprofits", "/api/nonprofits/oak-trust", "/api/causes", "/nonprofits/oak-trust.md"],
-    ...["/changes/state.json", "/changes/1.json"],
+    "/api/nonprofits",
+    "/api/nonprofits/oak-trust",
+    "/api/causes",
+    "/nonprofits/oak-trust.md",
+    "/changes/state.json",
+    "/changes/1.json",
   ])("%s is as the description says, also to who has it", async (path) => {
     const contract = aContract("https://almoner.example");
     const answer = held(path);
@@ -140,8 +144,12 @@ describe("the bundle's files over HTTP", () => {
     expect(ask("/nowhere")).toBeNull();
     // The service knows whose name it is, and redirects.
     for (const path of [
-      ...["/api/nonprofits/none", "/history/oak-trust", "/nonprofits/oak-trust/history"],
-      ...["/nonprofits/Oak-Trust", "/nonprofits/4711", "/nonprofits/99-0305781"],
+      "/api/nonprofits/none",
+      "/history/oak-trust",
+      "/nonprofits/oak-trust/history",
+      "/nonprofits/Oak-Trust",
+      "/nonprofits/4711",
+      "/nonprofits/99-0305781",
       "/nonprofits/US-EIN-990305781",
     ])
       expect([path, ask(path, { headers: { accept } })]).toEqual([path, null]);
@@ -164,8 +172,11 @@ describe("the bundle's files over HTTP", () => {
   // Which addresses are the service's: edges.test.ts.
   test("the newest numbers are the service's, and files for readers of the bundle alone", () => {
     for (const path of [
-      ...["/api/stats", "/api/needs-enrichment", "/api/agents/leaderboard"],
-      ...["/api/agents/exemplars", "/api/enrichments/stats"],
+      "/api/stats",
+      "/api/needs-enrichment",
+      "/api/agents/leaderboard",
+      "/api/agents/exemplars",
+      "/api/enrichments/stats",
     ])
       expect([ask(path), held(`${path}.json`).status]).toEqual([null, 200]);
     expect([ask("/causes/nothing-11"), ask(profile, { method: "POST" })]).toEqual([null, null]);
@@ -179,7 +190,11 @@ describe("the bundle's files over HTTP", () => {
     );
     const paths = [
       ...ways.flatMap((way) => targets.map((target) => way + target)),
-      ...["/../store.db", "/%2e%2e/store.db", "/%", "/\0", "//etc/passwd"],
+      "/../store.db",
+      "/%2e%2e/store.db",
+      "/%",
+      "/\0",
+      "//etc/passwd",
     ];
     const reached = paths.filter((path) => {
       const request = { method: "GET", url: `http://localhost${path}`, headers: new Headers() };

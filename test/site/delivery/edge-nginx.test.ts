@@ -319,7 +319,10 @@ describe.skipIf(!hasNginx)("nginx in front of bundle and service", () => {
         const answer = await fetch(away.origin + path);
         const headers = ["content-type", "retry-after", "cache-control"];
         expect([answer.status, ...headers.map((name) => answer.headers.get(name))]).toEqual([
-          ...[503, "application/problem+json", "5", "no-store"],
+          503,
+          "application/problem+json",
+          "5",
+          "no-store",
         ]);
         const type = "urn:almoner:problem:service_away";
         expect(await answer.json()).toMatchObject({ type, status: 503, code: "service_away" });

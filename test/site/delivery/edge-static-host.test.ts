@@ -32,8 +32,11 @@ describe("the headers of a static host", () => {
       .map(([, value]) => value ?? "");
   const { others: ofPage } = headersOf("index.html");
   const everywhere = [
-    ...["access-control-allow-origin", "access-control-expose-headers", "referrer-policy"],
-    ...["content-security-policy", "x-content-type-options"],
+    "access-control-allow-origin",
+    "access-control-expose-headers",
+    "referrer-policy",
+    "content-security-policy",
+    "x-content-type-options",
   ];
   const maxAge = (value: string) => Number(/max-age=(\d+)/.exec(value)?.[1] ?? 0);
 

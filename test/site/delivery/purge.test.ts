@@ -20,7 +20,9 @@ beforeEach(() => {
     fetch: async (request) => {
       const { headers, method } = request;
       purges.push({
-        ...{ method, headers, body: await request.text() },
+        method,
+        headers,
+        body: await request.text(),
         path: new URL(request.url).pathname,
         host: headers.get("host") ?? "",
         keys: headers.get("xkey-purge"),

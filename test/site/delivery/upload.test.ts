@@ -77,7 +77,10 @@ describe.skipIf(!clientsInstalled)("uploads to a bucket", () => {
       const { contentType, cacheControl, surrogateKeys } = headersOf(path);
       const sent = ["content-type", "cache-control", "x-amz-meta-cache-tag", "x-amz-meta-digest"];
       expect([path, ...sent.map((name) => answer?.headers.get(name))]).toEqual([
-        ...[path, contentType, cacheControl, surrogateKeys.join(",")],
+        path,
+        contentType,
+        cacheControl,
+        surrogateKeys.join(","),
         bundle.manifest.find(path)?.digest,
       ]);
       expect(await answer?.text()).toBe(body);

@@ -47,12 +47,21 @@ async function filesOn(day: string) {
 
 test("all of them are there", () => {
   const expected = [
-    ...["llms.txt", "agents.md", "AGENTS.md", "verify-receipt.md", "skill.md", "SKILL.md"],
-    ...["openapi.json", "openapi.yaml", "agents.arazzo.yaml", "server.json"],
+    "llms.txt",
+    "agents.md",
+    "AGENTS.md",
+    "verify-receipt.md",
+    "skill.md",
+    "SKILL.md",
+    "openapi.json",
+    "openapi.yaml",
+    "agents.arazzo.yaml",
+    "server.json",
     ...["security.txt", "ai-plugin.json", "x402", "api-catalog"].map(
       (name) => `.well-known/${name}`,
     ),
-    ...[".well-known/mcp.json", ".well-known/mcp/server-card.json"],
+    ".well-known/mcp.json",
+    ".well-known/mcp/server-card.json",
     ".well-known/agent-skills/index.json",
     ".well-known/agent-skills/nonprofit-directory/SKILL.md",
   ];
@@ -134,8 +143,16 @@ describe("the skill", () => {
 });
 /** Fields and values that stand in backquotes, too. */
 const notTools = [
-  ...["source_url", "agent_id", "founded_year", "contact_email", "has_website", "what_is_wrong"],
-  ...["suggested_value", "receipt_url", "looked_for", "giver_answers"],
+  "source_url",
+  "agent_id",
+  "founded_year",
+  "contact_email",
+  "has_website",
+  "what_is_wrong",
+  "suggested_value",
+  "receipt_url",
+  "looked_for",
+  "giver_answers",
 ];
 
 type LinkItem = { title: string; url: string; desc?: string };
@@ -200,8 +217,11 @@ test("security.txt and /about name the contacts that the operator set, with the 
   const directory = await aBuiltDirectory();
   const path = ".well-known/security.txt";
   const set = {
-    ...{ contact: "https://x.example/report", securityContact: "https://x.example/report" },
-    ...{ operator: "The <Ministry>", operatorCountry: "GB", recommendationLogDays: 30 },
+    contact: "https://x.example/report",
+    securityContact: "https://x.example/report",
+    operator: "The <Ministry>",
+    operatorCountry: "GB",
+    recommendationLogDays: 30,
   };
   const operator = "The &lt;Ministry&gt; runs this directory, in the United Kingdom.";
   const unset = ["has set no contact", "neither a name nor a country"];

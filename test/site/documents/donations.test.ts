@@ -15,10 +15,20 @@ const now = new Date("2026-06-01T12:00:00Z");
 const give = (sign: string, commitment: "confirmed" | "finalized") =>
   site.store.write((tx) =>
     recordDonation(tx, {
-      ...{ nonprofit_id: 1, amount_micro_usdc: micro(2_500_000n), network: "solana:x", slot: 1 },
-      ...{ commitment, recipient: "r", source: null, destination: "d", mint: "m", memo: null },
-      ...{ tx_signature: sign, donor: "one" },
-      ...{ settled_at: now.getTime(), recorded_at: now.getTime() },
+      nonprofit_id: 1,
+      amount_micro_usdc: micro(2_500_000n),
+      network: "solana:x",
+      slot: 1,
+      commitment,
+      recipient: "r",
+      source: null,
+      destination: "d",
+      mint: "m",
+      memo: null,
+      tx_signature: sign,
+      donor: "one",
+      settled_at: now.getTime(),
+      recorded_at: now.getTime(),
     }),
   );
 const file = async () => (await site.files("donations 1"))["api/donations/well.json"] ?? null;

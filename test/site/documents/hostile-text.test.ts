@@ -25,9 +25,15 @@ const provenance = (source: Origin, agents: string[] = []) => ({
 const site = await aSite();
 await site.save([
   aRichNonprofit({
-    ...{ name: attack, tagline: attack, mission: attack, description: attack, city: attack },
-    ...{ region: attack, usdc_wallet: attack },
-    ...{ wallet_challenge: attack, wallet_signature: attack },
+    name: attack,
+    tagline: attack,
+    mission: attack,
+    description: attack,
+    city: attack,
+    region: attack,
+    usdc_wallet: attack,
+    wallet_challenge: attack,
+    wallet_signature: attack,
     programs: [{ name: attack, description: attack, beneficiaries_per_year: 1, location: attack }],
     impact_metrics: [{ name: attack, value: attack, unit: attack, period: attack }],
     registrations: [
@@ -37,7 +43,10 @@ await site.save([
   }),
   ...badLinks.map((link, at) =>
     aRichNonprofit({
-      ...{ slug: `links-${at}`, website: link, donation_url: link, logo_url: link },
+      slug: `links-${at}`,
+      website: link,
+      donation_url: link,
+      logo_url: link,
       registrations: [],
       provenance: provenance({ set_by: "register", source: "irs-bmf", source_url: link }),
     }),

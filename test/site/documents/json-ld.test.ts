@@ -49,7 +49,8 @@ describe.skipIf(!clientsInstalled)("JSON-LD", () => {
     expect(JSON.parse(list)).toMatchObject({
       "@type": "CollectionPage",
       mainEntity: {
-        ...{ "@type": "ItemList", numberOfItems: 1 },
+        "@type": "ItemList",
+        numberOfItems: 1,
         itemListElement: [{ position: 1, url: expect.stringContaining("/nonprofits/") }],
       },
     });

@@ -39,17 +39,26 @@ const registered = aNonprofit({
   city: "Sparks",
   registrations: [
     {
-      ...{ country_code: "US", type: "EIN" },
-      ...{ registration_number: "53-0196606", org_id: "US-EIN-530196606" },
+      country_code: "US",
+      type: "EIN",
+      registration_number: "53-0196606",
+      org_id: "US-EIN-530196606",
     },
   ],
   register_records: [
     aRegisterRecord({
       org_id: "US-EIN-530196606",
       facts: {
-        ...{ subsection: "03", deductibility: "1", foundation: "15", ruling: "1994-07" },
-        ...{ filing: "01", year_end: "12", tax_period: "2024-12" },
-        ...{ income: 3_312_400, revenue: -500, assets: 0 },
+        subsection: "03",
+        deductibility: "1",
+        foundation: "15",
+        ruling: "1994-07",
+        filing: "01",
+        year_end: "12",
+        tax_period: "2024-12",
+        income: 3_312_400,
+        revenue: -500,
+        assets: 0,
       },
     }),
   ],
@@ -67,7 +76,9 @@ const withdrawn = aRichNonprofit({
   registrations: [],
   register_records: [
     aRegisterRecord({
-      ...{ register: "ukcat", org_id: "GB-CHC-210183", state: "gone" },
+      register: "ukcat",
+      org_id: "GB-CHC-210183",
+      state: "gone",
       facts: {
         registered: "1990-08-02",
         objects: "To help (all of Sparks): by books, and by_reading…",
@@ -87,10 +98,15 @@ const british = aNonprofit({
     "To enhance the development and education of children primarily under statutory school age by encouraging parents to understand and provide for the needs of their children through community groups and by: (a) offering appropriate play facilities and training courses, together with the right of parents to take responsibility for and to become involved in the activities of such groups, ensuring that such groups offer opportunities for all children regardless of race, culture, religion or means (b) encouraging the study of the needs of such children and their families and promoting public interest in and recognition of such needs in the local areas (c) instigating and adhering to and furthering the aim of the Pre-school learning alliance.",
   register_records: [
     aRegisterRecord({
-      ...{ register: "ukcat", org_id: "GB-CHC-1083646" },
+      register: "ukcat",
+      org_id: "GB-CHC-1083646",
       facts: {
-        ...{ registered: "2000-11-24", income: 67_013, spending: 65_380 },
-        ...{ accounts_to: "2019-03-31", regulator: "CHC", company_number: "04036600" },
+        registered: "2000-11-24",
+        income: 67_013,
+        spending: 65_380,
+        accounts_to: "2019-03-31",
+        regulator: "CHC",
+        company_number: "04036600",
       },
     }),
   ],

@@ -199,8 +199,10 @@ describe("with too many profiles for indexes of words", () => {
     }
     expect(await found("Friends of the Library 701")).toEqual([
       {
-        ...{ url: "/nonprofits/friends-of-the-library-701", title: "Friends of the Library 701" },
-        ...{ note: "Oslo, Norway", line: "" },
+        url: "/nonprofits/friends-of-the-library-701",
+        title: "Friends of the Library 701",
+        note: "Oslo, Norway",
+        line: "",
       },
     ]);
     expect((await found("wéll 3")).length).toBe(11);

@@ -16,7 +16,9 @@ afterAll(() => site.close());
 
 const stored = (parts: Partial<NonprofitRecord>, base = aNonprofit): NonprofitRecord => ({
   ...base(parts),
-  ...{ id: 1, created_at: 0, updated_at: 0 },
+  id: 1,
+  created_at: 0,
+  updated_at: 0,
 });
 const thin = stored({ slug: "thin", name: "<b>Thin</b> & Co" });
 const drawn = async (found: Partial<ComparedProfiles>, drawing: object = {}) => {

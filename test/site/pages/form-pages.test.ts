@@ -83,12 +83,17 @@ describe.each(hostileNames)("the word “%s” is a word", (word) => {
 
 test("an organisation without a profile has a page that says what registers say, as text and in markdown", async () => {
   const record = aRegisterRecord({
-    ...{ org_id: "US-EIN-990305781", register: "irs-revocations", state: "revoked" },
-    ...{ name: "Gone <b>Anglers</b>", facts: { revoked: "2020-05-15" } },
+    org_id: "US-EIN-990305781",
+    register: "irs-revocations",
+    state: "revoked",
+    name: "Gone <b>Anglers</b>",
+    facts: { revoked: "2020-05-15" },
   });
   // Another one is in no register, and filed a return.
   const filed = aRegisterRecord({
-    ...{ org_id: "US-EIN-990305772", register: "irs-990n", state: "filed" },
+    org_id: "US-EIN-990305772",
+    register: "irs-990n",
+    state: "filed",
     facts: { form: "990-N", period_end: "2025-12-31" },
   });
   const { store } = service;
@@ -208,8 +213,11 @@ describe("a claim", () => {
 
   test("that is refused comes back with a summary that leads to the fields, and all that was typed", async () => {
     const page = await answerTo("/api/onboard", {
-      ...{ claim_slug: "lantern", contact_email: "<b>", website: "https://bit.ly/x" },
-      ...{ mission: 'We "teach" & <i>learn</i>.', country: "Kenya" },
+      claim_slug: "lantern",
+      contact_email: "<b>",
+      website: "https://bit.ly/x",
+      mission: 'We "teach" & <i>learn</i>.',
+      country: "Kenya",
     });
     expect([page.status, page.type]).toEqual([400, "text/html; charset=utf-8"]);
     const faulty = "#field-website, #field-contact_email";
@@ -276,11 +284,17 @@ test("a sender is told how long others waited, once there are enough", async () 
   for (let at = 1; at <= 5; at++) {
     await service.store.write((tx) =>
       tx.db.insert(corrections).values({
-        ...{ id: `decided-${at}`, nonprofit_id: 1, field: "city", what_is_wrong: "No." },
-        ...{ request_digest: `${at}`, status_digest: `${at}`, reviewed_by: "ada" },
+        id: `decided-${at}`,
+        nonprofit_id: 1,
+        field: "city",
+        what_is_wrong: "No.",
+        request_digest: `${at}`,
+        status_digest: `${at}`,
+        reviewed_by: "ada",
         // A rejection is a decision, too.
-        ...{ status: at % 2 === 0 ? "approved" : "rejected" },
-        ...{ created_at: at, reviewed_at: at + at * dayMs },
+        status: at % 2 === 0 ? "approved" : "rejected",
+        created_at: at,
+        reviewed_at: at + at * dayMs,
       }),
     );
   }
@@ -346,7 +360,10 @@ describe("a form in another language", () => {
   });
 
   const steps = [
-    ...["/onboard", "/onboard?q=zzzz", "/onboard?claim=lantern", "/onboard?register=1"],
+    "/onboard",
+    "/onboard?q=zzzz",
+    "/onboard?claim=lantern",
+    "/onboard?register=1",
     ...["", "&field=city", "&field=website", "&field=other"].map(
       (field) => `/corrections?profile=lantern${field}`,
     ),
@@ -370,9 +387,16 @@ describe("a form in another language", () => {
 
   test("comes back in its language, whatever of it cannot be used", async () => {
     const page = await answerTo("/api/onboard?language=es", {
-      ...{ name: "", country: "Atlantis", contact_email: "<b>", website: "https://bit.ly/x" },
-      ...{ usdc_wallet: "x", wallet_signature: "0", mission: "<script>", city: "://" },
-      ...{ contact_name: "\u0000", registration_number: "x".repeat(500) },
+      name: "",
+      country: "Atlantis",
+      contact_email: "<b>",
+      website: "https://bit.ly/x",
+      usdc_wallet: "x",
+      wallet_signature: "0",
+      mission: "<script>",
+      city: "://",
+      contact_name: "\u0000",
+      registration_number: "x".repeat(500),
     });
     expect([page.status, page.attr("html", "lang")]).toEqual([400, "es"]);
     expect(page.text("title")).toStartWith("Error: Añada su organización");

@@ -7,7 +7,12 @@ import { aNonprofit, aRegisterRecord } from "#test/support/records.ts";
 const wallet = "4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T";
 const attack = `</script><img src=x onerror=alert(2)>"' onload='x' & \u2028 <!-- ]]> {{x}}`;
 const badWallets = [
-  ...[attack, `${wallet}" onclick="x`, "javascript:alert(1)", "0OIl", "", wallet.repeat(2)],
+  attack,
+  `${wallet}" onclick="x`,
+  "javascript:alert(1)",
+  "0OIl",
+  "",
+  wallet.repeat(2),
 ];
 
 const nonprofits = {

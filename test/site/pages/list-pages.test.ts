@@ -12,8 +12,14 @@ import { expectPage, textsAt } from "#test/support/page-table.ts";
 import { aNonprofit } from "#test/support/records.ts";
 
 const noCounts: FacetCounts = {
-  ...{ cause: [], country: [], region: [], city: [] },
-  ...{ claimed: [], accepts: [], has_website: [], income: [] },
+  cause: [],
+  country: [],
+  region: [],
+  city: [],
+  claimed: [],
+  accepts: [],
+  has_website: [],
+  income: [],
 };
 
 const site = await aSite();

@@ -88,16 +88,26 @@ test("robots.txt names the sitemap and welcomes crawlers", async () => {
 describe("the page of agents", () => {
   test("shows the leaderboard that the store keeps", async () => {
     const agent = {
-      ...{ agent_name: "Scout 7", submissions: 9, applied: 4, nonprofits_touched: 3 },
-      ...{ last_seen: "2026-11-01 10:00:00", flags: [] },
+      agent_name: "Scout 7",
+      submissions: 9,
+      applied: 4,
+      nonprofits_touched: 3,
+      last_seen: "2026-11-01 10:00:00",
+      flags: [],
     };
     const totals = {
-      ...{ total_submissions: 9, total_applied: 4, unique_agents: 1, nonprofits_improved: 3 },
+      total_submissions: 9,
+      total_applied: 4,
+      unique_agents: 1,
+      nonprofits_improved: 3,
     };
     const recent = {
-      ...{ agent_name: "Scout 7", field: "programme" },
-      ...{ nonprofit_slug: "lantern-school", nonprofit_name: "Lantern School" },
-      ...{ status: "applied", created_at: "2026-11-01 10:00:00" },
+      agent_name: "Scout 7",
+      field: "programme",
+      nonprofit_slug: "lantern-school",
+      nonprofit_name: "Lantern School",
+      status: "applied",
+      created_at: "2026-11-01 10:00:00",
     };
     const board = { message: "", totals, top_agents: [agent], recent_activity: [recent] };
     const fact = { name: "leaderboard", value: JSON.stringify(board), now: new Date(0) };
@@ -128,8 +138,13 @@ const sampleLine = {
   fr: "Annuaire d’exemple : ses organisations, ses dons et ses propositions sont tous inventés.",
 };
 const keys = [
-  ...["page home", "page statistics", "page recommendations", "page agents", "page search"],
-  ...["profile 1", "list-page all 1"],
+  "page home",
+  "page statistics",
+  "page recommendations",
+  "page agents",
+  "page search",
+  "profile 1",
+  "list-page all 1",
 ];
 
 const pagesOf = async (of: TestSite, key: string) =>

@@ -14,15 +14,23 @@ const thin = aNonprofit({
     aRegisterRecord({
       org_id,
       facts: {
-        ...{ subsection: "03", deductibility: "1", foundation: "15", ruling: "1994-07" },
-        ...{ tax_period: "2024-12", income: 3_312_400 },
+        subsection: "03",
+        deductibility: "1",
+        foundation: "15",
+        ruling: "1994-07",
+        tax_period: "2024-12",
+        income: 3_312_400,
       },
     }),
     aRegisterRecord({
-      ...{ org_id: "GB-CHC-210183", register: "ukcat", state: "gone" },
+      org_id: "GB-CHC-210183",
+      register: "ukcat",
+      state: "gone",
       facts: {
-        ...{ registered: "1990-08-02", objects: "To help…" },
-        ...{ merged_into: "GB-CHC-210184", merged_into_name: "<i>The Greater Trust</i>" },
+        registered: "1990-08-02",
+        objects: "To help…",
+        merged_into: "GB-CHC-210184",
+        merged_into_name: "<i>The Greater Trust</i>",
       },
     }),
   ],
@@ -36,27 +44,37 @@ await site.save([
   aRichNonprofit(), // 1
   aNonprofit({ slug: "bare", name: "Bare" }), // 2
   aRichNonprofit({
-    ...{ slug: "gone", status: "withdrawn", registrations: [] },
+    slug: "gone",
+    status: "withdrawn",
+    registrations: [],
     register_records: [
       aRegisterRecord({
-        ...{ org_id: "GB-CHC-210184", register: "ukcat" },
-        ...{ state: "removed", facts: { removed: "2021-05-03" } },
+        org_id: "GB-CHC-210184",
+        register: "ukcat",
+        state: "removed",
+        facts: { removed: "2021-05-03" },
       }),
     ],
   }), // 3
   thin, // 4
   aNonprofit({
-    ...{ slug: "twice", mission: "To teach, and to help.", tagline: "Taught" },
+    slug: "twice",
+    mission: "To teach, and to help.",
+    tagline: "Taught",
     description: "To teach and to help. In Kisumu.",
   }), // 5
   aNonprofit({
-    ...{ slug: "drawn", mission: "\u{1F30D} \u2014 \u2026", tagline: "Drawn", city: "Belfast" },
+    slug: "drawn",
+    mission: "\u{1F30D} \u2014 \u2026",
+    tagline: "Drawn",
+    city: "Belfast",
     provenance: {
       city: sourceFrom("register", 0, { source: "ukcat", rule: "from postcode BT1" }),
     },
   }), // 6
   aNonprofit({
-    ...{ slug: "long", mission: "To teach and to help. ".repeat(9).trim() },
+    slug: "long",
+    mission: "To teach and to help. ".repeat(9).trim(),
     description: "To teach and to help. ".repeat(11).trim(),
   }), // 7
 ]);
@@ -69,8 +87,12 @@ const jsonLdOf = async (key: string) => {
 
 /** What registers say, as the page and the markdown have it. */
 const inBoth = [
-  ...["501(c)(3): tax-exempt", "Deductible from US tax", "July 1994", "2 August 1990"],
-  ...["In the register as of 14 April 2026", "No longer in the register as of 14 April 2026"],
+  "501(c)(3): tax-exempt",
+  "Deductible from US tax",
+  "July 1994",
+  "2 August 1990",
+  "In the register as of 14 April 2026",
+  "No longer in the register as of 14 April 2026",
   "NTEE B20 → Education (high)",
 ];
 const record = "https://apps.irs.gov/app/eos/detailsPage?ein=530196606";
@@ -139,10 +161,7 @@ const tables: [title: string, key: string, rows: PageRow[]][] = [
       ],
       [
         ".asks a@href",
-        [
-          ...["/corrections?profile=bare", "/onboard?claim=bare"],
-          ...["/agents.md", "/nonprofits/bare.atom"],
-        ],
+        ["/corrections?profile=bare", "/onboard?claim=bare", "/agents.md", "/nonprofits/bare.atom"],
       ],
     ],
   ],
@@ -230,7 +249,8 @@ describe("a profile", () => {
     expect(described).not.toHaveProperty("subjectOf");
     // The other facts: test/site/documents/profile-forms.test.ts.
     expect(await jsonLdOf("profile 1")).toMatchObject({
-      ...{ "@type": "NGO", areaServed: ["Kisumu"] },
+      "@type": "NGO",
+      areaServed: ["Kisumu"],
       potentialAction: [
         { "@type": "DonateAction", target: "https://lantern-school.example/give" },
         { target: `${siteBaseUrl}/donate/lantern-school` },

@@ -12,18 +12,28 @@ const site = await aSite();
 afterAll(() => site.close());
 
 const wells = aNonprofit({
-  ...{ slug: "wells", name: "Clean <b>Water</b> (Kenya)", city: "Kisumu", verified: 1 },
-  ...{ mission: "We clean water & repair wells.", causes: ["water-sanitation"] },
-  ...{ beneficiaries_per_year: 1, usdc_wallet: "4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T" },
+  slug: "wells",
+  name: "Clean <b>Water</b> (Kenya)",
+  city: "Kisumu",
+  verified: 1,
+  mission: "We clean water & repair wells.",
+  causes: ["water-sanitation"],
+  beneficiaries_per_year: 1,
+  usdc_wallet: "4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T",
 });
 const summary: SearchAnswer["nonprofits"][number] = {
   ...toSummary({ ...wells, id: 1 }, siteBaseUrl),
-  ...{ match: "all", category: null, income_band: "1m-10m", standing: "registered" },
+  match: "all",
+  category: null,
+  income_band: "1m-10m",
+  standing: "registered",
 };
 const answer: Parameters<typeof searchView>[1] & object = {
   understood: {
-    ...{ number: null, place: { name: "Kenya", shown: "Kenya" } },
-    ...{ words: ["clean", "wat("], corrections: [] },
+    number: null,
+    place: { name: "Kenya", shown: "Kenya" },
+    words: ["clean", "wat("],
+    corrections: [],
   },
   note: null,
   total: 41,
@@ -134,7 +144,9 @@ test("what was typed is text, and nothing found is said", async () => {
 test("counts what each filter would leave, and says when results are a guess", async () => {
   const none = { region: [], city: [], claimed: [], has_website: [], income: [] };
   const facets = {
-    ...{ cause: [{ value: "health", count: 41 }], accepts: [{ value: "usdc", count: 3 }], ...none },
+    cause: [{ value: "health", count: 41 }],
+    accepts: [{ value: "usdc", count: 3 }],
+    ...none,
     country: ["KE", "UG"].map((value) => ({ value, count: 20 })),
   };
   const $ = await drawn(

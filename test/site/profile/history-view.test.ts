@@ -6,13 +6,20 @@ import { historyView } from "#site/profile/history-view.ts";
 type Change = FoundHistory["history"]["changes"][number];
 
 const aChange = (parts: Partial<Change>): Change => ({
-  ...{ sequence: 1, kind: "changed", fields: [], origin: "onboarding", by: "organisation" },
-  ...{ changed_at: "2026-01-12T06:00:00Z", ...parts },
+  sequence: 1,
+  kind: "changed",
+  fields: [],
+  origin: "onboarding",
+  by: "organisation",
+  changed_at: "2026-01-12T06:00:00Z",
+  ...parts,
 });
 const viewOf = (changes: Change[], count = changes.length) =>
   historyView(
     {
-      ...{ name: "Hope Kitchen", contested: [], gifts: null },
+      name: "Hope Kitchen",
+      contested: [],
+      gifts: null,
       history: { slug: "hope-kitchen", count, changes },
     },
     english,
@@ -50,13 +57,16 @@ test("a profile of a sample comes from no register", () => {
 
 test("a value that the organisation filed stands with its form and year", () => {
   const of = (form: string) => ({
-    ...{ field: "website", old: "https://a.example", new: "https://b.example" },
+    field: "website",
+    old: "https://a.example",
+    new: "https://b.example",
     filed: { source: "irs-990", form, period_end: "2021-12-31" },
   });
   const values = [of("990-EZ"), of("IRS Form 1023-EZ")];
   expect(shown(aChange({ by: "register", fields: ["website"], values }))?.values).toEqual(
     ["Form 990-EZ", "IRS Form 1023-EZ"].map((form) => ({
-      ...{ field: "Website", new: "https://b.example" },
+      field: "Website",
+      new: "https://b.example",
       old: `https://a.example (${form}, year to December 2021)`,
     })),
   );

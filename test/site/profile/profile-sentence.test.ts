@@ -50,7 +50,9 @@ const sentences: [about: string, parts: Partial<NonprofitRecord>, sentence: stri
   [
     "the IRS of a category, whatever our mapping made of it",
     {
-      ...{ ...honolulu, causes: ["creative-arts"], provenance: { causes: ofRule } },
+      ...honolulu,
+      causes: ["creative-arts"],
+      provenance: { causes: ofRule },
       ...bmf({ ...irs, ntee: "A65" }),
     },
     "Nonprofit in Honolulu, listed by the IRS under “Theater (NTEE A65)”, tax-exempt by a ruling of 1994; gifts are deductible from US tax.",
@@ -78,7 +80,9 @@ const sentences: [about: string, parts: Partial<NonprofitRecord>, sentence: stri
   [
     "agents is left out",
     {
-      ...{ ...honolulu, beneficiaries_per_year: 1_200, founded_year: 1950 },
+      ...honolulu,
+      beneficiaries_per_year: 1_200,
+      founded_year: 1950,
       provenance: Object.fromEntries(
         ["causes", "city", "beneficiaries_per_year", "founded_year"].map((field) => [
           field,
@@ -117,7 +121,8 @@ const sentences: [about: string, parts: Partial<NonprofitRecord>, sentence: stri
   [
     "a register of charities",
     {
-      ...{ country_code: "GB", city: "Leeds" },
+      country_code: "GB",
+      city: "Leeds",
       ...said(recordOf("ukcat", { registered: "1990-08-02" })),
     },
     "Education organisation in Leeds, registered charity since 1990.",

@@ -11,8 +11,10 @@ import { releases } from "#site/bundle/release.ts";
 import { aBuiltDirectory, plainFolder } from "#test/support/publisher.ts";
 
 const charityNumber = (registration_number: string) => ({
-  ...{ country_code: "GB", type: "Charity number (Scotland)" },
-  ...{ registration_number, org_id: `GB-SC-${registration_number}` },
+  country_code: "GB",
+  type: "Charity number (Scotland)",
+  registration_number,
+  org_id: `GB-SC-${registration_number}`,
 });
 const some = Array.from({ length: 120 }, (_, at) => ({
   slug: `trust-${at}`,

@@ -43,7 +43,12 @@ describe("a page that fails to render", () => {
 
 const commit = (files: { path: string; digest: string; size: number }[]) =>
   commitRelease(context.manifest, {
-    ...{ reason: "test", files, removed: [], asOf: 1_000, state: {}, now: new Date() },
+    reason: "test",
+    files,
+    removed: [],
+    asOf: 1_000,
+    state: {},
+    now: new Date(),
   });
 const contentOf = (text: string) => context.blobs.put(new TextEncoder().encode(text));
 
