@@ -273,7 +273,8 @@ async function compareWithChain(receipt: Receipt, rpcUrl: string): Promise<void>
     throw new Unproven("not_on_chain", 1, words, { tx_signature });
   }
   for (const [what, claimed, shown] of factsOf(receipt, transaction.value, chain.value)) {
-    const [inReceipt, onChain] = [String(claimed), String(shown)];
+    const inReceipt = String(claimed);
+    const onChain = String(shown);
     if (inReceipt === onChain) continue;
     const words = `NOT VALID: for ${what} the receipt says ${inReceipt}, but the chain shows ${onChain}.`;
     throw new Unproven("chain_disagrees", 1, words, { what, receipt: inReceipt, chain: onChain });

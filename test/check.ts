@@ -152,7 +152,9 @@ async function runFiles(report: string, args: readonly string[]): Promise<TestCo
 function countsOf(report: string): TestCounts {
   const head = /<testsuites[^>]*>/.exec(report)?.[0] ?? "";
   const number = (name: string) => Number(new RegExp(` ${name}="(\\d+)"`).exec(head)?.[1] ?? 0);
-  const [all, failed, skipped] = [number("tests"), number("failures"), number("skipped")];
+  const all = number("tests");
+  const failed = number("failures");
+  const skipped = number("skipped");
   const cases = report.matchAll(
     /<testcase name="([^"]*)"[^>]*file="([^"]*)"[^>]*[^/]>\s*<failure[^>]*>([^<]*)/g,
   );
@@ -191,7 +193,8 @@ function coverageGaps(lcov: string): string[] {
   });
   return floors.flatMap(({ name, holds, percent }) => {
     const own = files.filter(({ path }) => holds(path));
-    const [lines, hit] = [sum(own.map((file) => file.lines)), sum(own.map((file) => file.hit))];
+    const lines = sum(own.map((file) => file.lines));
+    const hit = sum(own.map((file) => file.hit));
     const reached = lines === 0 ? 0 : (100 * hit) / lines;
     if (reached >= percent) return [];
     const worst = own

@@ -170,7 +170,8 @@ async function askNodes<Value>(
   const open = new Map<Promise<Reading<Value>>, Endpoint>();
   const clear = new Map<string, Value>();
   let why = `no answer within ${deadlineMs} ms`;
-  let [attempts, wanted] = [0, votes];
+  let attempts = 0;
+  let wanted = votes;
   const start = () => {
     while (attempts < attemptsMax && open.size + clear.size < wanted) {
       const endpoint = nextOf(order, attempts++, { clear, open: [...open.values()] });

@@ -125,7 +125,8 @@ export function paymentInstructions(
   { to, amount, memo: text, references: named = [], makeAccount = false }: Payment,
 ): TransactionInstruction[] {
   const wallet = new PublicKey(to);
-  const [source, destination] = [tokenAccount(authority, mint), tokenAccount(wallet, mint)];
+  const source = tokenAccount(authority, mint);
+  const destination = tokenAccount(wallet, mint);
   const references = named.map((address) => new PublicKey(address));
   const terms = { mint, authority, amount, decimals: usdcDecimals, references };
   return [

@@ -12,7 +12,8 @@ import { newestSequence } from "#content/nonprofit/changes-store.ts";
 import { summariesById } from "#content/nonprofit/record-store.ts";
 
 /** Rows that are read and written at a time, and the number of rows after which garbage is collected. */
-const [rowsPerChunk, rowsPerCollection] = [500, 2_000];
+const rowsPerChunk = 500;
+const rowsPerCollection = 2_000;
 type ListFileQuery = {
   format?: string | undefined;
   fields?: readonly string[] | undefined;

@@ -25,7 +25,8 @@ type SigningContext = Pick<Context, "store" | "clock" | "chain" | "secrets" | "c
 export const walletRoutes = ({ store, clock, chain, secrets, config }: SigningContext) => {
   const opening = openSigner(secrets.signingKey);
   const answersTo = async (addresses: readonly string[]) => {
-    const [signer, now] = [await opening, clock()];
+    const signer = await opening;
+    const now = clock();
     const by = { type: "almoner-wallet-statement/1", issuer: config.baseUrl } as const;
     const statement = { ...by, day: isoDay(now.getTime()), cluster: chain.cluster };
     const owners = await ownersOf(store, addresses, now);

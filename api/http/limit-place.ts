@@ -34,7 +34,8 @@ export type LimitPlace = Windows & {
 const answerWaitMs = 500;
 const sweepEveryMs = 1_000;
 /** When a file could not be written, wait longer than for a server that was away. */
-const [fileAgainMs, serverAgainMs] = [minuteMs, 5_000];
+const fileAgainMs = minuteMs;
+const serverAgainMs = 5_000;
 
 /**
  * Opens a file that the processes of this machine share, or a store on a server that all services of a directory share.
@@ -182,7 +183,9 @@ const untilOf = ({ windowMs, grainMs }: Window, atMs: number): number =>
 function sweeper(db: Database, nowMs: number) {
   const sweepQuery = db.query<null, [number, number]>(sweepingSql);
   const seenQuery = db.query<null, [number]>("UPDATE boot SET seen_at = ?");
-  let [sweptAtMs, seenAtMs, taken] = [nowMs, nowMs, 0];
+  let sweptAtMs = nowMs;
+  let seenAtMs = nowMs;
+  let taken = 0;
   return (atMs: number, hits: number): void => {
     taken += hits;
     if (atMs - sweptAtMs < windowSweepEveryMs) return;

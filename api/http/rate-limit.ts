@@ -119,7 +119,8 @@ export function openLimits(
   const namesOf = (network: string, agoMs = 2 * minuteMs): readonly [string, string] => {
     const dayOf = (atMs: number) => Math.floor(atMs / dayMs);
     const onDay = (day: number) => keyedHash(secrets.clientHashKey, `limit ${day} ${network}`);
-    const [today, before] = [dayOf(now()), dayOf(now() - agoMs)];
+    const today = dayOf(now());
+    const before = dayOf(now() - agoMs);
     const name = onDay(today);
     return [name, before === today ? name : onDay(before)];
   };

@@ -35,7 +35,8 @@ type ReconciliationContext = Pick<Context, "store" | "search" | "config" | "limi
 export const reconciliationRoutes = (context: ReconciliationContext) => {
   const { store, activity } = context;
   const { baseUrl } = context.config;
-  const [current, ofDraft] = [manifest(baseUrl), draftManifest(baseUrl)];
+  const current = manifest(baseUrl);
+  const ofDraft = draftManifest(baseUrl);
   /** Counts the reads that names cost. The request itself was already counted as one. */
   const count = async (request: Request, lookups: readonly Lookup[]) => {
     activity.count("query:search");

@@ -60,7 +60,8 @@ export const answersWith =
   };
 
 const utf8 = new TextEncoder();
-const [inShapeA, inShapeB] = [utf8.encode(',"nonprofits":'), utf8.encode(',"results":')];
+const inShapeA = utf8.encode(',"nonprofits":');
+const inShapeB = utf8.encode(',"results":');
 const namesOf = (shape: string | undefined) =>
   shape === "a" ? [inShapeA] : shape === "b" ? [inShapeB] : [inShapeA, inShapeB];
 const end = utf8.encode("}");

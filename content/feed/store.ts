@@ -47,7 +47,8 @@ export async function closeFeedFiles(store: Store, closing: FeedClosing): Promis
 
 /** Whether there is anything to close; most calls find nothing and need no write lock. */
 async function isOpen(store: Queryable, upTo: number): Promise<boolean> {
-  const [epoch, last] = [await findEpoch(store), await newestFeedFile(store)];
+  const epoch = await findEpoch(store);
+  const last = await newestFeedFile(store);
   return epoch === null || (last?.last_sequence ?? 0) < upTo;
 }
 

@@ -295,7 +295,8 @@ const placeWordsMax = 6;
 function placesNamed(text: string): PostalPlace[] {
   const words = text.split(/[\s,]+/).slice(0, placeWordsMax);
   for (let length = words.length; length > 0; length--) {
-    const [name, outer] = [words.slice(0, length).join(" "), words.slice(length).join(" ")];
+    const name = words.slice(0, length).join(" ");
+    const outer = words.slice(length).join(" ");
     const region = fold(stateOf.get(outer.toUpperCase()) ?? outer);
     const isInside = (place: PostalPlace) =>
       outer === "" || fold(place.region) === region || countryCode(outer) === place.country_code;

@@ -355,7 +355,8 @@ export const unknownValues = (filters: FilterParameters) =>
   givenFilters(filters).flatMap(([filter, value]) => {
     const [wantedValue, values = byText([])] = [wantedBy(filter, value), knownValues[filter]];
     if (wantedValue !== null && (filter !== "region" || values.has(wantedValue))) return [];
-    const [typedText, texts] = [fold(value), [...values.keys()]];
+    const typedText = fold(value);
+    const texts = [...values.keys()];
     const completions = texts.filter((text) => typedText.length > 1 && text.startsWith(typedText));
     const cause = filter === "cause" ? causeOf(typedWords(value)) : null;
     const likely = [...completions, ...nearestWords(typedText, texts)].map(

@@ -180,7 +180,8 @@ async function codeAfterPlace(
   index: WordsIndex,
   words: readonly SearchWord[],
 ): Promise<FoundPlace | null> {
-  const [to, from] = [words.length, words.length - 1];
+  const to = words.length;
+  const from = words.length - 1;
   const before = placesBeside(words, { from, to });
   for (const place of placesOfCodeBehind(words.slice(from).map(textOf).join())) {
     if ((await firstPlace(index, before, place)) !== null)

@@ -54,7 +54,8 @@ const differingMarks = 0.8;
  * than similarity: one more word ("Trust", "Scotland"), even in brackets, means another organisation.
  */
 export function isSameName(name: string, other: string): boolean {
-  const [ownWords, others] = [tellingWords(name), tellingWords(other)];
+  const ownWords = tellingWords(name);
+  const others = tellingWords(other);
   const sorted = (some: string[]) => some.toSorted().join(" ");
   return (
     ownWords.length > 0 &&

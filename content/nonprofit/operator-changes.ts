@@ -61,7 +61,8 @@ export function edited(
     (field) => !isDeepStrictEqual(before[field as NonprofitField], after[field as NonprofitField]),
   );
   for (const field of fields) {
-    const [was, value] = [before[field as NonprofitField], after[field as NonprofitField]];
+    const was = before[field as NonprofitField];
+    const value = after[field as NonprofitField];
     const live = { value: was, source: before.provenance[field] };
     if (isEmpty(value)) delete after.provenance[field];
     else

@@ -95,7 +95,8 @@ const cellLength = 20;
 export const cellOf = ({ lat, lon }: Point): string =>
   Array.from({ length: cellLength }, (_, at) => {
     const halvings = 2 ** (at + 1);
-    const [row, column] = [((lat + 90) / 180) * halvings, ((lon + 180) / 360) * halvings];
+    const row = ((lat + 90) / 180) * halvings;
+    const column = ((lon + 180) / 360) * halvings;
     return (Math.floor(row) % 2) * 2 + (Math.floor(column) % 2);
   }).join("");
 
@@ -182,7 +183,8 @@ const linesMax = 200;
 
 /** The lines with this prefix, found by binary search. */
 function linesFrom(lines: Lines, begun: string): Lines {
-  let [from, to] = [0, lines.length];
+  let from = 0;
+  let to = lines.length;
   while (from < to) {
     const middle = (from + to) >> 1;
     if ((lines[middle] ?? "") < begun) from = middle + 1;

@@ -91,7 +91,8 @@ export const recordOfLine = (line: RecordLine): NonprofitRecord => ({
 
 function staysAsItIs(before: NonprofitRecord, line: RecordLine, field: string): boolean {
   if (field === "contact_email" && line.contact_email === undefined) return true;
-  const [here, there] = [before.provenance[field], line.provenance[field]];
+  const here = before.provenance[field];
+  const there = line.provenance[field];
   if (here === undefined || here.set_by === "register") return false;
   return there === undefined || there.set_by === "register" || there.applied_at <= here.applied_at;
 }

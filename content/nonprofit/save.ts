@@ -283,7 +283,8 @@ function movedLists({ before, after }: WrittenSave, listingsFor: ListingsFor): s
   if (before === null) return listingsFor(after).map(({ list }) => list);
   const places = (record: NonprofitRecord) =>
     new Map(listingsFor(record).map((l) => [l.list, JSON.stringify(l)]));
-  const [from, to] = [places(before), places(after)];
+  const from = places(before);
+  const to = places(after);
   return [...new Set([...from.keys(), ...to.keys()])].filter(
     (list) => from.get(list) !== to.get(list),
   );

@@ -129,7 +129,8 @@ const hold: Check = ({ request, whyHeld }) => {
 };
 
 const website: Check = ({ request, profile }) => {
-  const [sentWebsite, live] = [request.website, profile?.website ?? null];
+  const sentWebsite = request.website;
+  const live = profile?.website ?? null;
   if (sentWebsite === null || live === null) return null;
   return normalise.website(sentWebsite) === normalise.website(live)
     ? passed("website", "It is the website in the profile.")
@@ -149,7 +150,8 @@ const name: Check = ({ request, profile }) => {
 
 /** Whether all letters of a name are of other alphabets and look like Latin ones. */
 function looksLatin(text: string): boolean {
-  const [letters, plain] = [fold(text), fold(plainLetters(text).text)];
+  const letters = fold(text);
+  const plain = fold(plainLetters(text).text);
   return /\p{L}/u.test(letters) && !/[a-z]/.test(letters) && /^[ -~]*$/.test(plain);
 }
 

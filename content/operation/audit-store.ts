@@ -248,7 +248,8 @@ const faultsMax = 100;
 export async function verifyAudit(store: Queryable, heads: readonly AuditHead[]) {
   const faults: AuditFault[] = [];
   const headsByEntries = Map.groupBy(heads, ({ entries }) => entries);
-  let [id, hash] = [0, ""];
+  let id = 0;
+  let hash = "";
   for await (const entry of entriesAfter(store, 0)) {
     const problem = faultOf(entry, { id, hash });
     if (problem !== null) faults.push({ id: entry.id, problem });

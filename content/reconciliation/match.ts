@@ -140,7 +140,8 @@ function hasWordBeyond(firstWords: readonly string[], otherWords: readonly strin
 }
 
 function areFormsOther(firstWords: readonly string[], otherWords: readonly string[]): boolean {
-  const [mine, theirs] = [formsIn(firstWords), formsIn(otherWords)];
+  const mine = formsIn(firstWords);
+  const theirs = formsIn(otherWords);
   return !mine.isSubsetOf(theirs) && !theirs.isSubsetOf(mine);
 }
 

@@ -93,7 +93,8 @@ function delimiterOf(text: string): string {
 
 function queryOf(row: readonly string[], kinds: readonly (string | undefined)[]): TableQuery {
   const cellTexts = row.flatMap((cell, at) => {
-    const [v, pid] = [cell.trim().slice(0, cellMax).toWellFormed(), kinds[at]];
+    const v = cell.trim().slice(0, cellMax).toWellFormed();
+    const pid = kinds[at];
     return v === "" || pid === undefined ? [] : [{ pid, v }];
   });
   const name = cellTexts.find(({ pid }) => pid === "name");

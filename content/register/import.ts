@@ -156,7 +156,8 @@ export const bytesNeeded = (staging: Staging): number => {
 };
 
 function diskShortage({ store, staging, freeBytes }: Run) {
-  const [needed, free] = [bytesNeeded(staging), freeBytes()];
+  const needed = bytesNeeded(staging);
+  const free = freeBytes();
   return store.embedded && free < needed ? { needed, free } : null;
 }
 

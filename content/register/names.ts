@@ -50,7 +50,8 @@ const ofFamilies = /\b(?:FAMILY|FAM|TR|TRUST|FOUNDATION|FUND|CHARITABLE|MEMORIAL
 export function otherName(line: string, name: string): string | null {
   const text = line.replace(/^(?:DBA|AKA) |^[\d-]+ +(?=\S*[A-Z])/i, "");
   const upperText = text.toUpperCase();
-  const [parts, nameWords] = [wordsIn(upperText), wordsIn(name.toUpperCase())];
+  const parts = wordsIn(upperText);
+  const nameWords = wordsIn(name.toUpperCase());
   const letters = parts.join("");
   if (
     ofPeople.test(upperText) ||

@@ -36,7 +36,8 @@ export async function knownRows(store: Queryable, name: string, register: Regist
 }
 
 function isAmong(sorted: Float64Array, value: number): boolean {
-  let [from, to] = [0, sorted.length];
+  let from = 0;
+  let to = sorted.length;
   while (from < to) {
     const middle = (from + to) >> 1;
     if (Number(sorted[middle]) < value) from = middle + 1;

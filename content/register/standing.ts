@@ -48,7 +48,8 @@ export function standingOf(
     const again = listedAfter(revoked, records, (record) => confirmedAt(record, scopes));
     return again === null ? { value: "revoked", by: revoked } : { value: "reinstated", by: again };
   }
-  const [listed, reinstated] = [inState("registered"), inState("reinstated")];
+  const listed = inState("registered");
+  const reinstated = inState("reinstated");
   const gone = inState("gone", ({ register }) => !isOfRevoked(register));
   const leftSince = listed === null && gone !== null && gone.as_of;
   if (reinstated !== null && (leftSince === false || leftSince <= sinceOf(reinstated))) {

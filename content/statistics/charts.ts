@@ -98,7 +98,8 @@ const drawingOf: Readonly<Record<ChartId, (charts: Charts, t: Texts) => TitledDr
   },
   completeness: ({ completeness }, t) => {
     const rows = completeness.filter(({ nonprofits }) => nonprofits > 0);
-    const [most, least] = [rows[0], rows.at(-1)];
+    const most = rows[0];
+    const least = rows.at(-1);
     if (most === undefined || least === undefined) return null;
     return {
       title: t.text("chart.completeness", {
@@ -115,7 +116,8 @@ const drawingOf: Readonly<Record<ChartId, (charts: Charts, t: Texts) => TitledDr
     };
   },
   growth: ({ growth: rows }, t) => {
-    const [first, last] = [rows[0], rows.at(-1)];
+    const first = rows[0];
+    const last = rows.at(-1);
     // A single month shows no growth.
     if (first === undefined || last === undefined || first === last) return null;
     return {

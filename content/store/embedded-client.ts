@@ -87,7 +87,8 @@ function prepareOnce(database: Database.Database, watched: Watch): void {
 
 /** A statement that is used once: a pragma or a schema change. */
 function watchedStatement(statement: Database.Statement, watched: Watch): Database.Statement {
-  const [all, run] = [statement.all.bind(statement), statement.run.bind(statement)];
+  const all = statement.all.bind(statement);
+  const run = statement.run.bind(statement);
   statement.all = (...args) => watched(() => all(...args));
   statement.run = (...args) => watched(() => run(...args));
   return statement;
@@ -124,7 +125,8 @@ function describedOnce(
   watched: Watch,
   forget: () => void,
 ): Database.Statement {
-  const [all, run] = [statement.all.bind(statement), statement.run.bind(statement)];
+  const all = statement.all.bind(statement);
+  const run = statement.run.bind(statement);
   const executed = <Answer>(execute: () => Answer): Answer => {
     try {
       return watched(execute);

@@ -119,8 +119,10 @@ const waitMaxMs = 5_000;
  */
 export function checkpointApart(path: string) {
   const db = new Database(path, { timeout: 0 });
-  let [commits, firstAtMs] = [0, 0];
-  let [running, closed] = [false, false];
+  let commits = 0;
+  let firstAtMs = 0;
+  let running = false;
+  let closed = false;
   let timer: ReturnType<typeof setTimeout> | null = null;
 
   const arm = () => {

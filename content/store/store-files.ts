@@ -13,7 +13,8 @@ export function storeFiles(path: string) {
   }
   const log = `${path}-wal`;
   const inode = (file: string) => statSync(file, { throwIfNoEntry: false })?.ino;
-  const [fileInode, logInode] = [inode(path), inode(log)];
+  const fileInode = inode(path);
+  const logInode = inode(log);
   const isThere = () => inode(path) === fileInode && inode(log) === logInode;
   return {
     /** Throws StoreLost if the file or its log is no longer the one that was opened. Takes microseconds. */

@@ -3,7 +3,9 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { join } from "node:path";
 
 const magic = "almoner keys 1\n";
-const [saltBytes, ivBytes, tagBytes] = [16, 12, 16];
+const saltBytes = 16;
+const ivBytes = 12;
+const tagBytes = 16;
 /** Each guess at the passphrase costs 64 MB and a tenth of a second. */
 const cost = { N: 65_536, r: 8, p: 1, maxmem: 128 * 1_024 * 1_024 };
 
@@ -37,7 +39,8 @@ export function writeKeys(folder: string, keys: Keys): void {
 
 /** Seals keys with a passphrase: scrypt, then AES-256-GCM over their names and texts. */
 export function sealKeys(keys: Keys, passphrase: string): Uint8Array<ArrayBuffer> {
-  const [salt, iv] = [randomBytes(saltBytes), randomBytes(ivBytes)];
+  const salt = randomBytes(saltBytes);
+  const iv = randomBytes(ivBytes);
   const cipher = createCipheriv("aes-256-gcm", scryptSync(passphrase, salt, 32, cost), iv);
   const sealed = Buffer.concat([cipher.update(JSON.stringify(keys), "utf8"), cipher.final()]);
   return new Uint8Array(Buffer.concat([Buffer.from(magic), salt, iv, cipher.getAuthTag(), sealed]));
@@ -48,7 +51,9 @@ export function openKeys(sealed: Uint8Array, passphrase: string): Keys {
   const bytes = Buffer.from(sealed);
   let at = magic.length;
   const next = (length: number) => bytes.subarray(at, (at += length));
-  const [salt, iv, tag] = [next(saltBytes), next(ivBytes), next(tagBytes)];
+  const salt = next(saltBytes);
+  const iv = next(ivBytes);
+  const tag = next(tagBytes);
   try {
     const key = scryptSync(passphrase, salt, 32, cost);
     const decipher = createDecipheriv("aes-256-gcm", key, iv).setAuthTag(tag);

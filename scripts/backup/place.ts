@@ -146,7 +146,8 @@ async function writeGently(path: string, body: Bytes): Promise<void> {
 }
 
 /** Names of complete backups, and paths of the files of unfinished ones. */
-const [indexFile, unfinishedFile] = ["backups.json", "unfinished.json"];
+const indexFile = "backups.json";
+const unfinishedFile = "unfinished.json";
 
 const bucketRemedy =
   "Look at the store, the network and the settings ALMONER_S3_…; what lies there stays as it is.";

@@ -83,7 +83,8 @@ export const methods = {
   getBlockHeight: slot,
   getEpochInfo: method(onlyOptions, ({ slots, count }, params) => {
     const absoluteSlot = slots.at(commitmentIn(params));
-    const [epoch, slotIndex] = [Math.floor(absoluteSlot / epochSlots), absoluteSlot % epochSlots];
+    const epoch = Math.floor(absoluteSlot / epochSlots);
+    const slotIndex = absoluteSlot % epochSlots;
     const counted = { absoluteSlot, blockHeight: absoluteSlot, epoch, slotIndex };
     return { ...counted, slotsInEpoch: epochSlots, transactionCount: count() };
   }),

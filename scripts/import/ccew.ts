@@ -62,7 +62,8 @@ async function* joined(
   try {
     for (const side of sideNames.filter((sideName) => files.has(sideName))) {
       const { key, columns } = sides[side];
-      const [file, all] = [files.get(side) ?? "", [...key, ...columns]];
+      const file = files.get(side) ?? "";
+      const all = [...key, ...columns];
       const dates = all.filter((column) => column.includes("date"));
       const read = side === "register-of-mergers" ? readCsv : readTabs;
       for await (const entry of read(file, { columns: [all], begins }, onBytes)) {
@@ -148,7 +149,8 @@ function yearsOf(row: Row) {
     if (sheet === undefined) return periodsOf(year);
     const of = (name: string) => Number(sheet[name] ?? 0);
     // The deficit of a pension scheme is listed apart from the other liabilities.
-    const [assets, liabilities] = [of("fixed") + of("other"), of("owed") - of("pension")];
+    const assets = of("fixed") + of("other");
+    const liabilities = of("owed") - of("pension");
     return periodsOf({ ...year, assets, liabilities, net_assets: of("net_assets") });
   });
   return withPeriods([], periods);

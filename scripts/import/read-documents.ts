@@ -90,7 +90,8 @@ type Member = {
 
 /** The bytes of a member. Throws unless size and checksum are those of the zip directory. */
 async function* checked(member: Member, onBytes: OnBytes): AsyncGenerator<Uint8Array> {
-  let [size, checksum] = [0, 0];
+  let size = 0;
+  let checksum = 0;
   try {
     for await (const chunk of await member.open()) {
       size += chunk.length;
@@ -113,7 +114,8 @@ const openZip = (file: string): Promise<ZipFile> =>
 /** Checks a zip file's directory before anything is unpacked. Returns whether a member uses Deflate64. */
 async function isDeflate64(file: string): Promise<boolean> {
   const zip = await openZip(file);
-  let [unpacked, isFound] = [0, false];
+  let unpacked = 0;
+  let isFound = false;
   try {
     for await (const entry of zip.eachEntry()) {
       const { fileName: name, uncompressedSize: size, compressionMethod: method } = entry;

@@ -44,9 +44,13 @@ export async function readElements(
 ): Promise<ReadonlyMap<string, string>> {
   const texts = new Map<string, string>();
   const parser = new SaxesParser();
-  let [text, root, tail] = ["", "", ""];
+  let text = "";
+  let root = "";
+  let tail = "";
   const path: (Elements | undefined)[] = [elements];
-  let [silent, group, isDone] = [0, 0, false];
+  let silent = 0;
+  let group = 0;
+  let isDone = false;
   const refuse = (problem: string): never => {
     throw new Unreadable(`${problem} (line ${parser.line})`);
   };

@@ -90,7 +90,8 @@ export function ukOutcome(charity: UkCharity, hasProfile: boolean): RowOutcome {
   const { registration, state, finances = [] } = charity;
   const text = (name: string) => String(charity.texts[name] ?? "").trim();
   const { org_id } = registration;
-  const [raw, postcode] = [text("name"), text("postcode")];
+  const raw = text("name");
+  const postcode = text("postcode");
   const name = readableName(raw);
   if (name === "") return format.skip("withheld");
   const objects = missionOf(text("objects"), raw);

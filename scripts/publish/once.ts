@@ -150,7 +150,8 @@ export function targetOf(text: string, manifest: Manifest): number {
 export function notKeptMessage(target: number, manifest: Manifest): string {
   const [newest, ...older] = releases(manifest, manifest.state().current_release);
   if (newest?.id === target) return `Release ${target} is what readers see.`;
-  const [last, first] = [older[0]?.id, older.at(-1)?.id];
+  const last = older[0]?.id;
+  const first = older.at(-1)?.id;
   const range = last === undefined ? "none" : `${first} to ${last}`;
   return `Release ${target} is not kept. Kept: ${range}.`;
 }

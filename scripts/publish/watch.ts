@@ -43,7 +43,8 @@ const differingPathsMax = 20;
 /** When the process is asked to stop, it still notifies caches and buckets for at most this long. */
 const lastWordMs = 2_000;
 /** Publishers that share a bucket hold a lease on it: how long it lasts, and how often others look for it. */
-const [uploadLeaseMs, uploadLookEveryMs] = [30_000, 5_000];
+const uploadLeaseMs = 30_000;
+const uploadLookEveryMs = 5_000;
 
 /** Publishes until the process is asked to stop, or until the service that started it is gone. */
 export async function watch(

@@ -139,7 +139,10 @@ export type Random = ReturnType<typeof randomOf>;
 
 /** Chris Doty-Humphrey's sfc32, started from two numbers: 32 bits a step, integer arithmetic only. */
 export function randomOf(seed: number, index: number) {
-  let [a, b, c, counter] = [seed | 0, index | 0, 0x9e3779b9 | 0, 1];
+  let a = seed | 0;
+  let b = index | 0;
+  let c = 0x9e3779b9 | 0;
+  let counter = 1;
   const next = (): number => {
     const sum = (a + b + counter) | 0;
     counter = (counter + 1) | 0;

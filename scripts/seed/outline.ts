@@ -173,7 +173,8 @@ function coined(random: Random, flavour: Flavour): string {
   const { starts, ends } = names.flavours[flavour];
   const start = random.pick(starts);
   const end = random.pick(ends);
-  const [last, first] = [start.at(-1) ?? "", end[0] ?? ""];
+  const last = start.at(-1) ?? "";
+  const first = end[0] ?? "";
   const clash = last === first || (isVowel(last) && isVowel(first));
   return (clash ? start.slice(0, -1) : start) + end;
 }

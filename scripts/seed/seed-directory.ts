@@ -111,7 +111,8 @@ async function writeBatch(
     const saves = whole.map((profile) => ({ before: null, after: beforeClaim(profile) }));
     const records = await saveNonprofits(tx, saves, { origin: "seed", now: new Date(arrived) });
     for (const [at, record] of records.entries()) {
-      const [outline, profile] = [wave[at], whole[at]];
+      const outline = wave[at];
+      const profile = whole[at];
       if (outline === undefined || profile === undefined) continue;
       const claim = profile.status === "claimed" ? profile : null;
       written.push({ outline, record, claim });
@@ -128,7 +129,8 @@ async function writeBatch(
   }
   const state: SampleState = { seed_number: seedNumber, profiles, done: to, as_of };
   // No page shows the progress of a sample, so it is no change of public data.
-  const [name, now] = [`${samplePrefix}${seedNumber}`, new Date(calendar.nowMs)];
+  const name = `${samplePrefix}${seedNumber}`;
+  const now = new Date(calendar.nowMs);
   await noteFact(tx, { name, value: JSON.stringify(state), now });
 }
 

@@ -79,7 +79,8 @@ async function refuseOlder({ manifest }: Claim, older: Claim, key: PublicKey): P
       "--after: the older list is damaged: its key did not sign it.",
     );
   }
-  const [sequence, taken] = [manifest.issue.sequence, older.manifest.issue.sequence];
+  const sequence = manifest.issue.sequence;
+  const taken = older.manifest.issue.sequence;
   if (sequence >= taken) return;
   const words = `REFUSED: the list of files (${sequence}) is older than the one before (${taken}): somebody may be showing an old state. A directory that was restored from a backup issues a newer list within a day.`;
   throw new Unproven("rolled_back", 1, words, { sequence, taken });

@@ -135,7 +135,8 @@ function shardWriter(
     const names = namesBelow(name);
     const byName = Map.groupBy(fileChanges, ({ hash }) => hash.slice(0, names[0]?.length));
     return names.map((each, at) => {
-      const [before, changes] = [shards[at], byName.get(each)];
+      const before = shards[at];
+      const changes = byName.get(each);
       return before !== undefined && changes === undefined
         ? before
         : list(each, before, changes ?? []);

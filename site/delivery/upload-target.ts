@@ -45,7 +45,9 @@ export type S3Options = {
 
 const retryDefault: RetryOptions = { triesMax: 5, firstMs: 200, factor: 3 };
 /** Limits of one try, and until its answer begins; the latter grows by a second for each 140 kB sent. */
-const [timeoutMs, waitMsDefault, slowestBytesPerMs] = [120_000, 20_000, 140];
+const timeoutMs = 120_000;
+const waitMsDefault = 20_000;
+const slowestBytesPerMs = 140;
 /** The largest objects that are read are parts of a backup, of a little more than 16 MB. */
 const answerBytesMax = 64 * 2 ** 20;
 const never = new AbortController().signal;

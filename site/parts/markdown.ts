@@ -108,7 +108,8 @@ const decoded = (text: string): string =>
  */
 export function pageMarkdown(page: string, baseUrl: string): string {
   let text = "";
-  let [hidden, code] = [0, 0];
+  let hidden = 0;
+  let code = 0;
   const add = (part: string): void => {
     if (hidden === 0) text += part;
   };

@@ -46,7 +46,8 @@ export function drawPicture(words: PictureWords): Uint8Array {
 function pictureSvg({ kicker, title, line, isSample }: PictureWords): string {
   const titles = wrapped(title, serif, { size: titleSize, width: textWidth });
   const notes = wrapped(line, sans, { size: lineSize, width: textWidth });
-  const [titleStep, lineStep] = [titleSize * 1.1, lineSize * 1.35];
+  const titleStep = titleSize * 1.1;
+  const lineStep = lineSize * 1.35;
   const height = kickerSize * 1.6 + titles.length * titleStep + 24 + notes.length * lineStep;
   const top = Math.max(left, (footTop - height) / 2);
   assert(top + height < footTop, `the picture has no room for all words of ${title}`);

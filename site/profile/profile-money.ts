@@ -117,7 +117,8 @@ export function moneyHtml(record: NonprofitRecord, detail: NonprofitDetail, t: T
 
 const yearsMax = 12;
 /** In pixels: the top of the tallest bar, and the height of the bars. */
-const [top, height] = [48, 180];
+const top = 48;
+const height = 180;
 
 /**
  * Income and spending of the newest years, in the newest one's currency, as an SVG element; null for fewer than two years.
@@ -140,14 +141,16 @@ export function moneyChart(periods: readonly FinancialPeriod[], t: Texts): Html 
       ?.slice(0, 1)
       .flatMap((period) => [period.revenue ?? 0, period.expenses ?? 0]) ?? [];
   const values = years.flatMap(pairOf);
-  const [least, most] = [Math.min(0, ...values), Math.max(0, ...values)];
+  const least = Math.min(0, ...values);
+  const most = Math.max(0, ...values);
   if (years.length < 2 || least === most) return null;
   const y = (value: number) => Math.round(top + ((most - value) / (most - least)) * height);
   const width = 100 / Math.max(5, years.length);
   const every = Math.ceil(years.length / 7);
   const bars = years.map((year, at) => {
     const drawn = pairOf(year).map((value, side) => {
-      const [from, to] = [y(Math.max(0, value)), y(Math.min(0, value))];
+      const from = y(Math.max(0, value));
+      const to = y(Math.min(0, value));
       return markup`<rect x="${((at + 0.1 + side * 0.4) * width).toFixed(2)}%" y="${from}" width="${(width * 0.38).toFixed(2)}%" height="${to - from}" fill="var(--${side === 0 ? "one" : "two"})"/>`;
     });
     const isNamed = (years.length - 1 - at) % every === 0;

@@ -100,7 +100,8 @@ function listedAs(
   const kind = kinds.find((candidate) => candidate !== undefined);
   if (kind !== undefined && open.length > 0) return (what) => t.text(kind, { what });
   for (const register of open) {
-    const [category, purposes] = [factValue(register, "category"), factValue(register, "purposes")];
+    const category = factValue(register, "category");
+    const purposes = factValue(register, "purposes");
     if (category !== null) return (what) => t.text("sentence.category", { what, category });
     if (purposes !== null) return (what) => t.text("sentence.purposes", { what, purposes });
   }

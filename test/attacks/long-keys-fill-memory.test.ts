@@ -33,7 +33,8 @@ afterAll(() => {
 async function used(): Promise<number> {
   // Waiting writes of the log are no cache.
   await service.context.recommendationLog.flush();
-  let [now, before] = [0, Infinity];
+  let now = 0;
+  let before = Infinity;
   for (let round = 0; round < 50; round++) {
     await Bun.sleep(20);
     Bun.gc(true);

@@ -65,7 +65,8 @@ test("while a rollback holds publishing, no one is told that it takes seconds", 
 });
 
 test("an operator can take out, put right and merge any profile, and no one else can", async () => {
-  const [slug, into] = [await addSlug(service), await addSlug(service)];
+  const slug = await addSlug(service);
+  const into = await addSlug(service);
   const token = service.context.secrets.adminTokens[0]?.token;
   const change = (verb: string, body: object, authorization = `Bearer ${token}`) =>
     service.post(

@@ -59,7 +59,8 @@ const outside = (text: string) => {
 test("the markdown of a profile encloses its texts, and they do not get out", async () => {
   for (const slug of ["hostile", "thin", "typical"]) {
     const record = await service.live(slug);
-    const [detail, build] = [toDetail(record, baseUrl), { baseUrl, network: "solana" as const }];
+    const detail = toDetail(record, baseUrl);
+    const build = { baseUrl, network: "solana" as const };
     const text = markdownOf(record, detail, profileView(record, detail, build), build);
     expect(outside(text)).toContain("never instructions");
     expect(outside(text)).not.toContain("USDC");

@@ -121,7 +121,9 @@ test("published files stay readable in a folder outside; one with other files is
     publishRelease(context, { ...draft, files });
   };
   publish("Older words");
-  const [own, other, theirs] = [join(folder, "own"), join(folder, "other"), join(folder, "theirs")];
+  const own = join(folder, "own");
+  const other = join(folder, "other");
+  const theirs = join(folder, "theirs");
   mkdirSync(theirs);
   writeFileSync(join(theirs, "thesis.txt"), "years of work");
   expect(await directory.restart({ publicDir: theirs }).catch(String)).toContain("is not empty");

@@ -91,7 +91,8 @@ test("what agents sent as an address goes with it, and 90 days after it was reje
   const { slug } = await aClaim();
   const send = (email: string, agent_id: string) =>
     service.post(`/api/enrich/${slug}`, { field: "contact_email", value: email, agent_id });
-  const [asked, old] = ["Asked@private.example", "old@private.example"];
+  const asked = "Asked@private.example";
+  const old = "old@private.example";
   const decided = async (email: string) => {
     const answer = await (await send(email, `bot-${email[0]}`)).json();
     const { submission_id } = answer.submissions[0];

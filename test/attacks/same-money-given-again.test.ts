@@ -90,7 +90,8 @@ test("a donor over its budget is offered to pay the fee, not the sponsor again",
 // What remains: each new wallet is another donor. The threat model says what it costs.
 test("new wallets, one after the other, count as donors until the nonprofit's budget ends", async () => {
   await open({ ALMONER_SPONSOR_LAMPORTS_PER_NONPROFIT: String(2 * feeLamports) });
-  const [sponsorBefore, ringBefore] = [sponsorLamports(), at.chain.lamportsOf(ring.address)];
+  const sponsorBefore = sponsorLamports();
+  const ringBefore = at.chain.lamportsOf(ring.address);
   let donor = at.chain.donor({ usdc: "1" });
   const statuses: number[] = [];
   for (let round = 0; round < rounds; round++) {

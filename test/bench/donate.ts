@@ -124,7 +124,8 @@ async function quorum(chain: LocalChain, count: number, answerMs: number): Promi
     }
   }
   for (const node of nodes) await node.stop(true);
-  const [one, two] = [quantile(timesMs.one, 0.5), quantile(timesMs.two, 0.5)];
+  const one = quantile(timesMs.one, 0.5);
+  const two = quantile(timesMs.two, 0.5);
   return [
     figure(`a transaction, by one node ${answerMs} ms away: p50`, one, "ms"),
     figure(`the same, by two that agree: p50`, two, "ms"),

@@ -29,7 +29,8 @@ async function measure(
       agent_id: `r${round}-${agent}`,
     });
   // The last profiles are for applications and get nothing else.
-  const [others, own] = [slugs.slice(0, -applied), slugs.slice(-applied)];
+  const others = slugs.slice(0, -applied);
+  const own = slugs.slice(-applied);
   const apart = Array.from({ length: submissions }, (_, at) =>
     submission(others[at % others.length] ?? "", `${at}`, `r${round}-${at}`),
   );

@@ -61,7 +61,8 @@ test("a place is reached by the tests that run its block, those first that find 
   const blocks: Parameters<typeof instrumented>[1] = [];
   const written = instrumented({ file: "x.ts", text }, blocks, "/hits");
   expect(written).toContain("if (a) {globalThis.__hit?.(2); b(); }");
-  const [start, end] = [text.indexOf("b()"), text.indexOf("b()") + 3];
+  const start = text.indexOf("b()");
+  const end = text.indexOf("b()") + 3;
   const coverage = [
     { test: "loads it", seconds: 1, passes: true, blocks: [0] },
     { test: "slow", seconds: 9, passes: true, blocks: [0, 1, 2] },

@@ -70,7 +70,8 @@ await runBench({
     count: [50_000, "How many returns"],
   },
   run: async ({ folder, count }) => {
-    const [zip, register] = [join(folder, "returns.zip"), join(folder, "eo_nv.csv")];
+    const zip = join(folder, "returns.zip");
+    const register = join(folder, "eo_nv.csv");
     writeRegister(register, writeReturns(zip, count));
     await runImport(["irs-bmf", "--json", register], folder);
     const figures: Figure[] = [];

@@ -22,7 +22,8 @@ async function visit(browser: Browser, url: string, seen: string) {
   const context = await browser.newContext(screen);
   const page = await context.newPage();
   const devtools = await context.newCDPSession(page);
-  let [requests, bytes] = [0, 0];
+  let requests = 0;
+  let bytes = 0;
   const fonts = new Set<string>();
   page.on("request", () => (requests += 1));
   devtools.on("Network.responseReceived", ({ requestId, type }) => {

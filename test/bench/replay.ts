@@ -244,7 +244,8 @@ function inWords({
   const lines = [`${call.method ?? "GET"} ${call.path} ${JSON.stringify(call.headers ?? {})}`];
   if (before.status !== after?.status) lines.push(`  status ${before.status} -> ${after?.status}`);
   for (const name of comparedHeaders) {
-    const [old, now] = [before.headers[name], after?.headers[name]];
+    const old = before.headers[name];
+    const now = after?.headers[name];
     if (old !== now) lines.push(`  ${name}: ${old} -> ${now}`);
   }
   return [...lines, ...bodiesInWords(before.body, after?.body ?? "")].join("\n");

@@ -73,7 +73,8 @@ async function asksNoOne(at: DonatingService, node: Node, trouble: Trouble) {
 /** What may have been paid is never answered 402. */
 async function leavesItOpen(at: DonatingService, node: Node, trouble: Trouble) {
   await untilStatus(at, 402);
-  const [made, wanted] = [await at.demand(), await at.demand()];
+  const made = await at.demand();
+  const wanted = await at.demand();
   const signature = at.paid(made);
   const feePayer = at.chain.sponsor.publicKey.toBase58();
   const payment = at.chain.donor().pay({ to: at.wallet, memo: wanted.memo, usdc: "1", feePayer });

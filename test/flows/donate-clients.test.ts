@@ -88,7 +88,8 @@ describe.skipIf(!clientsInstalled)("@x402/fetch and @x402/axios with @x402/svm, 
   ];
   test.each(ways)("%s pays by %s, %s", async (library, method, _, sponsored) => {
     const donor = chain.donor();
-    const [before, lamports] = [chain.usdcOf(wallet), lamportsOfSponsor()];
+    const before = chain.usdcOf(wallet);
+    const lamports = lamportsOfSponsor();
     // Nothing is set but the address of the chain; a dollar is its own cap.
     const query = sponsored ? "amount=1" : `amount=1&payer=${donor.address}`;
     const paid = await pay("pay-x402.mjs", donor, query, { library, method });
@@ -123,7 +124,8 @@ describe.skipIf(!clientsInstalled)("x402-fetch and x402-axios, version 1", () =>
     ["axios", true],
   ])("%s pays, sponsored: %p", async (library, sponsored) => {
     const donor = chain.donor();
-    const [before, lamports] = [chain.usdcOf(wallet), lamportsOfSponsor()];
+    const before = chain.usdcOf(wallet);
+    const lamports = lamportsOfSponsor();
     const query = sponsored ? "amount=0.1" : `amount=0.1&payer=${donor.address}`;
     const paid = await pay("pay-x402-v1.mjs", donor, query, { library, ...unchanged });
     const { tx_signature } = await expectDonated(paid, donor, 0.1, before);
@@ -147,7 +149,8 @@ describe.skipIf(!clientsInstalled)("x402-fetch and x402-axios, version 1", () =>
 describe.skipIf(!clientsInstalled)("programs that pay on chain by themselves", () => {
   const Sent = z.object({ signature: z.string(), found: z.string().optional() });
   const payBy = async (client: string, amount: string) => {
-    const [donor, before] = [chain.donor(), chain.usdcOf(wallet)];
+    const donor = chain.donor();
+    const before = chain.usdcOf(wallet);
     const demand = (await (await fetch(donateUrl(`amount=${amount}`))).json()) as {
       status_url: string;
       solana_pay: string;

@@ -70,7 +70,8 @@ test.skipIf(!isFull)(
     for (const one of [service, idle]) one.kill("SIGTERM");
     await Promise.all([service.exited, idle.exited]);
     const lagOf = (name: string) => Number(readFileSync(join(folder, name), "utf8"));
-    const [lagMs, idleMs] = [lagOf("service"), lagOf("idle")];
+    const lagMs = lagOf("service");
+    const idleMs = lagOf("idle");
     close();
     const rate = shown(outcomes.length / tookSeconds);
     measured(

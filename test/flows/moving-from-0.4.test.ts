@@ -16,7 +16,8 @@ import { runProgram, runScript, startService } from "#test/support/processes.ts"
 // Written by 0.4.6: a directory with everything that has to go on, the export of it, and what its service answered.
 const fixture = join(import.meta.dirname, "../support/stores/directory-of-0.4.6.tar.gz");
 const folder = mkdtempSync(join(tmpdir(), "almoner-of-0.4-"));
-const [older, moved] = [join(folder, "older"), join(folder, "moved")];
+const older = join(folder, "older");
+const moved = join(folder, "moved");
 const lines = () => readFileSync(join(older, "everything.ndjson"), "utf8").trimEnd().split("\n");
 
 const Answers = z.object({

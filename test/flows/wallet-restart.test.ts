@@ -12,7 +12,8 @@ afterAll(() => service.close());
 
 /** A claimed profile with a changed wallet that was approved this many hours ago. */
 async function aHeldChange(slug: string, hoursAgo: number) {
-  const [before, after] = [aWallet().address, aWallet().address];
+  const before = aWallet().address;
+  const after = aWallet().address;
   await service.add(aNonprofit({ slug, usdc_wallet: before, verified: 1, status: "claimed" }));
   service.pass(Date.now() - hoursAgo * hourMs - service.now());
   const { submission_id } = await service.submit({

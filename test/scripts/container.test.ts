@@ -112,7 +112,8 @@ test.skipIf(caddy === null)("Caddy takes its file, and asks the service at its p
 
 async function doStep(instruction: string, rest: string): Promise<void> {
   if (instruction === "COPY") {
-    const [sources, to] = [rest.split(" ").slice(0, -1), rest.split(" ").at(-1) ?? ""];
+    const sources = rest.split(" ").slice(0, -1);
+    const to = rest.split(" ").at(-1) ?? "";
     for (const source of sources) {
       const place = to === "./" ? join(fresh, source) : join(fresh, to);
       cpSync(join(root, source), place, { recursive: true });

@@ -114,7 +114,8 @@ test.each<[story: string, ...steps: Step[]]>([
     using other = await anImporting();
     for (const step of [...(first === null ? [] : [first]), aa, ...steps]) {
       await forget(other);
-      const [told, wanted] = [await step(one), await step(other)];
+      const told = await step(one);
+      const wanted = await step(other);
       expect(withoutTime(told)).toEqual(withoutTime(wanted));
     }
     for (const each of [one, other]) await forget(each);
@@ -159,7 +160,8 @@ test("what changes a profile ends its digests, and a re-import notes them again 
   const first = await digestsIn(importing);
   await by("consensus", { mission: "Food for all." })(importing);
   expect([...(await digestsIn(importing)).keys()].toSorted()).toEqual(numbers.slice(1));
-  const [changes, before] = [await importing.changes(), await importing.record(bank)];
+  const changes = await importing.changes();
+  const before = await importing.record(bank);
   expect(await lookedAt(importing)).toBe(1);
   expect(await digestsIn(importing)).toEqual(first);
   expect(await importing.changes()).toEqual(changes);

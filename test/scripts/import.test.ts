@@ -174,11 +174,13 @@ describe("the IRS master file", () => {
 
     test("a merge was undone", async () => {
       await importing.run("irs-bmf", ["eo_aa.csv"]);
-      const [into, gone] = [await recordOf(slug), await recordOf("grace-chapel")];
+      const into = await recordOf(slug);
+      const gone = await recordOf("grace-chapel");
       const merge = merged(gone, into, { at });
       await save({ before: into, after: merge.into }, { before: gone, after: merge.gone });
       await drop();
-      const [kept, other] = [await recordOf(slug), await recordOf("grace-chapel")];
+      const kept = await recordOf(slug);
+      const other = await recordOf("grace-chapel");
       const back = unmerged(other, kept, merge.given);
       await save({ before: kept, after: back.into });
       await save({ before: other, after: back.gone });

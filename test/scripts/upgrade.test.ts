@@ -145,8 +145,10 @@ function columnsAfter(sqls: readonly string[]): Column[] {
 /** What statements of a version that knows the tables as before would miss, and what its INSERTs would not give. */
 function broken(before: readonly string[], after: readonly string[]): string[] {
   const nameOf = ({ table, name }: Column) => `${table}.${name}`;
-  const [known, now] = [columnsAfter(before), columnsAfter([...before, ...after])];
-  const [knownNames, names] = [new Set(known.map(nameOf)), new Set(now.map(nameOf))];
+  const known = columnsAfter(before);
+  const now = columnsAfter([...before, ...after]);
+  const knownNames = new Set(known.map(nameOf));
+  const names = new Set(now.map(nameOf));
   return [
     ...[...knownNames].filter((name) => !names.has(name)).map((name) => `${name} is gone`),
     ...now

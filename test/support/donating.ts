@@ -45,7 +45,8 @@ export async function aDonatingService(
     wallet,
     /** A nonprofit more, with a wallet: for tests that share a service, and count what is recorded. */
     target: async () => {
-      const [slug, usdc_wallet] = [`target-${++targets}`, chain.wallet()];
+      const slug = `target-${++targets}`;
+      const usdc_wallet = chain.wallet();
       await service.add(aNonprofit({ slug, usdc_wallet }));
       return { slug, path: `/api/donate/${slug}`, wallet: usdc_wallet };
     },

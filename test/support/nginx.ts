@@ -20,7 +20,8 @@ export async function startNginx(options: {
   tls?: boolean;
 }) {
   const folder = mkdtempSync(join(tmpdir(), "almoner-nginx-"));
-  const [port, plainPort] = [await freePort(), await freePort()];
+  const port = await freePort();
+  const plainPort = await freePort();
   const { tls = false } = options;
   makeCertificate(folder);
   cpSync("site/delivery/edge/nginx", join(folder, "nginx"), { recursive: true });

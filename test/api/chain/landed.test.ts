@@ -67,7 +67,8 @@ describe("a transfer", () => {
   });
 
   test("to two nonprofits credits each its own", async () => {
-    const [one, two] = [local.wallet(), local.wallet()];
+    const one = local.wallet();
+    const two = local.wallet();
     const to = [one, two].map((wallet, at) => ({ to: wallet, usdc: String(at + 1) }));
     const { credits, memos } = await landed(donor.pay({ to, memo: ["a", "b"] }));
     expect(credits).toEqual([
@@ -142,7 +143,8 @@ describe("money that moves inside a program's own calls", () => {
   });
 
   test("of two who pay at once neither is the donor", async () => {
-    const [wallet, other] = [local.wallet(), local.donor()];
+    const wallet = local.wallet();
+    const other = local.donor();
     const own = VersionedTransaction.deserialize(other.pay({ to: wallet, usdc: "2" }).bytes);
     const { instructions } = TransactionMessage.decompile(own.message);
     const transfer = instructions.filter(({ programId }) => programId.equals(programs.token));
@@ -179,7 +181,8 @@ describe("money that moves inside a program's own calls", () => {
   });
 
   test("an account that only changes hands, balance and all, gained nothing", async () => {
-    const [old, next] = [local.donor(), local.donor()];
+    const old = local.donor();
+    const next = local.donor();
     const account = tokenAccount(old.keypair.publicKey, usdcMint);
     const paid = await landed(sign([setOwner(account, old.keypair, next.keypair)], old.keypair));
     expect(paid.credits).toEqual([]);

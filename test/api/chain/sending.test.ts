@@ -182,7 +182,8 @@ describe("a blockhash", () => {
 
 describe("whether a wallet can receive", () => {
   test("is whether its token account is there, and is asked once a minute", async () => {
-    const [there, absent] = [local.wallet(), local.wallet({ account: false })];
+    const there = local.wallet();
+    const absent = local.wallet({ account: false });
     expect(await chain.canReceive(there)).toEqual({ ok: true, value: true });
     expect(await chain.canReceive(absent)).toEqual({ ok: true, value: false });
     local.chain.chaos.set({ errors: 100 });

@@ -74,7 +74,8 @@ describe("a signed payment is broadcast, recorded and answered", () => {
 
   test("once: the same payment at the same moment and again gets the same answer, and pays once", async () => {
     const signed = at.payment(await at.demand());
-    const [usdc, count] = [at.chain.usdcOf(at.wallet), await at.donationCount()];
+    const usdc = at.chain.usdcOf(at.wallet);
+    const count = await at.donationCount();
     const answers = await Promise.all(Array.from({ length: 12 }, () => send(signed)));
     answers.push(await send(signed, { version: 1 }), await send(signed, { method: "POST" }));
     const texts = answers.map(({ status, body }) => `${status} ${JSON.stringify(body)}`);
@@ -223,7 +224,8 @@ describe("of the requests that one client may make in a minute", () => {
 
   test("those count that ask, and no payment that is taken or was taken before", async () => {
     const client = "192.0.2.1";
-    const [first, second] = [await paymentOf(), await paymentOf()];
+    const first = await paymentOf();
+    const second = await paymentOf();
     expect(await statuses(4, () => ask(client))).toEqual([402, 402, 402, 429]);
     expect(await statuses(4, () => pay(client, first))).toEqual([200, 200, 200, 200]);
     expect(await pay(client, second)).toBe(200);

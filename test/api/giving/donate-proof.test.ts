@@ -87,7 +87,8 @@ describe("a transfer without our memo", () => {
     const little = paid({ usdc: "0.5" });
     expect(await proven(little)).toEqual([422, "underpaid"]);
     expect(await proven(little, `${path}?amount=0.5`)).toEqual([200, 0.5]);
-    const [late, tooLate] = [paid(), paid()];
+    const late = paid();
+    const tooLate = paid();
     at.chain.pass(3_600_000);
     expect(await proven(late)).toEqual([200, 1]);
     at.chain.pass(1_000);
@@ -96,7 +97,8 @@ describe("a transfer without our memo", () => {
 });
 
 describe("one transaction", () => {
-  const [others, twins] = ["/api/donate/other", "/api/donate/twin"];
+  const others = "/api/donate/other";
+  const twins = "/api/donate/twin";
 
   test("that pays two nonprofits is credited to each, once", async () => {
     const to = [

@@ -206,7 +206,8 @@ describe("sponsored payments of the same money", () => {
   const twoPayments = async () => {
     const { slug, path } = await at.target();
     const donor = at.chain.donor({ usdc: "1.5" });
-    const [one, another] = [await at.demand(path), await at.demand(path)];
+    const one = await at.demand(path);
+    const another = await at.demand(path);
     return { slug, first: at.payment(one, {}, donor), second: at.payment(another, {}, donor) };
   };
 

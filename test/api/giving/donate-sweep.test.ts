@@ -20,7 +20,9 @@ import { aDonatingService, paymentHeader } from "#test/support/donating.ts";
 import type { OpenChain } from "#api/chain/open-chain.ts";
 
 const at = await aDonatingService();
-let [slug, path, wallet] = ["", "", ""];
+let slug = "";
+let path = "";
+let wallet = "";
 beforeEach(async () => {
   ({ slug, path, wallet } = await at.target());
 });

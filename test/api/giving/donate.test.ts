@@ -113,7 +113,8 @@ describe("the one 402", () => {
   });
 
   test("carries the intent in its memo, and stores nothing", async () => {
-    const [first, second] = [await at.demand(), await at.demand()];
+    const first = await at.demand();
+    const second = await at.demand();
     expect(first.memo).not.toBe(second.memo);
     const { secrets, chain } = at.service.context;
     const seal = { key: secrets.donationMemoKey, network: chain.caip2 };
@@ -255,7 +256,8 @@ describe("refuses", () => {
   const encoded = (value: unknown) => Buffer.from(JSON.stringify(value)).toString("base64");
   const first = { x402Version: 1, scheme: "exact", network: "solana-devnet" };
   const accepted = { scheme: "exact", network: "x" };
-  const [payload, unreadable] = [{ transaction: "AAAA" }, { transaction: "?" }];
+  const payload = { transaction: "AAAA" };
+  const unreadable = { transaction: "?" };
   test.each([
     ["no base64", "{}", "payment_header_malformed"],
     ["no JSON", "AAAA", "payment_header_malformed"],

@@ -7,7 +7,8 @@ import { type Donation, recordDonation } from "#content/giving/store.ts";
 import { aNonprofit } from "#test/support/records.ts";
 import { aService, testNow } from "#test/support/service.ts";
 
-const [type, registration_number] = ["EIN", "53-0196605"];
+const type = "EIN";
+const registration_number = "53-0196605";
 const registrations = [
   { country_code: "US", type, registration_number, org_id: "US-EIN-530196605" },
 ];

@@ -50,7 +50,8 @@ describe("whose wallet an address is", () => {
 
   test("goes from held to active to replaced to revoked, each since its day", async () => {
     const slug = await aListing();
-    const [first, second] = [aWallet(), aWallet()];
+    const first = aWallet();
+    const second = aWallet();
     await approved(slug, first, { signed: true });
     const proof = "wallet signature, reviewed by a person";
     expect(await ask(first.address)).toMatchObject({
@@ -95,7 +96,8 @@ describe("whose wallet an address is", () => {
 
   test("is not told of a hold that was stopped, nor of a request that waits", async () => {
     const slug = await aListing();
-    const [stopped, waiting] = [aWallet(), aWallet().address];
+    const stopped = aWallet();
+    const waiting = aWallet().address;
     const id = await approved(slug, stopped);
     await service.decide(id, "reject", { reason: "not them" });
     const contact_email = "a@b.example";
@@ -105,7 +107,8 @@ describe("whose wallet an address is", () => {
   });
 
   test("of a withdrawn nonprofit is revoked, and of two that have it the first one's", async () => {
-    const [gone, shared] = [aWallet().address, aWallet().address];
+    const gone = aWallet().address;
+    const shared = aWallet().address;
     const withdrawn = await aListing({ usdc_wallet: gone, status: "withdrawn" });
     const revoked = { status: "revoked", slug: withdrawn, since: null, proof: "none on record" };
     expect(await ask(gone)).toMatchObject(revoked);

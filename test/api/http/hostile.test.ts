@@ -94,7 +94,9 @@ const memoryMb = () => {
 let sentCount = 0;
 /** Once code is compiled and caches are filled. One look says little: the allocator keeps and returns 100 MB as it likes. */
 const memorySeen: number[] = [];
-const [looksFrom, lookEvery, looksCompared] = [50_000, 10_000, 10];
+const looksFrom = 50_000;
+const lookEvery = 10_000;
+const looksCompared = 10;
 
 async function answerOf(method: string, path: string, sent: Record<string, string>, body?: string) {
   // Between two requests a server's event loop turns, and only then the driver frees the rows that it has read.

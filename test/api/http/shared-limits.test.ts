@@ -95,7 +95,8 @@ test("an agent's submissions count at all services", async () => {
 });
 
 test("one room is used up at all services: each learns it from what it stores itself", async () => {
-  const [one, other] = [at3(0), at3(1)];
+  const one = at3(0);
+  const other = at3(1);
   one.stored("agents", from("198.51.100.7"), 150_000);
   await one.flush();
   expect((await one.request("enrich", from("198.51.100.7")))?.policy).toBe("stored-agents-network");

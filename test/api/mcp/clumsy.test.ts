@@ -213,7 +213,8 @@ test(`of ${callsWanted} clumsy calls none means something else in silence, and r
     meant.set(args, JSON.stringify(asked.at(-1)).toLowerCase());
   }
   const [changed, unhelpful]: [unknown[], unknown[]] = [[], []];
-  let [calls, refusals] = [0, 0];
+  let calls = 0;
+  let refusals = 0;
   while (calls < callsWanted) {
     const call = pick(good);
     const [rule, clumsyOf] = pick(Object.entries(rules));

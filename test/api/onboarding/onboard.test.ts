@@ -107,7 +107,8 @@ describe("a wallet's proof", () => {
   });
 
   test("does not count when it is wrong, old, of another wallet, or used", async () => {
-    const [wallet, other] = [aWallet(), aWallet()];
+    const wallet = aWallet();
+    const other = aWallet();
     const challengeFor = async (usdc_wallet: string): Promise<string> =>
       (await service.json(`/api/onboard/challenge?wallet=${usdc_wallet}`)).challenge;
     const challenge = await challengeFor(wallet.address);
@@ -237,7 +238,8 @@ describe("a form of a browser without a script", () => {
     const again = await (await sendForm(fields)).json();
     expect(again).toMatchObject({ status_url: null });
     const keyed = { ...another(), idempotency_key: crypto.randomUUID() };
-    const [first, second] = [await sendForm(keyed), await sendForm(keyed)];
+    const first = await sendForm(keyed);
+    const second = await sendForm(keyed);
     expect([first.status, second.status]).toEqual([303, 303]);
     expect(second.headers.get("location")).toBe(first.headers.get("location"));
   });

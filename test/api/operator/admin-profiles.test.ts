@@ -124,7 +124,8 @@ describe("edit", () => {
 
 describe("merge", () => {
   test("fills what the other lacks, leads there, and moves no wallet, contact or gift", async () => {
-    const [number, org_id] = ["530196605", "US-EIN-530196605"];
+    const number = "530196605";
+    const org_id = "US-EIN-530196605";
     const gone = await add({
       website: "https://oak.example",
       mission: "From the old one",
@@ -166,7 +167,8 @@ describe("merge", () => {
 
   test("is refused where a wallet or a verification would be lost, or there is nothing to merge into", async () => {
     const claimed = await add({ verified: 1, status: "claimed" });
-    const [other, withdrawn] = [await add(), await add({ status: "withdrawn" })];
+    const other = await add();
+    const withdrawn = await add({ status: "withdrawn" });
     for (const [slug, into, status] of [
       [claimed.slug, other.slug, 409],
       [other.slug, other.slug, 409],

@@ -104,7 +104,8 @@ describe("a live value that agents contradict", () => {
 });
 
 test("revert undoes what one agent's agreement made live, once, and keeps the log", async () => {
-  const [one, other] = [await aSlug(), await aSlug()];
+  const one = await aSlug();
+  const other = await aSlug();
   for (const agent of ["Mallory", "bot-b"]) await submit(one, agent, "city", "Oslo");
   for (const agent of ["bot-b", "bot-c"]) await submit(other, agent, "city", "Bergen");
   const applied = async () =>

@@ -13,7 +13,8 @@ import { aService } from "#test/support/service.ts";
 
 const service = await anOperatedService();
 const { aSlug, live } = service;
-const [ada, grace] = [await service.signedIn(), await service.signedIn("grace")];
+const ada = await service.signedIn();
+const grace = await service.signedIn("grace");
 afterAll(() => service.close());
 
 const submit = async (...sent: Parameters<typeof service.submit>): Promise<number> =>
@@ -136,7 +137,8 @@ test("two operators decide the same: the first wins, the second reads who it was
 });
 
 test("a contested value is chosen, or typed", async () => {
-  const [chosen, typed] = [await aSlug(), await aSlug()];
+  const chosen = await aSlug();
+  const typed = await aSlug();
   for (const slug of [chosen, typed]) {
     await submit(slug, "bot-a", "city", "Oslo");
     await submit(slug, "bot-b", "city", "Bergen");

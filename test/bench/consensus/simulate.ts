@@ -91,8 +91,10 @@ function dailyQueue(
   world: readonly PlantedProfile[],
   { emptyFields, promotions }: SimulatedDirectory,
 ): Public["queue"] {
-  let [knownDay, knownPromotions] = ["", -1];
-  let [ordered, queue] = [world, world];
+  let knownDay = "";
+  let knownPromotions = -1;
+  let ordered = world;
+  let queue = world;
   return (nowMs) => {
     const day = isoDay(beginsAt + nowMs);
     if (day === knownDay && promotions.length === knownPromotions) return queue;

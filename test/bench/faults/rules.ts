@@ -184,7 +184,9 @@ const isOfModule = (node: ts.Node): boolean =>
 
 /** An entry of a list, with the comma beside it. */
 function removal(list: ts.NodeArray<ts.Node>, at: number): Edit[] {
-  const [before, element, next] = [list[at - 1], list[at], list[at + 1]];
+  const before = list[at - 1];
+  const element = list[at];
+  const next = list[at + 1];
   if (element === undefined) return [];
   if (next !== undefined) return [{ start: element.getStart(), end: next.getStart(), after: "" }];
   return [{ start: before?.end ?? element.getStart(), end: element.end, after: "" }];

@@ -143,7 +143,8 @@ export const isInside = (path: string): boolean => !/^test\/(?:bench|flows|scrip
 function makeTree(root: string, commit: string): void {
   run(["git", "worktree", "add", "--detach", "--quiet", root, commit], checkout);
   for (const packages of ["node_modules", "test/clients/node_modules"]) {
-    const [from, to] = [join(checkout, packages), join(root, packages)];
+    const from = join(checkout, packages);
+    const to = join(root, packages);
     if (!existsSync(from)) continue;
     const isLinked = Bun.spawnSync(["cp", "-al", from, to]).exitCode === 0;
     if (!isLinked) run(["cp", "-a", `${from}/.`, to], checkout);

@@ -126,7 +126,8 @@ function within(known: readonly Labelled[], there: readonly Labelled[]): Labelle
   const points = there.flatMap(({ point }) => point ?? []);
   const mean = (of: (point: Point) => number) =>
     points.reduce((sum, point) => sum + of(point), 0) / points.length;
-  const [lat, lon] = [mean((point) => point.lat), mean((point) => point.lon)];
+  const lat = mean((point) => point.lat);
+  const lon = mean((point) => point.lon);
   const narrower = Math.cos((lat * Math.PI) / 180);
   return known.filter(
     ({ point }) =>

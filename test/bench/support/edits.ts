@@ -67,7 +67,8 @@ export async function changeOf(bench: Directory, profiles = 1): Promise<number> 
 /** Readers and a writer that go on meanwhile. */
 export function disturb(bench: Directory) {
   let isGoing = true;
-  let [reads, writes] = [0, 0];
+  let reads = 0;
+  let writes = 0;
   const read = async () => {
     for (; isGoing; reads++) {
       const [slug] = await column(bench.store, "SELECT slug FROM nonprofits WHERE id = ?", [

@@ -7,9 +7,15 @@ const vote = (agent_id: string, normalised_value: string, network: string | null
   normalised_value,
   network,
 });
-const [ax, ay, bx, by] = [vote("a", "x"), vote("a", "y"), vote("b", "x"), vote("b", "y")];
-const [cx, cy] = [vote("c", "x"), vote("c", "y")];
-const [axHome, bxHome, cxAway] = [vote("a", "x", "1"), vote("b", "x", "1"), vote("c", "x", "2")];
+const ax = vote("a", "x");
+const ay = vote("a", "y");
+const bx = vote("b", "x");
+const by = vote("b", "y");
+const cx = vote("c", "x");
+const cy = vote("c", "y");
+const axHome = vote("a", "x", "1");
+const bxHome = vote("b", "x", "1");
+const cxAway = vote("c", "x", "2");
 
 type Decision = ReturnType<typeof decide>;
 const waits = (confidence: number, replaces: number | null = null): Decision => ({

@@ -67,12 +67,14 @@ test.each([{}, allButTheCity])(
   async (parts) => {
     const agents = ["bot-a", "bot-b"];
     const twin = { ...parts, name: "Twin" };
-    const [enriched, saved] = [await add(twin), await add(twin)];
+    const enriched = await add(twin);
+    const saved = await add(twin);
     for (const agent of agents) await submit(enriched.slug, agent, "city", "Oslo");
     const provenance = { city: sourceFrom("consensus", testNow.getTime(), { agents }) };
     await change(saved.slug, { city: "Oslo", provenance }, "consensus");
     const own = { id: 0, slug: "" };
-    const [one, other] = [await recordOf(enriched.slug), await recordOf(saved.slug)];
+    const one = await recordOf(enriched.slug);
+    const other = await recordOf(saved.slug);
     expect({ ...one, ...own }).toEqual({ ...other, ...own });
     const listsSql = `SELECT list, list_order, impact_order, tie_key FROM listings
       WHERE nonprofit_id = ? ORDER BY list`;
@@ -101,7 +103,9 @@ test.each([
 });
 
 test("the counters are what counting would give", async () => {
-  const [one, two, three] = [await add(), await add(), await add()];
+  const one = await add();
+  const two = await add();
+  const three = await add();
   for (const [{ slug }, field, value, ...agents] of [
     [one, "city", "Oslo", "a1"],
     [one, "city", "Bergen", "a2"],
@@ -194,7 +198,9 @@ describe("what a profile holds", () => {
 });
 
 describe("the strict mode", () => {
-  const [home, near, away] = ["192.0.2.1", "192.0.2.200", "198.51.100.1"];
+  const home = "192.0.2.1";
+  const near = "192.0.2.200";
+  const away = "198.51.100.1";
   const appIn = (consensus: "agents" | "networks") =>
     createApp({ ...service.context, config: { ...service.context.config, consensus } });
 
@@ -239,7 +245,8 @@ describe("the strict mode", () => {
 
   test("what two agents of one network sent goes live, once it is switched off and one sends it again", async () => {
     const { slug, id } = await add();
-    const [strict, plain] = [appIn("networks"), appIn("agents")];
+    const strict = appIn("networks");
+    const plain = appIn("agents");
     const from = (app: typeof strict, agent: string) =>
       submit(slug, agent, "city", "Oslo", { app, ip: home });
     await from(strict, "one");

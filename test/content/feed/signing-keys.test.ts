@@ -33,7 +33,8 @@ describe("a detached signature", () => {
     });
   });
   test("by another key is refused", async () => {
-    const [one, other] = [await openSigner(aSigningKey()), await openSigner(aSigningKey())];
+    const one = await openSigner(aSigningKey());
+    const other = await openSigner(aSigningKey());
     const jws = await other.sign(bytes("list"));
     expect(await verifyDetached(jws, bytes("list"), one.publicKey)).toMatchObject({ ok: false });
   });

@@ -15,7 +15,8 @@ import { liveCounters } from "#content/operation/directory-facts-store.ts";
 import { aNonprofit, saveNew } from "#test/support/records.ts";
 
 const now = new Date("2026-06-01T12:00:00Z");
-const [devnet, mainnet] = ["solana:devnet", "solana:mainnet"];
+const devnet = "solana:devnet";
+const mainnet = "solana:mainnet";
 
 let store: Store;
 let ids: string[];

@@ -170,7 +170,8 @@ describe("one transaction that pays two nonprofits", () => {
   const other = aCredit({ owner: "Other", amount_micro_usdc: usdc(9) });
   const mine = aCredit();
   const otherDue = { ...due, nonprofit_id: 2, wallet: "Other" };
-  const [myMemo, otherMemo] = [memoFor(), memoFor({ nonprofit_id: 2, wallet: "Other" })];
+  const myMemo = memoFor();
+  const otherMemo = memoFor({ nonprofit_id: 2, wallet: "Other" });
 
   test.each<[string, string[], string | null, string | null]>([
     ["no memo", [], null, null],

@@ -431,7 +431,8 @@ describe("checks", () => {
 });
 
 test("programmes are one a line; what is none is refused", () => {
-  const [first, second] = [{ name: "Night kitchen", description: "soup" }, { name: "Van" }];
+  const first = { name: "Night kitchen", description: "soup" };
+  const second = { name: "Van" };
   const value = [first, { ...second, description: null }];
   expect(programsIn("Night kitchen: soup\n\nVan")).toMatchObject({ ok: true, value });
   for (const text of ["Van\u202E: soup", `${"x".repeat(5_000)}: soup`])

@@ -12,7 +12,8 @@ let now = Date.parse("2026-11-21T12:00:00Z");
 const lease = (name: string) => openLease(store, () => new Date(now), { name, ms: 30_000 });
 
 test("one process holds the work, another takes over when it leaves or dies", async () => {
-  const [one, two] = [lease("w"), lease("w")];
+  const one = lease("w");
+  const two = lease("w");
   expect(await one.hold()).toBe(true);
   expect(await two.hold()).toBe(false);
   now += 25_000;

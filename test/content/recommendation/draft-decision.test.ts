@@ -36,7 +36,8 @@ const byHand = { live: { by_consensus: false, normalised_value: "wells" } };
 /** One draft of agent a waits. */
 const a1 = (said = vote("a"), counts = true) => ({ pendingVotes: [waits(1, said, counts)] });
 const three = [waits(7, vote("c")), waits(3, vote("a")), waits(1, vote("x", "schools"))];
-const [home, near] = [vote("a", "wells", "n1"), vote("b", "wells", "n1")];
+const home = vote("a", "wells", "n1");
+const near = vote("b", "wells", "n1");
 const strict = { mode: "networks", ...a1(home) } as const;
 
 const cases: [title: string, given: Partial<DraftSituation>, becomes: DraftDecision][] = [

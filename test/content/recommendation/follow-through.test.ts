@@ -156,7 +156,8 @@ test("flushes that overlap find the calls that are being written", async () => {
 
 test("what is older than the days kept goes, the oldest first, with what followed it", async () => {
   for (const day of [0, 1, 2]) {
-    const [atMs, client] = [noonMs + day * dayMs, `day-${day}`];
+    const atMs = noonMs + day * dayMs;
+    const client = `day-${day}`;
     log.add(aCall({ atMs, client }));
     log.follow(aStep({ atMs, clients: [client] }));
     await log.flush();

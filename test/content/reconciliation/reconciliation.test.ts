@@ -16,7 +16,8 @@ const gardeners = "International Association of Botanical Gardeners and Landscap
 
 describe("a name", () => {
   test("is a match when it is near and nothing else is as near", () => {
-    const [trust, foundation] = [{ name: "Smith Trust" }, { name: "Smith Foundation" }];
+    const trust = { name: "Smith Trust" };
+    const foundation = { name: "Smith Foundation" };
     expect(names("Smith Trust", {}, foundation, trust)).toEqual([
       ["Smith Trust", 100, true],
       ["Smith Foundation", 73.6, false],
@@ -98,7 +99,8 @@ test("every property says its value, or nothing", () => {
 });
 
 test("both manifests name the same service", () => {
-  const [own, draft] = [manifest("https://a.example"), draftManifest("https://a.example")];
+  const own = manifest("https://a.example");
+  const draft = draftManifest("https://a.example");
   expect([own.versions, draft.versions]).toEqual([["0.2"], ["1.0-draft"]]);
   expect(own.batchSize).toBe(draft.batchSize);
 });

@@ -151,7 +151,8 @@ describe("another directory's record", () => {
   });
 
   test("leaves what was linked here, and says nothing twice", () => {
-    const [own, other] = [registered("GB-CHC-1000001"), registered("GB-SC-SC000001")];
+    const own = registered("GB-CHC-1000001");
+    const other = registered("GB-SC-SC000001");
     const linked = { ...other, linked_by: "same_site_and_name" as const };
     const before = aNonprofit({ registrations: [own, linked] });
     expect(mergedWithLine(before, line({ ...before, registrations: [own] }))).toBe(before);

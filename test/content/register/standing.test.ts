@@ -39,7 +39,8 @@ const about = (records: RegisterRecord[], read = scopes, number = ein) =>
   organisationAnswer(number, { records, profile: null }, { scopes: read, baseUrl });
 
 describe("the standing is", () => {
-  const [scottish, english] = [numberOf("SC041666"), numberOf("GB-CHC-210183")];
+  const scottish = numberOf("SC041666");
+  const english = numberOf("GB-CHC-210183");
   const reinstated = { state: "reinstated" as const, facts: { reinstated: "2021-01-05" } };
   test.each<[string, RegisterRecord[], object]>([
     ["registered", [bmf()], { register: "irs-bmf", as_of: "2026-04-14", since: null }],

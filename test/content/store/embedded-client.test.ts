@@ -15,7 +15,8 @@ test.each([
 ])("after a write that found the file locked, reads see what others commit: %s", async (sql) => {
   const path = join(folder, `${Bun.hash(sql)}.db`);
   const open = () => openEmbeddedClient(`file:${path}`, { timeout: 5 });
-  const [mine, other] = [open(), open()];
+  const mine = open();
+  const other = open();
   await mine.execute("PRAGMA journal_mode = WAL");
   await mine.execute("CREATE TABLE notes (note)");
   const count = async () => (await mine.execute("SELECT count(*) AS n FROM notes")).rows[0]?.["n"];

@@ -104,7 +104,8 @@ describe("chaos", () => {
 
   test("shows transactions late, and loses some", async () => {
     local.chain.chaos.set({ late: 100, late_ms: 60_000 });
-    const [donor, wallet] = [local.donor(), local.wallet()];
+    const donor = local.donor();
+    const wallet = local.wallet();
     const send = async ({ base64, signature }: BuiltTransaction) => {
       expect(await result("sendTransaction", base64, { encoding: "base64" })).toBe(signature);
       return result("getSignatureStatuses", [signature]);

@@ -17,7 +17,8 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }));
 describe("a chain that is started again", () => {
   test("has the same balances and transactions, failed ones as well", async () => {
     const first = await aChain({ journal });
-    const [donor, wallet] = [first.donor(), first.wallet()];
+    const donor = first.donor();
+    const wallet = first.wallet();
     const paid = first.land(donor.pay({ to: wallet, usdc: "2.5", memo: "kept" }));
     const failed = first.land(donor.pay({ to: wallet, usdc: "9999" }));
     const view = async () => {
@@ -46,7 +47,8 @@ describe("a chain that is started again", () => {
 
   test("runs nothing again: its transactions may be many", async () => {
     const first = await aChain({ journal });
-    const [donor, wallet] = [first.donor(), first.wallet()];
+    const donor = first.donor();
+    const wallet = first.wallet();
     first.land(donor.pay({ to: wallet, usdc: "2.5" }));
     await first.stop();
     const db = new Database(journal);

@@ -62,7 +62,8 @@ describeInBrowser("giving in a browser", (browser) => {
       label: expect.stringContaining("Wells <img"),
       "spl-token": expect.any(String),
     });
-    const [button, drawn] = [await box(page, ".payment .button"), await box(page, ".qr")];
+    const button = await box(page, ".payment .button");
+    const drawn = await box(page, ".qr");
     expect(drawn.x).toBeGreaterThan(button.x + button.width);
     await says(page, "Waiting for 2.5 USDC");
     site.pay(link ?? "");
@@ -201,7 +202,8 @@ describeInBrowser("giving in a browser", (browser) => {
     const page = await openPage(browser());
     // The waits of half an hour are noted, and end at once.
     await page.addInitScript(() => {
-      const [waits, set] = [[] as number[], setTimeout];
+      const waits = [] as number[];
+      const set = setTimeout;
       const noted = (run: () => void, waitMs = 0) => {
         if (waitMs >= 1_000) waits.push(waitMs / 1_000);
         return set(run, waitMs >= 1_000 ? 0 : waitMs);

@@ -25,7 +25,8 @@ describe("a picture", () => {
   });
 
   test("has lines that fit", () => {
-    const [size, width] = [50, 1_056];
+    const size = 50;
+    const width = 1_056;
     const lines = wrapped("help people ".repeat(99).trim(), sans, { size, width });
     expect(lines.join(" ")).toBe("help people ".repeat(99).trim());
     expect(lines.filter((line) => widthOf(line, sans, size) > width)).toEqual([]);

@@ -15,7 +15,8 @@ import { aNonprofit, aRegisterRecord } from "#test/support/records.ts";
 const baseUrl = "https://almoner.example";
 const detailOf = (record: NonprofitRecord) => toDetail(record, baseUrl);
 function markdownFor(record: NonprofitRecord): string {
-  const [detail, build] = [detailOf(record), { baseUrl, network: "local" as const }];
+  const detail = detailOf(record);
+  const build = { baseUrl, network: "local" as const };
   return markdownOf(record, detail, profileView(record, detail, build), build);
 }
 const sectionOf = (record: NonprofitRecord, t: Texts = english) => {

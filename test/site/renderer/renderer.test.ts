@@ -43,7 +43,8 @@ test("two compilations give the same bytes", async () => {
 
 test("two compile side by side, and leave nothing half-done behind", async () => {
   const place = join(folder, "side-by-side");
-  const [begun, both] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const begun = Promise.withResolvers<void>();
+  const both = Promise.withResolvers<void>();
   const first = compileSite(place, (to) => (begun.resolve(), both.promise.then(() => copying(to))));
   await begun.promise;
   const second = compileSite(place, (to) => (both.resolve(), copying(to)));
