@@ -11,8 +11,9 @@ import type { SearchPage } from "#content/find/search.ts";
 import { newestSequence } from "#content/nonprofit/changes-store.ts";
 import { summariesById } from "#content/nonprofit/record-store.ts";
 
-/** Rows that are read and written at a time, and the number of rows after which garbage is collected. */
+/** Rows that are read and written at a time. */
 const rowsPerChunk = 500;
+/** The number of rows after which garbage is collected. */
 const rowsPerCollection = 2_000;
 type ListFileQuery = {
   format?: string | undefined;

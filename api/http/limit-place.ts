@@ -33,7 +33,7 @@ export type LimitPlace = Windows & {
 /** A request waits at most this long for a server; then it is counted in this process. */
 const answerWaitMs = 500;
 const sweepEveryMs = 1_000;
-/** When a file could not be written, wait longer than for a server that was away. */
+/** A file that could not be written is tried again later than a server that was away. */
 const fileAgainMs = minuteMs;
 const serverAgainMs = 5_000;
 

@@ -145,8 +145,9 @@ async function writeGently(path: string, body: Bytes): Promise<void> {
   }
 }
 
-/** Names of complete backups, and paths of the files of unfinished ones. */
+/** Holds the names of complete backups. */
 const indexFile = "backups.json";
+/** Holds the paths of the files of unfinished backups. */
 const unfinishedFile = "unfinished.json";
 
 const bucketRemedy =

@@ -42,8 +42,9 @@ const besideServiceEveryMs = 1_500;
 const differingPathsMax = 20;
 /** When the process is asked to stop, it still notifies caches and buckets for at most this long. */
 const lastWordMs = 2_000;
-/** Publishers that share a bucket hold a lease on it: how long it lasts, and how often others look for it. */
+/** How long a lease on a bucket lasts, which publishers share. */
 const uploadLeaseMs = 30_000;
+/** How often the others look whether it is free. */
 const uploadLookEveryMs = 5_000;
 
 /** Publishes until the process is asked to stop, or until the service that started it is gone. */

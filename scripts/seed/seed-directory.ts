@@ -128,9 +128,9 @@ async function writeBatch(
     await tellStory(tx, first, calendar);
   }
   const state: SampleState = { seed_number: seedNumber, profiles, done: to, as_of };
-  // No page shows the progress of a sample, so it is no change of public data.
   const name = `${samplePrefix}${seedNumber}`;
   const now = new Date(calendar.nowMs);
+  // No page shows the progress of a sample, so it is no change of public data.
   await noteFact(tx, { name, value: JSON.stringify(state), now });
 }
 

@@ -44,8 +44,9 @@ export type S3Options = {
 };
 
 const retryDefault: RetryOptions = { triesMax: 5, firstMs: 200, factor: 3 };
-/** Limits of one try, and until its answer begins; the latter grows by a second for each 140 kB sent. */
+/** The longest that one try may take. */
 const timeoutMs = 120_000;
+/** The longest until its answer begins, and a second more for each 140 kB sent. */
 const waitMsDefault = 20_000;
 const slowestBytesPerMs = 140;
 /** The largest objects that are read are parts of a backup, of a little more than 16 MB. */

@@ -116,8 +116,9 @@ export function moneyHtml(record: NonprofitRecord, detail: NonprofitDetail, t: T
 }
 
 const yearsMax = 12;
-/** In pixels: the top of the tallest bar, and the height of the bars. */
+/** The top of the tallest bar, in pixels. */
 const top = 48;
+/** The height of the bars together, in pixels. */
 const height = 180;
 
 /**
