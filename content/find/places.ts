@@ -17,6 +17,7 @@ import {
   isKnownWord,
   isOfKind,
   isPhrase,
+  kindsIn,
   optional,
   phrase,
   placeMatch,
@@ -45,7 +46,7 @@ export type Span = {
   text: string;
   /** "in Reading": the word before marks it as a place. */
   isExplicit: boolean;
-  /** It may be a code: capitals after another word, when not all words are in capitals. */
+  /** It may be a code: capitals beside another word, when not all words are in capitals. */
   isCode: boolean;
 };
 
@@ -80,7 +81,9 @@ function spanOf(
   if (part.length !== to - from || part.some(isPhrase)) return null;
   if (optional.has(fold(textOf(part[0] ?? emptyWord)))) return null;
   const text = part.map(placeText).join(" ");
-  const isCode = from > 0 && isLoud(text) && !words.every((word) => isLoud(textOf(word)));
+  // At the start only a state before a kind: "DC food bank", but not "MS society".
+  const isBeside = from > 0 || (stateOf.has(text) && kindsIn(words.slice(to)).length > 0);
+  const isCode = isLoud(text) && !words.every((word) => isLoud(textOf(word))) && isBeside;
   return [{ from, to, text, isExplicit, isCode }];
 }
 

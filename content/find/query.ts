@@ -164,6 +164,9 @@ export function filterMatches(filters: Filters): FtsMatch[] | null {
 /** Matches names whose initials begin with these letters. */
 export const initialsMatch = (letters: string): FtsMatch => phrase(initialsWord(letters), true);
 
+/** Matches names whose initials are these letters. */
+export const wholeInitials = (letters: string): FtsMatch => phrase(initialsWord(letters));
+
 /** Words that names and searches have or omit. */
 export const optional: ReadonlySet<string> = new Set(given.optional);
 

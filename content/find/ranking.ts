@@ -83,10 +83,15 @@ export async function withSomeWords(
   all: CandidateSet | null,
 ): Promise<CandidateSet | null> {
   const { cause } = reading;
-  const wordMatches = [...new Set(besidePlace(reading).map(({ match }) => match))];
+  // The words of "food bank" have one match, because they name one kind.
+  const wordsByMatch = Map.groupBy(besidePlace(reading), ({ match }) => match);
+  const wordMatches = [...wordsByMatch.keys()];
   if (wordMatches.length + (cause === null ? 0 : 1) < 2) return all;
   const matchOf = matcher(reading, query.filters);
-  const rareWords = rarest(wordMatches, await index.counts(wordMatches));
+  const counts = await index.counts(wordMatches);
+  const rareWords = rarest(
+    [...wordsByMatch].map(([match, { length }], at) => ({ match, length, count: counts[at] ?? 0 })),
+  );
   const tiers = [...rareWords, ...(cause === null ? [] : [cause])];
   if (tiers.length === 0) return all;
   const match = matchOf(anyOf(tiers));
@@ -125,27 +130,29 @@ function matcher({ words, place, placeAlone }: Reading, filters: readonly FtsMat
 /** Up to this many words are also tried with each one left out, because it may be a mistake. */
 const leftOutMax = 6;
 
+/** What one word matches, or successive words that name a kind; `length` is their number. */
+type CountedMatch = { match: FtsMatch; length: number; count: number };
+
 /**
  * Matches in order: all known words, all but one, then the rarer half, and so on to the rarest. If a word is unknown, the
  * others must be in the name, because merely mentioning them says nothing.
  */
-function rarest(words: readonly FtsMatch[], counts: readonly number[]): FtsMatch[] {
+function rarest(words: readonly CountedMatch[]): FtsMatch[] {
   const byCount = words
-    .map((match, at) => ({ match, count: counts[at] ?? 0 }))
     .filter(({ count }) => count > 0)
     .sort((a, b) => a.count - b.count || (a.match < b.match ? -1 : 1));
   if (byCount.length === 0) return [];
   const matches = byCount.map(({ match }) => match);
   const first = anyOf(matches.filter((_, at) => byCount[at]?.count === byCount[0]?.count));
-  const isWhole = matches.length === words.length;
-  const tiers: FtsMatch[] = [];
-  for (let length = matches.length; length > 0; length = Math.floor(length / 2)) {
-    if (length > 1) tiers.push(allOf(matches.slice(0, length)));
-    if (length === matches.length && length > 2 && length <= leftOutMax)
-      tiers.push(anyOf(matches.map((_, at) => withoutOne(matches, at))));
-  }
+  const wordCount = byCount.reduce((sum, { length }) => sum + length, 0);
+  const singles = byCount.flatMap(({ length }, at) => (length === 1 ? [at] : []));
+  const tiers = matches.length > 1 ? [allOf(matches)] : [];
+  if (wordCount > 2 && wordCount <= leftOutMax && matches.length > 1 && singles.length > 0)
+    tiers.push(anyOf(singles.map((at) => withoutOne(matches, at))));
+  for (let length = matches.length >> 1; length > 1; length >>= 1)
+    tiers.push(allOf(matches.slice(0, length)));
   const all = [...tiers, first];
-  return isWhole ? all : all.map(inName);
+  return matches.length === words.length ? all : all.map(inName);
 }
 
 /** All words but one. Without the rarest, the others must be in the name: long texts have most common words. */
@@ -192,10 +199,12 @@ function byName(nameTiers: readonly NameTier[], reading: Reading): RowId[] {
     .map(({ row }) => row);
 }
 
+/** Names with the typed text as their initials come first. */
 function bySimilarity(nameTiers: readonly NameTier[], typedText: string): RowId[] {
   const similarity = similarTo(typedText);
+  const nearness = (name: string) => (initialsOf(name) === fold(typedText) ? 2 : similarity(name));
   return nameTiers
-    .map(({ row, name }) => ({ row, nearness: similarity(name) }))
+    .map(({ row, name }) => ({ row, nearness: nearness(name) }))
     .sort((a, b) => b.nearness - a.nearness || a.row - b.row)
     .map(({ row }) => row);
 }

@@ -27,6 +27,7 @@ import {
   phrase,
   textOf,
   textsOf,
+  wholeInitials,
   withForms,
   withPair,
   wordMatch,
@@ -287,18 +288,10 @@ export async function corrected(
   const corrections: Correction[] = [];
   const replacements = new Map<SearchWord, SearchWord>();
   for (const { word, count } of doubtful) {
-    const text = fold(textOf(word));
-    const candidates = text.includes(" ") ? [] : await meantBy(index, text, count);
-    const initials = count === 0 && /^[a-z]{3,7}$/.test(text) ? [initialsMatch(text)] : [];
-    const [best] = candidates;
-    if (best === undefined && initials.length === 0) continue;
-    if (best !== undefined) corrections.push({ typed: textOf(word), meant: best });
-    // The likeliest comes first: places are looked up by it.
-    replacements.set(word, {
-      forms: [...candidates, ...word.forms],
-      prefix: false,
-      also: initials,
-    });
+    const other = await replacementOf(index, word, count);
+    if (other === null) continue;
+    if (other.meant !== undefined) corrections.push({ typed: textOf(word), meant: other.meant });
+    replacements.set(word, other.word);
   }
   return replacements.size === 0
     ? null
@@ -308,32 +301,60 @@ export async function corrected(
       };
 }
 
-/** Words or pairs of words that may be meant by an unknown word, likeliest first. */
-async function meantBy(index: SearchIndex, text: string, count: number): Promise<string[]> {
-  const isUnknown = count < rightFrom;
-  const least = count * (isUnknown ? timesAsMany.unknown : timesAsMany.known);
-  const most = isUnknown ? mistakesMax(text) : 1;
-  const candidates = [
-    ...splits(text).map((word) => ({ word, distance: 1 })),
-    ...(await nearWords(index, text)).map((word) => ({
-      word,
-      distance: editDistance(word, text, most),
-    })),
-  ];
-  const counts = await index.counts(candidates.map(({ word }) => phrase(word)));
-  return candidates
-    .map((candidate, at) => ({ ...candidate, count: counts[at] ?? 0 }))
-    .filter(({ count: candidateCount, distance }) => candidateCount > least && distance <= most)
-    .sort((a, b) => a.distance - b.distance || b.count - a.count || (a.word < b.word ? -1 : 1))
-    .slice(0, otherWordsMax)
-    .map(({ word }) => word);
+/** What is searched instead of a word that `count` profiles have, and the word that is meant, if it is not initials. */
+async function replacementOf(
+  index: SearchIndex,
+  word: SearchWord,
+  count: number,
+): Promise<{ word: SearchWord; meant: string | undefined } | null> {
+  const text = fold(textOf(word));
+  const near = text.includes(" ") ? [] : await meantBy(index, text, count);
+  const [names = 0] = await index.counts([wholeInitials(text)]);
+  const areInitials = names > 0 && !isLikelier(text, near[0]);
+  const candidates = areInitials ? [] : near;
+  const mayBeInitials = (count === 0 || areInitials) && /^[a-z]{3,7}$/.test(text);
+  if (candidates.length === 0 && !mayBeInitials) return null;
+  // The likeliest comes first: places are looked up by it.
+  const forms = [...candidates, ...word.forms];
+  const also = mayBeInitials ? [initialsMatch(text)] : [];
+  return { word: { forms, prefix: false, also }, meant: candidates[0] };
 }
 
-async function nearWords(index: SearchIndex, text: string): Promise<string[]> {
-  if (mistakesMax(text) === 0) return [];
-  for (const beginning of beginnings(text)) {
-    const near = nearestWords(text, await index.wordsFrom(beginning));
-    if (near.length > 0) return near;
+/** Whether a word is rather another one than the initials of a name, which three letters nearly always are. */
+const isLikelier = (text: string, near = ""): boolean =>
+  text.length < 4 || (near.length >= 4 && isKnownWord(near));
+
+/** Words or pairs of words that may be meant by a rare or unknown word, likeliest first. */
+async function meantBy(index: SearchIndex, text: string, count: number): Promise<string[]> {
+  const isUnknown = count < rightFrom;
+  const most = isUnknown ? mistakesMax(text) : 1;
+  /** An ordinary word is meant rather than one that a single profile has. */
+  const leastFor = (word: string) => {
+    if (!isUnknown) return count * timesAsMany.known;
+    return isKnownWord(word) ? count : count * timesAsMany.unknown;
+  };
+  const inTwo = splits(text).map((word) => ({ word, distance: 1 }));
+  for await (const words of nearWords(index, text)) {
+    const near = words.map((word) => ({ word, distance: editDistance(word, text, most) }));
+    const candidates = [...inTwo, ...near].filter(({ distance }) => distance <= most);
+    const counts = await index.counts(candidates.map(({ word }) => phrase(word)));
+    const likely = candidates
+      .map((candidate, at) => ({ ...candidate, count: counts[at] ?? 0 }))
+      .filter((candidate) => candidate.count > leastFor(candidate.word))
+      .sort((a, b) => a.distance - b.distance || b.count - a.count || (a.word < b.word ? -1 : 1));
+    if (likely.length > 0) return likely.slice(0, otherWordsMax).map(({ word }) => word);
+    if (!isUnknown && words.length > 0) break;
   }
-  return otherFirstLetters(text);
+  return [];
+}
+
+/** The words that are near to a text, in groups: one group for each way in which they may begin. */
+async function* nearWords(index: SearchIndex, text: string): AsyncGenerator<string[]> {
+  if (mistakesMax(text) === 0) {
+    yield [];
+    return;
+  }
+  for (const beginning of beginnings(text))
+    yield nearestWords(text, await index.wordsFrom(beginning));
+  yield otherFirstLetters(text);
 }

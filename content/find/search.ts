@@ -10,6 +10,7 @@ import {
   allOf,
   asking,
   filterMatches,
+  inName,
   phrase,
   textOf,
   typedWords,
@@ -187,7 +188,7 @@ const exactly = async (index: SearchIndex, reading: Reading, query: RankingQuery
 /**
  * Tries in this order, and returns the first with results: all words, in the place that they name; likely corrections; the
  * same cause in the place; all words including the place, anywhere; some words; what is around the place. The answer says
- * which it is. For one rare word, a likely correction comes before the word as typed.
+ * which it is. If few profiles have the words, a likely correction comes before the words as typed.
  */
 async function nearest(
   index: SearchIndex,
@@ -195,9 +196,9 @@ async function nearest(
   { q, ...query }: RankingQuery & { q: string },
 ): Promise<Answer | null> {
   const typedAnswer = await allWords(index, reading, query);
-  if (typedAnswer !== null && !isDoubtful(reading, typedAnswer)) return typedAnswer;
+  if (typedAnswer !== null && !(await isDoubtful(index, reading, typedAnswer))) return typedAnswer;
   const guess = await guessOf(index, reading, q);
-  if (typedAnswer !== null && !guess?.corrections?.length) return typedAnswer;
+  if (typedAnswer !== null && guess === null) return typedAnswer;
   const likelyReading = guess?.reading ?? reading;
   const steps = [
     () => guess && guessed(index, guess, { ...query, typedText: q }),
@@ -214,9 +215,17 @@ async function nearest(
   return null;
 }
 
-/** A single rare word may be a mistake in the registers themselves: "CHRUCH". */
-const isDoubtful = (reading: Reading, { candidates }: Answer): boolean =>
-  besidePlace(reading).length === 1 && (candidates.count ?? fewMax) < fewMax;
+/** A single rare word may be a mistake in the registers themselves: "CHRUCH". Several are right if a name has them all. */
+async function isDoubtful(
+  index: SearchIndex,
+  reading: Reading,
+  { candidates: { count, matching } }: Answer,
+): Promise<boolean> {
+  const words = besidePlace(reading);
+  if ((matching ?? count ?? fewMax) >= fewMax || words.length === 0) return false;
+  const [named = 0] = await index.counts([inName(allOf(words.map(({ asName }) => asName)))]);
+  return words.length === 1 || named === 0;
+}
 
 type Guess = Pick<Answer, "reading" | "corrections" | "note">;
 

@@ -163,6 +163,38 @@ test.each([
   expect(found).toMatchObject({ exact: true, matching: names.length });
 });
 
+test("a kind is not thrown away for a rarer word beside it", async () => {
+  expect((await findIn(kinds, "club soup kitchen")).names).toEqual([
+    "Amos House",
+    "Plenty for All",
+    "The Race Club",
+  ]);
+});
+
+test("small letters may be the initials of a name rather than a rare word", async () => {
+  using initials = await aStoreOf(
+    aNonprofit({ name: "American Political Science Association" }),
+    ...["Aps Forum", "Aps Choir"].map((name) => aNonprofit({ name })),
+    aNonprofit({ name: "Quill Press", mission: "Printed for APSA." }),
+  );
+  expect(await findIn(initials, "apsa")).toMatchObject({
+    names: ["American Political Science Association", "Quill Press"],
+    exact: true,
+    matching: 2,
+  });
+});
+
+test("a mistake that a profile makes too hides no others", async () => {
+  using shelters = await aStoreOf(
+    aNonprofit({ name: "Crossroads", mission: "A shelter for the homless." }),
+    aNonprofit({ name: "Harbour", mission: "A shelter for the homeless." }),
+    aNonprofit({ name: "Haven", mission: "Homeless people find shelter." }),
+  );
+  const { names, exact } = await findIn(shelters, "homless shelter");
+  expect(names.toSorted()).toEqual(["Crossroads", "Harbour", "Haven"]);
+  expect(exact).toBe(false);
+});
+
 test("of what is in a place, what is called so comes before what mentions it", async () => {
   const first = { beneficiaries_per_year: 90_000, verified: 1 } as const;
   using water = await aStoreOf(
