@@ -80,6 +80,8 @@ function spanOf(
   const part = words.slice(Math.max(0, from), to);
   if (part.length !== to - from || part.some(isPhrase)) return null;
   if (optional.has(fold(textOf(part[0] ?? emptyWord)))) return null;
+  // New England is no part of England.
+  if (fold(textOf(words[from - 1] ?? emptyWord)) === "new") return null;
   const text = part.map(placeText).join(" ");
   // At the start only a state before a kind: "DC food bank", but not "MS society".
   const isBeside = from > 0 || (stateOf.has(text) && kindsIn(words.slice(to)).length > 0);
@@ -223,12 +225,16 @@ export type Nearby = {
   kms: ReadonlyMap<string, number>;
 };
 
+/** A place that a text names, and the rest of the text. */
+type PlaceInText = { near: string; q: string | null };
+
 /** The place named by `near`, else by `q`, with the rest of `q`; null when neither names a place. */
 export function openNear(index: SearchIndex) {
   const cache = weighedCache<Nearby>(8_000_000, ({ kms }) => 120 * kms.size);
   return async (
     { near, within_km = withinKm.default, q, literal }: SearchQuery,
     version: number,
+    placeIn: (text: string) => PlaceInText | null,
   ) => {
     const question = near === undefined ? placeIn(literal ? "" : (q ?? "")) : { near, q };
     if (question === null) return null;
@@ -243,11 +249,21 @@ export function openNear(index: SearchIndex) {
 
 const nearAtEnd = new RegExp(String.raw`^(.*?)\b(?:${given.beforeNear.join("|")})\s+(.+)$`, "i");
 
-function placeIn(text: string): { near: string; q: string | null } | null {
+/** The place after "near". */
+export function placeAfterNear(text: string): PlaceInText | null {
   const [, rest = "", near] = nearAtEnd.exec(text) ?? [];
   // "Near Indiana" does not mean Indiana, Pennsylvania.
   if (near === undefined || states.has(fold(near)) || countryCode(near) !== null) return null;
   return { near, q: rest.trim() || null };
+}
+
+const codePattern =
+  /^(.*?)(?:\bin\s+)?\b(\d{5}(?:-\d{4})?|[a-z]{1,2}\d[a-z\d]?(?:\s*\d[a-z]{2}|\s*\d[a-z]\d)?)$/i;
+
+/** The postal code with which a text ends: "food bank 02903". */
+export function codeAtEnd(text: string): PlaceInText | null {
+  const [, rest = "", near] = codePattern.exec(text.trim()) ?? [];
+  return near === undefined || codesIn(near).length === 0 ? null : { near, q: rest.trim() || null };
 }
 
 /** A place is chosen if it weighs this many times as much as any other with its name. */

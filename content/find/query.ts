@@ -7,6 +7,7 @@ import {
   causeIds,
 } from "#content/contract/browse.ts";
 import countries from "#content/editorial/countries.json";
+import { countryCode, countryName } from "#content/nonprofit/country.ts";
 import registerPlaces from "#content/editorial/register-places.json";
 import {
   type Kind,
@@ -365,7 +366,8 @@ export const unknownValues = (filters: FilterParameters) =>
     const likely = [...completions, ...nearestWords(typedText, texts)].map(
       (text) => values.get(text) ?? text,
     );
-    const near = [...new Set([cause ?? [], likely].flat())].slice(0, nearestMax);
+    const whole = filter === "country" ? countryName(countryCode(value)) : null;
+    const near = [...new Set([cause ?? [], whole ?? [], likely].flat())].slice(0, nearestMax);
     const nearest = near.length > 0 ? `The nearest: ${near.join(", ")}.` : howToName;
     const message = `No ${filter} "${value}" is known here. ${nearest}`;
     return wantedValue !== null && near.length === 0 ? [] : [{ filter, near, message }];

@@ -3,7 +3,14 @@ import { matchesMax, type SearchAnswer, type SearchQuery } from "#content/contra
 import type { Queryable } from "#content/store/open.ts";
 import { type Browse, openBrowse } from "./browse-store.ts";
 import { SearchIndex, numberedPage } from "./index-store.ts";
-import { type Nearby, distancesOf, nearNote, openNear } from "./places.ts";
+import {
+  type Nearby,
+  codeAtEnd,
+  distancesOf,
+  nearNote,
+  openNear,
+  placeAfterNear,
+} from "./places.ts";
 import {
   type FtsMatch,
   type SearchWord,
@@ -79,19 +86,24 @@ export function searchIn(
     if (words.length === 0) return nothing;
     return wordsPage(index, words, filters, { ...query, q: query.q });
   };
-  return async (query, version = newest + 1) => {
-    if (version !== newest) index.forget();
-    newest = version;
-    const nearby = await near(query, version);
-    if (nearby === null) return anywhere(query);
+  const around = async (query: SearchQuery, nearby: Nearby & { q: string | null }) => {
     const page = await nearPage(index, nearby, { ...query, q: nearby.q });
     // Only a place that was read from the words may be given up.
     const isFound = page.matching > 0 || page.understood.corrections.length > 0;
-    if (!isFound && query.near === undefined) return anywhere(query);
+    if (!isFound && query.near === undefined) return null;
     const distances = await distancesOf(index, nearby, page.ids);
     const understood = { ...page.understood, near: nearby.near };
     const note = nearNote(nearby.near) ?? page.note;
     return { ...page, distances, exact: note === null, note, understood };
+  };
+  return async (query, version = newest + 1) => {
+    if (version !== newest) index.forget();
+    newest = version;
+    const nearby = await near(query, version, placeAfterNear);
+    const page = (nearby && (await around(query, nearby))) ?? (await anywhere(query));
+    if (page.matching > 0 || nearby !== null) return page;
+    const code = await near(query, version, codeAtEnd);
+    return (code && (await around(query, code))) ?? page;
   };
 }
 

@@ -22,6 +22,7 @@ beforeAll(async () => {
     registered("Honolulu Food Bank", "US-EIN-000000004", "96813"),
     registered("Edinburgh Hospice", "GB-SC-000001", "EH1"),
     registered("Leeds Hospice", "GB-CHC-000001", "LS1"),
+    registered("Friends of LS1", "GB-CHC-000002", "CT1"),
     { ...registered("Pawtucket School", "US-EIN-000000005", "02860"), causes: ["education"] },
     aNonprofit({ name: "Hospice of Nowhere", country_code: null }),
   );
@@ -74,6 +75,8 @@ describe("words say near what", () => {
     ["food bank near 02903", "02903, Rhode Island"],
     ["food bank near Providence, RI", "Providence, Rhode Island"],
     ["food bank close to Providence", "Providence, Rhode Island"],
+    ["food bank 02903", "02903, Rhode Island"],
+    ["food bank in 02903-1234", "02903, Rhode Island"],
   ])("%p", async (q, name) => {
     const page = await findIn(store, q);
     const words = ["food", "bank"];
@@ -88,6 +91,9 @@ describe("words say near what", () => {
     ["the near east", false],
     ["food bank 1", false],
     ["food bank near 02903", true],
+    ["food bank 02903", true],
+    ["food bank 00000", false],
+    ["Friends of LS1", false],
   ])("%p says none, taken literally: %p", async (q, literal) =>
     expect((await findIn(store, q, literal ? { literal } : {})).understood.near).toBeUndefined(),
   );
@@ -95,6 +101,16 @@ describe("words say near what", () => {
   test("and may be widened", async () =>
     expect((await findIn(store, "hospice near 02903")).total).toBeGreaterThan(0));
 });
+
+test.each([
+  ["eh1 1aa", ["Edinburgh Hospice"]],
+  ["hospice in LS1", ["Leeds Hospice"]],
+  ["charities in England", ["Leeds Hospice", "Friends of LS1"]],
+  ["hospices in Scotland", ["Edinburgh Hospice"]],
+])("%p says where", async (q, names) => expect((await findIn(store, q)).names).toEqual(names));
+
+test("New England is not in England", async () =>
+  expect((await findIn(store, "hospices in New England")).understood.place).toBeNull());
 
 test("an unknown place says what one looks like", async () => {
   const page = await near({ near: "ZZ99" });

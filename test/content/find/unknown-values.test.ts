@@ -4,6 +4,7 @@ import { unknownNote, unknownValues } from "#content/find/query.ts";
 
 test.each([
   [{ country: "Kenja" }, ["Kenya"]],
+  [{ country: "Scotland" }, ["United Kingdom"]],
   [{ cause: "foo" }, ["food-security"]],
   [{ cause: "enviroment" }, ["environment"]],
   [{ cause: "food bank" }, ["food-security"]],

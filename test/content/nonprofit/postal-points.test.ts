@@ -97,9 +97,9 @@ test.each([
   // An independent city is in no county, and a code that is newer than the table may be in any.
   ["US-EIN-540505914", "22301", []],
   ["US-EIN-050258809", "02999", []],
-  ["GB-CHC-210183", "CT1", ["Kent"]],
-  ["GB-CHC-210183", "DH1", ["County Durham", "Durham"]],
-  ["GB-CHC-210183", "EH1", []],
+  ["GB-CHC-210183", "CT1", ["Kent", "England"]],
+  ["GB-CHC-210183", "DH1", ["County Durham", "Durham", "England"]],
+  ["GB-CHC-210183", "EH1", ["Scotland"]],
 ])("%s with the code %s is in %p", (org_id, code, areas) => {
   expect(postalPlaceOf(aNonprofit(row(org_id, code)))?.areas).toBe(areas.join(";"));
   for (const area of areas) expect(areaNamed(area.toLowerCase())).toBe(area);
