@@ -50,11 +50,10 @@ function readGap(body: unknown): Result<Gap, Wrong[]> {
   const { field = null, cause, country, slug, ...sent } = shaped.value;
   const text = readSentences("looked_for", sent.looked_for, gapLimits.characters);
   if (!text.ok) return fail([{ path: "looked_for", ...text.failure }]);
-  const unknown = unknownValues({ cause: cause ?? undefined, country: country ?? undefined }).map(
-    ({ filter, message }) => ({ path: filter, message }),
-  );
-  if (unknown.length > 0) return fail(unknown);
   const country_code = country === null ? null : countryCode(country);
+  const filters = { cause: cause ?? undefined, country: country_code ?? country ?? undefined };
+  const unknown = unknownValues(filters).map(({ filter, message }) => ({ path: filter, message }));
+  if (unknown.length > 0) return fail(unknown);
   const id = cause === null ? null : wantedBy("cause", cause);
   return ok({ looked_for: text.value, field, cause: id, country_code, slug });
 }

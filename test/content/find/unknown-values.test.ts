@@ -10,6 +10,8 @@ test.each([
   [{ cause: "food bank" }, ["food-security"]],
   [{ region: "Hawaai" }, ["Hawaii"]],
   [{ region: "Queenslnd" }, ["Queensland"]],
+  [{ city: "Chester-le-Stret" }, ["Chester-le-Street"]],
+  [{ city: "Honolulo" }, ["Honolulu"]],
   [{ cause: "xyzzyq" }, []],
   [{ country: "<>" }, []],
 ])("nearest to %j is %p", (filters, near) => {
@@ -23,6 +25,8 @@ test.each([
   { region: "HI" },
   { region: "Nairobi County" },
   { city: "Hawaai" },
+  { city: "st. louis" },
+  { city: "Kisumu" },
   {},
 ])("no value of %j is unknown", (filters) => {
   expect(unknownValues(filters)).toEqual([]);
