@@ -212,8 +212,11 @@ const rowsSql = (which: string) => `
       SELECT group_concat(cause_id) FROM nonprofit_causes WHERE nonprofit_id = n.id
     ),
     (
-      SELECT max(facts ->> '$.income') FROM register_records
-      WHERE nonprofit_id = n.id AND json_type(facts, '$.income') IN ('integer', 'real')
+      SELECT max(coalesce(
+        iif(json_type(facts, '$.revenue') IN ('integer', 'real'), facts ->> '$.revenue', NULL),
+        iif(json_type(facts, '$.income') IN ('integer', 'real'), facts ->> '$.income', NULL)
+      )) FROM register_records
+      WHERE nonprofit_id = n.id
     ),
     CAST(substr(l.tie_key, 1, 6) AS INTEGER), n.ghd_aligned
   )) AS rows

@@ -71,10 +71,14 @@ export const completenessOf = (nonprofit: CompletenessSource): number =>
 
 const isFilled = (text: string | null): boolean => text !== null && text !== "";
 
-/** The greatest yearly income in any register, in that register's currency; null when no register has one. */
+/**
+ * The greatest yearly income in any register, in that register's currency; null when no register has one. The IRS's gross
+ * income, with the costs of what was sold, counts only without a revenue.
+ */
 export function incomeOf({ register_records }: RecordSource): number | null {
-  const incomes = register_records.flatMap(({ facts: { income } }) =>
-    typeof income === "number" ? income : [],
+  const incomes = register_records.flatMap(
+    ({ facts }) =>
+      [facts["revenue"], facts["income"]].find((fact) => typeof fact === "number") ?? [],
   );
   return incomes.length === 0 ? null : Math.max(...incomes);
 }

@@ -37,10 +37,14 @@ export const aRegisterRecord = (parts: Partial<RegisterRecord> = {}): RegisterRe
 });
 
 /** What a register says of a nonprofit's income: a row for each, of a number that no other has. */
-export const earning = (...incomes: number[]): Pick<NonprofitRecord, "register_records"> => ({
-  register_records: incomes.map((income) =>
-    aRegisterRecord({ org_id: `US-EIN-${++made}`, facts: { income } }),
-  ),
+export const earning = (...incomes: number[]) =>
+  withMoney(...incomes.map((income) => ({ income })));
+
+/** A register's record for each of these facts. */
+export const withMoney = (
+  ...money: { income?: number; revenue?: number }[]
+): Pick<NonprofitRecord, "register_records"> => ({
+  register_records: money.map((facts) => aRegisterRecord({ org_id: `US-EIN-${++made}`, facts })),
 });
 
 /** Saves these nonprofits as new, together. */

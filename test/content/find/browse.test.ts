@@ -28,7 +28,7 @@ import { saveNonprofits } from "#content/nonprofit/save.ts";
 import { fold } from "#content/nonprofit/text.ts";
 import { openStore, type Store } from "#content/store/open.ts";
 import { isFull } from "#test/support/measured.ts";
-import { aNonprofit, earning, saveNew } from "#test/support/records.ts";
+import { aNonprofit, earning, saveNew, withMoney } from "#test/support/records.ts";
 
 let store: Store;
 let browse: Browse;
@@ -62,9 +62,14 @@ const drawn = fc
     website: some("https://a.example", "", null),
     beneficiaries_per_year: some(0, 7, null),
     status: some<"listed" | "withdrawn">("listed", "listed", "listed", "withdrawn"),
-    income: some(-3, 0, 1, 9_999, 10_000, 2_000_000, 500_000_000, null),
+    money: fc.subarray([
+      { income: -3 },
+      { income: 9_999 },
+      { income: 500_000_000, revenue: 10_000 },
+      { income: 2_000_000 },
+    ]),
   })
-  .map(({ income, ...parts }) => ({ ...parts, ...earning(...(income === null ? [] : [income])) }));
+  .map(({ money, ...parts }) => ({ ...parts, ...withMoney(...money) }));
 
 const asked: fc.Arbitrary<Filters> = fc.record({
   cause: some(null, null, "health", "Education ", "none", "nothing"),

@@ -4,7 +4,7 @@ import { completenessOf, incomeOf, listingsOf, searchRank } from "#content/nonpr
 import { idsInList } from "#content/nonprofit/list-store.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { openStore, type Store } from "#content/store/open.ts";
-import { aNonprofit, earning, saveNew } from "#test/support/records.ts";
+import { aNonprofit, earning, saveNew, withMoney } from "#test/support/records.ts";
 
 let store: Store;
 beforeAll(async () => {
@@ -52,8 +52,9 @@ test("completeness counts what a reader looks for, not what every register has",
   expect(completenessOf(aNonprofit({ ...whole, impact_metrics: [metric] }))).toBe(5);
 });
 
-test("the income is the greatest that a register gives", () => {
+test("the income is the greatest that a register gives, of which its revenue comes first", () => {
   expect(incomeOf(aNonprofit(earning(3, 12)))).toBe(12);
+  expect(incomeOf(aNonprofit(withMoney({ income: 99, revenue: -2 }, { income: -3 })))).toBe(-2);
   expect(incomeOf(aNonprofit())).toBeNull();
 });
 
