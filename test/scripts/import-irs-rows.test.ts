@@ -35,6 +35,18 @@ const read = async (name: string, text: string) => {
 
 describe("codes and dates as the IRS writes them:", () => {
   test.each([
+    // Discussion groups, regulation, abortion for or against, other matters, cafeterias and shops are of no cause.
+    ["123203543559916918", []],
+    ["149", ["education"]],
+    ["326", ["youth-empowerment", "housing"]],
+    ["526", ["legal-justice"]],
+  ])("the activity codes %s are of the causes %j", (codes, causes) => {
+    const causesOf = (activity: string) =>
+      mapping.american({ foundation: "", ntee: "", activity, name: "Sample" }).causes;
+    expect((codes.match(/.{3}/g) ?? []).flatMap(causesOf)).toEqual(causes);
+  });
+
+  test.each([
     ["PC", { deductibility: "PC" }],
     ["EO,GROUP,LODGE", { deductibility: "LODGE", group: "GROUP" }],
     ["EO,GROUP", { deductibility: "EO", group: "GROUP" }],
