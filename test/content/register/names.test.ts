@@ -19,6 +19,7 @@ describe("a register's name in capitals", () => {
     ["1ST CAVALRY 4-H CLUB 21ST CENTURY", "1st Cavalry 4-H Club 21st Century"],
     ["CAMP 2D 501C3", "Camp 2D 501C3"],
     ["NCAA ABQ PTO LLC", "NCAA ABQ PTO LLC"],
+    ["NEXT MCGEE TEACHERS ASSN DEBT MCHA EBT", "Next McGee Teachers Assn Debt MCHA EBT"],
     ["ST MARYS SCHOOL HARDIN MT", "St Marys School Hardin MT"],
     ["MT CHARLESTON CHAPTER", "Mt Charleston Chapter"],
     ["PLAY AND THRIVE OR", "Play and Thrive OR"],
