@@ -7,6 +7,7 @@ import type {
 } from "#content/contract/nonprofit.ts";
 import type { DonationNetwork } from "#content/contract/transfer.ts";
 import { networks } from "#content/giving/network.ts";
+import { english } from "#content/language/texts.ts";
 import { thinFields } from "#content/nonprofit/listing.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { factLine, stateInWords } from "#content/nonprofit/register-facts.ts";
@@ -135,7 +136,9 @@ const giverLines = (answers: readonly GiverAnswer[]): string[] =>
   answers.flatMap(({ question, value, register }) =>
     register === null || value === "no" || !questionsBeside.has(question)
       ? []
-      : markdownLine(`${question}: ${value} (why: giver_answers in the JSON)`),
+      : markdownLine(
+          `${english.text(`giver.${question}`)}: ${value} (why: giver_answers in the JSON)`,
+        ),
   );
 const questionsBeside: ReadonlySet<string> = new Set([
   "daf",

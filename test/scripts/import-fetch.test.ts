@@ -303,9 +303,8 @@ test("every format of the table of registers has a licence, and every format sta
   const { default: registers } = await import("#content/editorial/registers.json");
   const named = new Set(registers.map(({ id }) => id));
   expect(registerFormats.map(({ name }) => name).filter((name) => !named.has(name))).toEqual([]);
-  const fillers = registerFormats.map(({ name }) => `register:${name}`);
-  const beside = ["register:irs-pub78", "register:irs-revocations"];
-  expect(fillers.filter((source) => sourceName(source) === source)).toEqual(beside);
+  const sources = ["correction", ...registerFormats.map(({ name }) => `register:${name}`)];
+  expect(sources.filter((source) => sourceName(source) === source)).toEqual([]);
   for (const { licence, attribution, files } of registers) {
     expect(licence.name && attribution).toBeTruthy();
     expect([licence.url, ...files].filter((url) => !url.startsWith("https://"))).toEqual([]);

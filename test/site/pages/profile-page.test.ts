@@ -261,7 +261,11 @@ describe("a profile", () => {
   test("has what registers say in markdown, in few words, and in JSON, apart from what is derived", async () => {
     const files = await site.files("profile 4");
     const markdown = (files["nonprofits/thin.md"] ?? "").replaceAll("\\", "");
-    const said = ["US$ 3,312,400, year to December 2024", `<${record}>`, "daf: yes"];
+    const said = [
+      "US$ 3,312,400, year to December 2024",
+      `<${record}>`,
+      "Gift from a donor-advised fund: yes",
+    ];
     for (const words of [...inBoth, ...said]) expect(markdown).toContain(words);
     const json: unknown = JSON.parse(files["api/nonprofits/thin.json"] ?? "");
     const { giver_answers, provenance } = NonprofitDetail.parse(json);
