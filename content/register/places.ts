@@ -28,6 +28,10 @@ const provinces = new Map(
     ),
   ]),
 );
+const notTowns = new RegExp(
+  String.raw`(?:^| )(?:\S*\d\S*|${given.notTowns.join("|")})(?= |$)`,
+  "g",
+);
 const anyProvince = [...provinces.values()].flatMap((names) => [...names.keys()]);
 const provinceAtEnd = new RegExp(`^(.*?)\\s*\\b(${longestFirst(anyProvince).join("|")})$`);
 const stateAtEnd = new RegExp(
@@ -39,7 +43,8 @@ const ownCodes = new Set(["DE", "ID", "IL"]);
 
 /**
  * The place of a row of the IRS master file. Without a state, CITY holds the country in one of 163 spellings and STREET the
- * town and post code; territories are countries of their own (ISO 3166), and military post is in the United States.
+ * town and post code; territories are countries of their own (ISO 3166), and military post is in the United States, in no
+ * town.
  */
 export function bmfPlace({
   STREET,
@@ -49,7 +54,7 @@ export function bmfPlace({
   const city = CITY === "" ? null : readablePlace(CITY);
   if (territories.has(STATE)) return { country_code: STATE, region: null, city };
   const forces = armedForces.get(STATE);
-  if (forces !== undefined) return { country_code: "US", region: forces, city: CITY };
+  if (forces !== undefined) return { country_code: "US", region: forces, city: null };
   if (STATE !== "") {
     const written = CITY === "" ? null : readablePlace(inFull(CITY, STATE));
     return { country_code: "US", region: states.get(STATE) ?? null, city: written };
@@ -146,9 +151,9 @@ const foreignCountry = (named: string): string | null => {
   return spelt === undefined ? countryCode(named) : spelt;
 };
 
-/** "APO AE 09012": a post office of the armed forces. */
+/** "APO AE 09012" or "APO 09012": a post office of the armed forces. */
 function armedForcesPlace(street: string): Place | null {
-  const forces = /\b(?:APO|FPO) (AE|AP|AA)\b/.exec(street)?.[1];
+  const forces = /\b[AFD]PO (AE|AP|AA|09|34|96)(?:\d{3})?\b/.exec(street)?.[1];
   if (forces === undefined) return null;
   return { country_code: "US", region: armedForces.get(forces) ?? null, city: null };
 }
@@ -170,12 +175,10 @@ const withoutState = (text: string): string => stateAtEnd.exec(text)?.[1] ?? tex
 /** Town and region in a foreign street line: what remains without post codes, if that is at most three words. */
 function townOf(street: string, country: string | null): Omit<Place, "country_code"> {
   const bare = street
-    .replace(/ [A-Z]{1,2}\d[A-Z\d]? ?\d[A-Z]{2}$/, "")
+    // Some write I for 1 and O for 0.
+    .replace(/ [A-Z]{1,2}\d[A-Z\d]? ?[\dIO][A-Z]{2}$/, "")
     .replace(/ [A-Z]\d[A-Z] ?\d[A-Z]\d$/, "")
-    .replaceAll(
-      /(?:^| )(?:\S*\d\S*|US|USA|UK|CNMI|MIDDLE EAST|NORTH AMERICA|AMERICAN SAMOA)(?= |$)/g,
-      "",
-    )
+    .replaceAll(notTowns, "")
     .trim();
   if (/^\d{1,3}\b|BOX|^LOCAL$/.test(street)) return { city: null, region: null };
   const [, before = "", code = ""] = provinceAtEnd.exec(bare) ?? [];

@@ -16,7 +16,7 @@ describe("a row of the IRS file stands", () => {
   test.each([
     ["1 SAMPLE ST", "NORTH LAS VEGAS", "NV", ["US", "Nevada", "North Las Vegas"]],
     ["1 CALLE", "SAN JUAN", "PR", ["PR", null, "San Juan"]],
-    ["PSC 475 BOX 1452", "FPO", "AP", ["US", "Armed Forces Pacific", "FPO"]],
+    ["PSC 475 BOX 1452", "FPO", "AP", ["US", "Armed Forces Pacific", null]],
     ["1 SAMPLE ST", "E PROVIDENCE", "RI", ["US", "Rhode Island", "East Providence"]],
     ["1 SAMPLE ST", "WHITE RIV JCT", "VT", ["US", "Vermont", "White River Junction"]],
     ["1 SAMPLE ST", "CRAFTSBURY CM", "VT", ["US", "Vermont", "Craftsbury Common"]],
@@ -45,6 +45,12 @@ describe("a foreign row stands", () => {
     ["LOCAL", "SWEDEN", ["SE", null, null]],
     ["ARUSHA TANZANIA", "EAST AFRICA", ["TZ", null, "Arusha"]],
     ["SOMEWHERE", "BRITISH WEST INDIES", [null, null, "Somewhere"]],
+    ["LONDON FOREIGN COUNTRIES EC2M 4YN", "UNITED KINGDOM", ["GB", null, "London"]],
+    ["LONDON EUROPE EC1A 12DH", "UNITED KINGDOM", ["GB", null, "London"]],
+    ["UNITED KINGDOM WILTSHIRE SN22NA", "UNITED KINGDOM", ["GB", null, "Wiltshire"]],
+    ["UNITED KINGDOM", "UNITED KINGDOM", ["GB", null, null]],
+    ["CAMBRIDGE CB2 IRH", "ENGLAND", ["GB", null, "Cambridge"]],
+    ["TORONTO NOT APPLICABLE", "CANADA", ["CA", null, "Toronto"]],
     ["CRO 2 JW", "LONDON", ["GB", null, "London"]],
   ])("%s under %s: %j", (street, city, found) => expect(place(street, city, "")).toEqual(found));
 });
@@ -59,6 +65,7 @@ describe("a country that the street contradicts", () => {
     ["RAPIDAN", "AFGHANISTAN", [null, null, null]],
     ["KABUL 1001", "AFGHANISTAN", ["AF", null, "Kabul"]],
     ["APO AE 09263", "GERMANY", ["US", "Armed Forces Europe", null]],
+    ["APO 09464", "UNITED ARAB EMIRATES", ["US", "Armed Forces Europe", null]],
     ["ST THOMAS VI 00803", "BRITISH VIRGIN ISLANDS", ["VI", null, "St Thomas"]],
     ["ROAD TOWN TORTOLA", "BRITISH VIRGIN ISLANDS", ["VG", null, "Road Town Tortola"]],
     ["PAGO PAGO 96799", "AUSTRALIA", ["AS", null, "Pago Pago"]],
