@@ -8,7 +8,7 @@ const abbreviation =
   /^(?:INC|CO|CORP|LTD|ST|DR|MR|MRS|MS|NO|VS|JR|SR|REV|ETC|ASSN|ASSOC|DEPT|U|S|E|G|I)$/i;
 const phrases = new Map(given.phrases.map((phrase) => [phrase.toLowerCase(), phrase]));
 const inPhrases = new RegExp(String.raw`\b(?:${given.phrases.join("|")})\b`, "gi");
-const nothing = new RegExp(given.nothing, "i");
+const nothing = new RegExp(`^\\(?(?:please )?(?:${given.nothing.join("|")})`, "i");
 const common = new Set(given.commonInNames);
 
 /**

@@ -50,15 +50,29 @@ test.each([
   // An ampersand that was written for HTML is one; in mixed case spaces and control characters go.
   ["20th &amp; 21st century art", "20th & 21st century art"],
   [" Aid\u0000  for the\nSEA, by NGOs ", "Aid for the SEA, by NGOs"],
-  ...["None of our guests pays.", "Seeing is believing", "Various kinds of aid"].map(
-    (text) => [text, text] as const,
-  ),
+  ...[
+    "None of our guests pays.",
+    "Seeing is believing",
+    "See that all get services",
+    "Various kinds of aid",
+    "No kill animal shelter",
+    "No activities, other than grants",
+  ].map((text) => [text, text] as const),
 ])("%j says %p", (raw, readable) => expect(readableProse(raw)).toBe(readable));
 
 test.each([
   ["elsewhere", ["SEE SCHEDULE O", "See Part I, Line 1", "See attached statement"]],
   ["elsewhere", ["Other programs as described in Schedule O"]],
+  [
+    "elsewhere",
+    ["See individual constituents", "see accounts pages 2.3.4", "As per rafa (226686)"],
+  ],
+  [
+    "elsewhere",
+    ["See Report of theTrustees document attached", "(see below)", "see clause 3 of scheme"],
+  ],
   ["nothing", ["N/A", "none.", "To be inserted", "-", ""]],
+  ["nothing", ["No activities", "There were no programs in 2015.", "Dormant", "None this year"]],
 ])("what says %s is left out", (_, texts) => {
   expect(texts.filter((raw) => readableProse(raw) !== "")).toEqual([]);
 });
