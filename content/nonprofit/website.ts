@@ -1,3 +1,4 @@
+import topLevelDomains from "tlds";
 import hosts from "#content/editorial/hosts.json";
 
 /** Query parameters that only track visitors. */
@@ -6,15 +7,19 @@ const trackingParameter =
 
 export const isTracking = (name: string): boolean => trackingParameter.test(name);
 
-/** Endings that no public site has. `.example` is allowed: the sample directory uses it. */
-const privateEndings: ReadonlySet<string> = new Set(hosts.private_endings);
+/** The endings of public sites, in punycode. `.example` is allowed: the sample directory uses it. */
+const publicEndings: ReadonlySet<string> = new Set(
+  [...topLevelDomains, "example"]
+    .filter((ending) => ending !== "arpa")
+    .map((ending) => new URL(`https://${ending}`).hostname),
+);
 
 /** A website as it may go live: with a scheme, without tracking parameters, its path in its original letter case. */
 export type Website = { live: string; url: URL };
 
 /**
  * Reads a website as agents write it; a bare host gets https. Null unless it is an http(s) address of a public host: no
- * credentials, no IP address, no single label, no private ending. Nothing is fetched.
+ * credentials, no IP address, no single label, no ending that does not exist. Nothing is fetched.
  */
 export function readWebsite(raw: string): Website | null {
   const text = raw.trim();
@@ -74,15 +79,11 @@ export function agreedWebsite(websites: readonly string[]): string {
 export function isPublicHost(hostname: string): boolean {
   const host = hostname.replace(/\.$/, "");
   const labels = host.split(".");
-  const ending = labels.at(-1) ?? "";
   return (
     host.length <= 253 &&
     labels.length >= 2 &&
     labels.every((label) => /^[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?$/.test(label)) &&
-    // A number at the end means an IPv4 address; IPv6 addresses have brackets and failed above.
-    !/^(?:\d+|0x[0-9a-f]*)$/.test(ending) &&
-    ending.length >= 2 &&
-    !privateEndings.has(ending)
+    publicEndings.has(labels.at(-1) ?? "")
   );
 }
 

@@ -14,7 +14,7 @@ const contentRooms: readonly (readonly [room: string, packages: RegExp])[] = [
     "content/store",
     /^(zod$|node:|drizzle-(?:kit$|orm)|@libsql\/client|libsql(\/promise)?$|bun:sqlite$)/,
   ],
-  ["content/nonprofit", /^(zod$|node:|any-ascii$|drizzle-orm|@libsql\/client)/],
+  ["content/nonprofit", /^(zod$|node:|any-ascii$|tlds$|drizzle-orm|@libsql\/client)/],
   ["content/feed", /^(zod$|node:|jose$|drizzle-orm|@libsql\/client)/],
   ["content/language", /^node:/],
   [
