@@ -64,7 +64,7 @@ export const NonprofitSummary = named("NonprofitSummary", {
 export type NonprofitSummary = z.infer<typeof NonprofitSummary>;
 
 export const Program = named("Program", {
-  name: z.string(),
+  name: z.string().describe("Of a return without one: the first words of the description"),
   description: z.string().nullable(),
   beneficiaries_per_year: z.int().min(0).nullable(),
   location: z.string().nullable(),

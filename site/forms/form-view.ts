@@ -12,14 +12,7 @@ import countries from "#content/editorial/countries.json";
 import forms from "#content/editorial/forms.json";
 import type { Texts } from "#content/language/texts.ts";
 import { clipped, joined, placesInLine } from "#site/parts/words.ts";
-import {
-  factsOf,
-  labelOf,
-  metricsOf,
-  originOf,
-  programsOf,
-  fieldName,
-} from "#site/profile/profile-facts.ts";
+import { factsOf, labelOf, metricsOf, originOf, fieldName } from "#site/profile/profile-facts.ts";
 
 export type Option = { value: string; text: string; selected: boolean };
 
@@ -169,7 +162,7 @@ export function valuesOf(detail: NonprofitDetail, t: Texts) {
   const facts = new Map(factsOf(detail, t).map(({ field, text }) => [field, text]));
   const lists: Partial<Record<CorrectionField, readonly string[]>> = {
     causes: detail.causes.map(({ name }) => t.word(name)),
-    programs: programsOf(detail, t).map(({ name }) => name),
+    programs: detail.programs.map(({ name }) => name),
     impact_metrics: metricsOf(detail, t).map(({ name, value }) => `${name}: ${value}`),
     registrations: detail.registrations.map(
       ({ type, registration_number: number }) => `${t.word(type)} ${number}`,

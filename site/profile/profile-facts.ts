@@ -75,12 +75,16 @@ export function factsOf(detail: NonprofitDetail, t: Texts = english): Fact[] {
   return facts;
 }
 
-/** Programmes, each with a short note: its location and how many people it reaches. */
+/**
+ * Programmes, each with a short note: its location and how many people it reaches. A name that is only the first words of
+ * the text is null, since the text says it.
+ */
 export const programsOf = ({ programs }: NonprofitDetail, t: Texts = english) =>
   programs.map(({ name, description, location, beneficiaries_per_year: count }) => {
     const reach = count === null ? null : t.text("row.reach", { count });
     const where = location === null ? null : isolated(location);
-    return { name, text: description, note: joined([where, reach], " · ") };
+    const ownName = beginsWith(description, name) ? null : name;
+    return { name: ownName, text: description, note: joined([where, reach], " · ") };
   });
 
 export const metricsOf = ({ impact_metrics }: NonprofitDetail, t: Texts = english) =>
@@ -159,9 +163,13 @@ export function answersBeside({ giver_answers, register_facts }: NonprofitDetail
 }
 
 /** Whether the description begins with the whole mission: a register gave one text for both. */
-export function beginsWithMission({ mission, description }: NonprofitDetail): boolean {
-  const missionLetters = lettersOf(mission ?? "");
-  return missionLetters !== "" && lettersOf(description ?? "").startsWith(missionLetters);
+export const beginsWithMission = ({ mission, description }: NonprofitDetail): boolean =>
+  beginsWith(description, mission);
+
+/** Whether a text begins with the letters of another one that has any: those of "Meals for…" begin "Meals for all." */
+function beginsWith(text: string | null, opening: string | null): boolean {
+  const letters = lettersOf(opening ?? "");
+  return letters !== "" && lettersOf(text ?? "").startsWith(letters);
 }
 
 /** "Income £3.3 million, spending £3 million, year to March 2025", else a register's word for the size, else the budget. */

@@ -106,9 +106,10 @@ function linesOf(
 }
 
 /** "**Night classes**: Five evenings a week (Kisumu · 300 people a year)". */
-function entry({ name, text, note }: { name: string; text: string | null; note: string }): string {
-  const what = text === null ? "" : `: ${markdownLine(text)}`;
-  return `**${markdownLine(name)}**${what}${note === "" ? "" : ` (${markdownLine(note)})`}`;
+function entry({ name, text, note }: Record<"name" | "text", string | null> & { note: string }) {
+  const bold = name === null ? null : `**${markdownLine(name)}**`;
+  const what = joined([bold, text === null ? null : markdownLine(text)], ": ");
+  return `${what}${note === "" ? "" : ` (${markdownLine(note)})`}`;
 }
 
 /** "year to June 2023, Income US$ 3,217,077,611 (Form 990: <https://…>)"; empty when a register's section states it all. */

@@ -62,6 +62,15 @@ await site.save([
     mission: "To teach, and to help.",
     tagline: "Taught",
     description: "To teach and to help. In Kisumu.",
+    programs: [
+      ["Classes in the evening…", "Classes in the evening, for all ages."],
+      ["Meals", "At noon."],
+    ].map(([name = "", description = ""]) => ({
+      name,
+      description,
+      beneficiaries_per_year: null,
+      location: null,
+    })),
   }), // 5
   aNonprofit({
     slug: "drawn",
@@ -128,11 +137,15 @@ const tables: [title: string, key: string, rows: PageRow[]][] = [
     ],
   ],
   [
-    "does not say the mission where the description begins with it",
+    "does not say the mission where the description begins with it, nor a name that only begins a text",
     "profile 5",
     [
       ["main", "To teach and to help. In Kisumu."],
       ["main", /^(?!.*To teach, and)/],
+      [
+        "[data-field=programs] :is(h3, p)",
+        ["Classes in the evening, for all ages.", "Meals", "At noon."],
+      ],
     ],
   ],
   ["says a mission without a letter", "profile 6", [["[data-field=mission]", "\u{1F30D}"]]],
@@ -233,10 +246,11 @@ describe("a profile", () => {
     expect(Object.values(files).join("\n")).not.toContain("desk@lantern-school.example");
   });
 
-  test("has no mission in markdown, either, with which its description begins", async () => {
+  test("has no mission in markdown, either, with which its description begins, and no such heading", async () => {
     const { "nonprofits/twice.md": text = "" } = await site.files("profile 5");
     expect(text).toContain("To teach and to help. In Kisumu.");
     expect(text).not.toContain("## Mission");
+    expect(text).toContain("- Classes in the evening, for all ages.\n- **Meals**: At noon.\n");
   });
 
   test("that registers describe has their codes and records in JSON-LD, and no record of ours", async () => {
