@@ -10,7 +10,7 @@ import { keyedHash, networkOf, wideNetwork } from "#api/http/client.ts";
 import { problem, refuse } from "#api/http/problem.ts";
 import { rateLimited } from "#api/http/rate-limit.ts";
 import { noteFollowUp } from "#api/recommendation/follow-up.ts";
-import { DonateBody, type DonateParameters } from "#content/contract/donation.ts";
+import { DonateBody, type DonateParameters, isMisnamed } from "#content/contract/donation.ts";
 import { fail, ok, type Result } from "#content/contract/base/result.ts";
 import { isoDay } from "#content/contract/base/time.ts";
 import type { Demand, Pending, RecordedGift } from "#content/giving/answers.ts";
@@ -162,7 +162,8 @@ function readProof(headers: Headers, body: unknown): Result<DonateCall["proof"],
   const read = DonateBody.safeParse(body ?? {});
   if (!read.success) return fail({ kind: "invalid_donation" });
   const { tx_signature } = read.data;
-  if (tx_signature === undefined) return ok(null);
+  if (tx_signature === undefined)
+    return isMisnamed(body ?? {}) ? fail({ kind: "invalid_donation" }) : ok(null);
   if (base58Bytes(tx_signature, 64) === null) return fail({ kind: "signature_malformed" });
   return ok({ kind: "signature", tx_signature });
 }

@@ -9,6 +9,7 @@ import {
   usdcNumber,
 } from "./base/money.ts";
 import { Registration } from "./nonprofit.ts";
+import { nearestName } from "./other-names.ts";
 import { Problem } from "./problem.ts";
 import { parameter, textAsItCame } from "./operations/query.ts";
 
@@ -153,6 +154,14 @@ export const DonateBody = named("DonateBody", {
     .optional()
     .describe("Signature of the transfer that paid, base58 of 64 bytes"),
 });
+
+/**
+ * Whether a body without `tx_signature` seems to hold one, or an amount, under another name. Its sender may have paid, or
+ * may want to pay another amount, so it must not be answered with a demand.
+ */
+export const isMisnamed = (body: object): boolean =>
+  Object.keys(body).some((name) => nearestName(name, ["tx_signature", "amount"]) !== null) ||
+  /[1-9A-HJ-NP-Za-km-z]{86,88}/.test(JSON.stringify(body));
 
 /** A recorded donation, under the name that existing clients read. */
 export const DonationRecord = named("DonationRecord", {

@@ -248,7 +248,12 @@ describe("refuses", () => {
     ["32 bytes", { tx_signature: "7Np41oeYqPefeNQEHSv1UDhYrehxin3NStELsSKCT4K2" }],
     ["65 bytes", { tx_signature: "1".repeat(65) }],
     ["a signature with a space", { tx_signature: ` ${"1".repeat(64)}` }],
-  ])("400 %s", async (_, body) => {
+    ...["txSignature", "signature", "tx_hash", "transaction", "txSig", "transactionHash"].map(
+      (name) => [`a signature as ${name}`, { [name]: "?" }] as const,
+    ),
+    ["a signature in another member", { payment: [`/tx/${"5".repeat(87)}`] }],
+    ["an amount, which belongs in the query", { amount: 5 }],
+  ])("400 %s: the sender may have paid", async (_, body) => {
     const response = await at.service.post("/api/donate/well", body);
     expect((await problemIn(response, "/api/donate/well", "POST"))[0]).toBe(400);
   });
