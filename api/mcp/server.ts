@@ -174,9 +174,14 @@ export async function answerNamed(
   args: ToolArguments,
 ): Promise<Answer> {
   const argument = namedBy.get(tool) ?? "slug";
-  const name = withoutAddress(String(args[argument]), origin);
+  const { [argument]: sent } = args;
+  const name = withoutAddress(String(sent), origin);
+  // A shape makes null of an argument that was left out.
   const answerFor = (text: string) =>
-    answerTo(ask, callOf(operation, argument in args ? { ...args, [argument]: text } : args));
+    answerTo(
+      ask,
+      callOf(operation, typeof sent === "string" ? { ...args, [argument]: text } : args),
+    );
   const answer = await answerFor(name);
   if (!notKnown.includes(String(answer.value["code"]))) return answer;
   const query = { name, country: args["country"] };

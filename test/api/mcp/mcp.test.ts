@@ -64,7 +64,7 @@ const calls: Record<string, Record<string, unknown>> = {
   needs_enrichment: { limit: 3, pending: false },
   submit_enrichment: { slug: "thin", field: "city", value: "Kisumu", agent_id: "scout-1" },
   register_nonprofit: { name: "Lamp Trust", country: "Kenya", contact_email: "a@lamp.example" },
-  report: { kind: "gap", looked_for: "How many pupils its school has", slug: "rich" },
+  report: { kind: "gap", looked_for: "How many pupils its school has" },
   donation_requirements: { slug: "rich", amount: 2.5 },
   donation_history: { slug: "rich" },
 };
