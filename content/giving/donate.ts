@@ -68,15 +68,17 @@ export async function donate(
   world: GivingWorld,
   call: DonateCall,
 ): Promise<Result<DonateOutcome, DonateFailure>> {
-  const nonprofit = await openTarget(world, call.slug);
-  if (!nonprofit.ok) return nonprofit;
-  const target = nonprofit.value;
-  const { proof, amount, network } = call;
+  const { slug, proof, amount, network } = call;
+  const target = await world.targetOf(slug);
+  if (target === null) return fail({ kind: "nonprofit_not_found", slug });
   if (proof?.kind === "signature") {
     return recordBySignature(world, { target, txSignature: proof.tx_signature, amount, network });
   }
   if (proof === null) return demanded(world, call, target, asking);
-  const outcome = await takePayment(world, { target, amount, network, payment: proof.payment });
+  // Without a wallet nothing is sent, but what was paid before the profile was withdrawn is still recorded.
+  const payable = target.status === "withdrawn" ? { ...target, usdc_wallet: null } : target;
+  const { payment } = proof;
+  const outcome = await takePayment(world, { target: payable, amount, network, payment });
   if (outcome.ok || outcome.failure.kind !== "payment_not_taken") {
     return outcome as Result<RecordedGift | Pending, Exclude<PaymentFailure, PaymentNotTaken>>;
   }
@@ -94,8 +96,9 @@ async function demanded(
   { amount, payer }: DonateCall,
   target: DonateTarget,
   why: { code: string; error: string },
-): Promise<Result<DonateOutcome, NoWallet | ChainAway>> {
+): Promise<Result<DonateOutcome, TargetFailure | NoWallet | ChainAway>> {
   const { slug, usdc_wallet } = target;
+  if (target.status === "withdrawn") return fail({ kind: "nonprofit_withdrawn", slug });
   if (usdc_wallet === null) {
     const donation_url = safeLink(target.donation_url);
     return fail({ kind: "nonprofit_without_wallet", slug, donation_url });
@@ -104,17 +107,6 @@ async function demanded(
   const payable = { ...target, usdc_wallet };
   const demand = await demandPayment(world, { target: payable, amount, payer }, why);
   return ok({ kind: "demanded" as const, demand });
-}
-
-/** The nonprofit with this slug; fails if it is unknown or withdrawn. */
-export async function openTarget(
-  { targetOf }: Pick<GivingWorld, "targetOf">,
-  slug: string,
-): Promise<Result<DonateTarget, TargetFailure>> {
-  const target = await targetOf(slug);
-  if (target === null) return fail({ kind: "nonprofit_not_found", slug });
-  if (target.status === "withdrawn") return fail({ kind: "nonprofit_withdrawn", slug });
-  return ok(target);
 }
 
 export type StatusFailure =
@@ -135,14 +127,14 @@ export async function donationStatus(
   world: GivingWorld,
   { slug, memo, network }: { slug: string; memo: string; network: string },
 ): Promise<Result<DonationStatus, StatusFailure>> {
-  const nonprofit = await openTarget(world, slug);
-  if (!nonprofit.ok) return nonprofit;
-  const target = nonprofit.value;
-  const read = readMemo(memo, world.seal);
-  if (read?.nonprofit_id !== target.id) return fail({ kind: "memo_unknown" });
+  const target = await world.targetOf(slug);
+  if (target === null) return fail({ kind: "nonprofit_not_found", slug });
   const donations = await donationsFor(world.store, memo);
   const mine = donations.find(({ nonprofit_id }) => nonprofit_id === target.id);
   if (mine !== undefined) return ok(received(memo, recordedGift(world, target, mine).settlement));
+  if (target.status === "withdrawn") return fail({ kind: "nonprofit_withdrawn", slug });
+  const read = readMemo(memo, world.seal);
+  if (read?.nonprofit_id !== target.id) return fail({ kind: "memo_unknown" });
   if ((await intentOf(world.store, target.id, memo))?.status !== "waiting") {
     const watch = { kind: "watch", proof: memo, amount_micro_usdc: read.amount, network } as const;
     const isWatched = await saveForSweep(world, target, watch, memoSweptAfterMs);
@@ -153,9 +145,11 @@ export async function donationStatus(
   if (world.looked.has(memo)) return ok({ status: "pending", ...pending });
   world.looked.set(memo, true);
   const outcome = await beforeDeadline(chainDeadline(), recordByMemo(world, target, memo));
-  // After an unclear answer the client may ask again at once.
-  if (!outcome.ok) world.looked.delete(memo);
-  if (!outcome.ok) return outcome;
+  if (!outcome.ok) {
+    // After an unclear answer the client may ask again at once.
+    world.looked.delete(memo);
+    return outcome;
+  }
   if (outcome.value !== null) return ok(received(memo, outcome.value.settlement));
   return ok({ status: "pending", ...pending });
 }

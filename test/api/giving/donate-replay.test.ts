@@ -51,6 +51,32 @@ describe("a payment that was recorded", () => {
     }
   });
 
+  test("gets it after the profile was withdrawn; what only landed is recorded, and nothing is sent", async () => {
+    const { slug, path, payment, first } = await recordedOnce();
+    const donor = at.chain.donor();
+    const demands = [await at.demand(path), await at.demand(path), await at.demand(path)] as const;
+    const late = at.payment(demands[0], { feePayer: donor.address }, donor);
+    const signature = at.paid(demands[1]);
+    at.chain.land(late);
+    await at.service.change(slug, { status: "withdrawn" });
+    expect(await send(payment, path)).toEqual(first);
+    const proof = await at.prove(path, first.body.tx_signature);
+    expect([proof.status, await proof.json()]).toEqual([200, first.body]);
+    const statusOf = async ({ memo }: { memo: string }) =>
+      (await at.service.get(`${path}/status?memo=${memo}`)).json();
+    const error = expect.stringContaining("If you have paid");
+    expect(await statusOf(demands[1])).toMatchObject({ code: "nonprofit_withdrawn", error });
+    expect(await send(late, path)).toMatchObject({ status: 200 });
+    expect((await at.prove(path, signature)).status).toBe(200);
+    for (const demand of [demands[0], demands[1]])
+      expect(await statusOf(demand)).toMatchObject({ status: "received" });
+    expect(await send(at.payment(demands[2]), path)).toMatchObject({
+      status: 410,
+      body: { error },
+    });
+    expect(await at.donationCount(slug)).toBe(3);
+  });
+
   const elsewhere = { status: 409, code: "recorded_elsewhere" };
   test("gets it with our memo and without, whatever amount the address names now, and 409 for another nonprofit", async () => {
     const ways: Partial<Paying>[] = [{ memo: [] }, {}];
