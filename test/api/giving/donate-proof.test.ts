@@ -87,6 +87,11 @@ describe("a transfer without our memo", () => {
     const little = paid({ usdc: "0.5" });
     expect(await proven(little)).toEqual([422, "underpaid"]);
     expect(await proven(little, `${path}?amount=0.5`)).toEqual([200, 0.5]);
+    const input = { slug: "well", tx_signature: paid({ usdc: "0.4" }), amount: 0.4 };
+    const params = { name: "prove_donation", arguments: input };
+    const call = { jsonrpc: "2.0", id: 1, method: "tools/call", params };
+    const { result } = await (await at.service.post("/mcp", call)).json();
+    expect(result.structuredContent).toMatchObject({ success: true, amount: 0.4 });
     const late = paid();
     const tooLate = paid();
     at.chain.pass(3_600_000);
