@@ -281,11 +281,13 @@ function noSuchPath(method: string, allow: readonly string[], extensions = {}): 
   return problem({ status: 405, code: "method_not_allowed", detail, headers, extensions });
 }
 
-/** The answer to HEAD: the headers of GET without the body. Bun omits the length unless it is set. */
+/** The answer to HEAD: the headers of GET without the body. Left alone, Bun would claim a length of 0. */
 async function withoutBody(response: Response): Promise<Response> {
   const { status, headers, body } = response;
-  if (isListFile(response)) await body?.cancel();
-  else if (body !== null) {
+  if (isListFile(response)) {
+    await body?.cancel();
+    headers.set("transfer-encoding", "chunked");
+  } else if (body !== null) {
     headers.set("content-length", String((await response.arrayBuffer()).byteLength));
   }
   return new Response(null, { status, headers });

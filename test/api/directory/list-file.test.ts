@@ -241,11 +241,17 @@ test("a client that goes away ends the reading", async () => {
   expect(reads).toBeLessThan(6);
 });
 
-test("a file comes whole through a socket", async () => {
+test("a file comes whole through a socket, and HEAD claims no length of it", async () => {
   const { app } = service;
   const listening = listen(app, { host: "127.0.0.1", port: 0, baseUrl: "http://localhost" });
   try {
-    const served = await fetch(`${listening.url}/api/nonprofits?format=csv&fields=slug`);
+    const url = `${listening.url}/api/nonprofits?format=csv&fields=slug`;
+    const { headers } = await fetch(url, { method: "HEAD" });
+    expect([headers.get("content-length"), headers.get("x-total-count")]).toEqual([
+      null,
+      `${count}`,
+    ]);
+    const served = await fetch(url);
     expect(served.headers.get("x-total-count")).toBe(String(count));
     expect((await served.text()).split("\r\n").length).toBe(count + 2);
   } finally {
