@@ -4,6 +4,7 @@ import { type Address, addresses } from "#content/contract/addresses.ts";
 import { answerBytes } from "#content/contract/base/json.ts";
 import type { Operation } from "#content/contract/operations/operation.ts";
 import { nearestName, unknownName } from "#content/contract/other-names.ts";
+import { fileAccepted } from "#content/contract/operations/list-file.ts";
 import type { IgnoredInput } from "#content/contract/problem.ts";
 import { isTracking } from "#content/nonprofit/website.ts";
 import { operations } from "#content/openapi/document.ts";
@@ -44,9 +45,19 @@ const ignoredOf = new WeakMap<Request, IgnoredInput[]>();
 /** Whether unknown names go into the answer to this request. It is then rebuilt, so that a cached answer is not altered. */
 export const namesIgnored = (request: Request): boolean => ignoredOf.has(request);
 
+/** Lists that can be files. A file has no place for `ignored`, so its reader would take another list for the right one. */
+const fileOperations = operations.filter(({ query }) =>
+  Object.hasOwn(query?.shape ?? {}, "format"),
+);
+
+const isFile = (request: Request, { query }: { query: readonly string[] }): boolean =>
+  query.includes("format") &&
+  (parametersOf(request)["format"] || fileAccepted(request.headers.get("accept")) || "json") !==
+    "json";
+
 /**
  * Notes query parameters and members of the body that the route's operation does not know, each with the nearest known
- * name. Throws Refused, 400, for an unknown parameter where it could change money or what is written.
+ * name. Throws Refused, 400, for an unknown parameter where it could change money, what is written or a file.
  */
 export function refuseOrNoteUnknown(request: Request, route: string, body: unknown): void {
   const operation = operationByRoute.get(`${request.method} ${route}`);
@@ -55,7 +66,7 @@ export function refuseOrNoteUnknown(request: Request, route: string, body: unkno
     (name) => !operation.query.includes(name) && !isTracking(name),
   );
   const [first] = names;
-  if (first !== undefined && operation.strict)
+  if (first !== undefined && (operation.strict || isFile(request, operation)))
     throw new RefusalError(unknown(first, operation.query));
   if (!operation.namesIgnored) return;
   const inputs = [
@@ -72,7 +83,10 @@ const ignoredInput = (label: string, name: string, others: readonly string[]): I
 
 function unknown(name: string, others: readonly string[]): Refusal {
   const { name: parameter, nearest } = ignoredInput(name, name, others);
-  const refusal = unusableParameter(parameter, unknownName("parameter", name, others));
+  const files = others.includes("format") ? fileOperations : [];
+  const file = files.find(({ query }) => Object.hasOwn(query?.shape ?? {}, name));
+  const elsewhere = file === undefined ? "" : ` GET ${file.path} takes it.`;
+  const refusal = unusableParameter(parameter, unknownName("parameter", name, others) + elsewhere);
   return { ...refusal, code: "unknown_parameter", extensions: { parameter, nearest } };
 }
 

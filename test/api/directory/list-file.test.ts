@@ -114,6 +114,18 @@ describe("a whole list as a file", () => {
     ]);
   });
 
+  test.each([
+    ["/api/nonprofits?q=harbour&format=csv", "q", "GET /api/search takes it."],
+    ["/api/nonprofits?near=02903&format=ndjson", "near", "GET /api/search takes it."],
+    ["/api/search?sort=name&format=csv", "sort", "GET /api/nonprofits takes it."],
+    ["/api/nonprofits?contry=KE", "contry", "The nearest: country."],
+  ])("%s is refused: a file cannot name what it ignores", async (path, parameter, detail) => {
+    const refusal = await service.json(path, { accept: "text/csv" });
+    const code = "unknown_parameter";
+    expect(refusal).toMatchObject({ code, parameter, detail: expect.stringContaining(detail) });
+    expect((await service.get(path.replace(/format=\w+/, "utm_source=x"))).status).toBe(200);
+  });
+
   test("refuses a field that no item has, and names the nearest", async () => {
     for (const path of [
       "/api/nonprofits?format=csv&fields=websit",
