@@ -10,11 +10,13 @@ import {
 } from "@modelcontextprotocol/server";
 import { Elysia } from "elysia";
 import { addresses } from "#content/contract/addresses.ts";
+import { serviceOperations } from "#content/contract/operations/directory.ts";
 import type { Call } from "./call.ts";
 import { mcpServer } from "./server.ts";
 import type { Door } from "#content/openapi/mcp-tools.ts";
 import type { Context } from "#api/context.ts";
 import { RefusalError } from "#api/http/problem.ts";
+import { schemaOf } from "#api/http/route.ts";
 
 /** Sends a request to the service itself on behalf of a client. */
 export type AskFor = (call: Call, client: Request) => Promise<Response>;
@@ -39,8 +41,10 @@ export const mcpRoutes = (
     return answered(liberal(request), body, () => mcpServer({ ask, origin: config.baseUrl, door }));
   };
   return new Elysia()
-    .post(addresses.mcp.path, ({ request, body, query }) =>
-      served(request, body, query["tools"] === "all" ? "all" : "default"),
+    .post(
+      addresses.mcp.path,
+      ({ request, body, query }) => served(request, body, query.tools ?? "default"),
+      schemaOf(serviceOperations.callTool),
     )
     .post(addresses.mcpRead.path, ({ request, body }) => served(request, body, "read"));
 };

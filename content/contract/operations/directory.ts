@@ -276,7 +276,14 @@ export const serviceOperations = operations("Service", {
     method: "post",
     path: addresses.mcp.path,
     tag: "MCP",
-    query: z.object({ tools: text("all: also tools that are not listed by default", "all") }),
+    query: z.object({
+      tools: choice(
+        "tools",
+        ["default", "all"],
+        "all: also tools that are not listed by default",
+        "all",
+      ),
+    }),
     ...mcp,
   },
   callReadTool: { method: "post", path: addresses.mcpRead.path, tag: "MCP", ...mcp },

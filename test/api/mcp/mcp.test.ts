@@ -214,6 +214,9 @@ describe("at its doors", () => {
       const { result } = await (await post(rpc("tools/list"), {}, door)).json();
       expect([door, result.tools.length]).toEqual([door, tools.length]);
     }
+    const unknown = await post(rpc("tools/list"), {}, "/mcp?tools=zzz");
+    const refusal = { code: "invalid_parameter", allowed: ["default", "all"] };
+    expect([unknown.status, await unknown.json()]).toMatchObject([400, refusal]);
     const give = ["donation_requirements", { slug: "rich" }] as const;
     expect((await toolAt("/mcp/read", ...give)).text).toContain("no tool here");
     expect((await toolAt("/mcp/read", "get_nonprofit", { slug: "rich" })).isError).toBe(false);
