@@ -147,10 +147,11 @@ function openLookUp(
       onLost(file.path);
       return null;
     }
-    const newEntry = encodeFile(file, body, { version, read: reader.read });
+    const isOwnFile = ownPath !== null;
+    const newEntry = encodeFile(file, body, { version, read: reader.read, isOwnFile });
     // Detached, because the path is a slice of a URL whose query may be long.
     cache.set(detachedCopy(urlPath), newEntry);
-    if (ownPath !== null) void compare(urlPath, file, ownPath);
+    if (isOwnFile) void compare(urlPath, file, ownPath);
     return newEntry;
   };
   /** Compares a file too large for memory with its digest while it is first sent. */

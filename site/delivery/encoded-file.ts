@@ -32,11 +32,18 @@ const compressedBytesMax = 512 * 1024;
 const compressible =
   /^(text\/|application\/(json|linkset\+json|ld\+json|(?:atom\+)?xml|yaml|javascript))|svg/;
 
-/** `read` returns the content again, to compress it; null when it is gone. */
+/**
+ * `read` returns the content again, to compress it; null when it is gone. `isOwnFile`: the body is a file on disk, which
+ * Bun would offer to save under its name there, the digest.
+ */
 export function encodeFile(
   file: ManifestFile,
   body: Blob,
-  { version, read }: { version: number; read: (file: ManifestFile) => Bytes | null },
+  {
+    version,
+    read,
+    isOwnFile,
+  }: { version: number; read: (file: ManifestFile) => Bytes | null; isOwnFile: boolean },
 ): EncodedFile {
   const { contentType, cacheControl, others } = headersOf(file.path);
   const etag = `"${file.digest.slice(0, 32)}"`;
@@ -48,6 +55,9 @@ export function encodeFile(
     "content-type": contentType,
     "cache-control": cacheControl,
     ...others,
+    ...(isOwnFile && {
+      "content-disposition": `inline; filename="${file.path.split("/").at(-1)}"`,
+    }),
     ...varyHeader(/\.html$|^api\/nonprofits\.json$/.test(file.path), shrinks),
     etag,
   });

@@ -85,6 +85,13 @@ describe("the bundle's files over HTTP", () => {
     expect(headers.get("set-cookie")).toBeNull();
   });
 
+  test("a file that is read from disk is saved under its own name, not its digest", () => {
+    for (const method of ["GET", "HEAD"]) {
+      const { headers } = ask("/snapshot/nonprofits.ndjson.gz", { method }) ?? {};
+      expect(headers?.get("content-disposition")).toBe('inline; filename="nonprofits.ndjson.gz"');
+    }
+  });
+
   test.each([
     "/api/nonprofits",
     "/api/nonprofits/oak-trust",
