@@ -6,7 +6,15 @@ import { fail, ok, type Result } from "#content/contract/base/result.ts";
 import { countryCode } from "#content/nonprofit/country.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { safeLink } from "#content/nonprofit/safe-link.ts";
-import { itemFrom, checkLine, checkText, isLinkShortener, shortenedLink } from "./value.ts";
+import { readWebsite } from "#content/nonprofit/website.ts";
+import {
+  itemFrom,
+  checkLine,
+  checkText,
+  isLinkShortener,
+  notALink,
+  shortenedLink,
+} from "./value.ts";
 
 type Read = Result<unknown, { message: string }>;
 type Reader = (value: never, thisYear: number) => Read;
@@ -16,10 +24,10 @@ const likeAgents =
   (value: string, thisYear: number): Read =>
     checkText(field as EnrichableField, value, thisYear);
 
-/** An http(s) address of a page or picture, checked and cleaned. */
+/** An http(s) address of a page or picture on a public host, checked and cleaned. */
 export function linkIn(field: string, value: string): Result<string, { message: string }> {
   const url = /^https?:\/\//i.test(value.trim()) ? safeLink(value.trim()) : null;
-  if (url === null) return fail({ message: `${field} is an http(s) address.` });
+  if (url === null || readWebsite(url) === null) return fail({ message: notALink(field) });
   return isLinkShortener(url) ? fail({ message: shortenedLink(field) }) : ok(url);
 }
 

@@ -177,9 +177,9 @@ const clean: Partial<Record<EnrichableField, (raw: string) => string>> = {
   tagline: normalise.tagline,
 };
 
-const notAWebsite =
-  "website is an http(s) address with a public host name, like https://hope-kitchen.example: no IP address, " +
-  "no user name, no localhost.";
+export const notALink = (field: string): string =>
+  `${field} is an http(s) address with a public host name, like https://hope-kitchen.example: no IP address, no user name, no localhost.`;
+const notAWebsite = notALink("website");
 const notAnEmail = "contact_email is one e-mail address, like office@hope-kitchen.example.";
 const noYear = (thisYear: number) =>
   `founded_year holds a year of four digits between ${foundedFrom} and ${thisYear}, like "1998".`;

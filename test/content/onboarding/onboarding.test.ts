@@ -84,6 +84,13 @@ describe("a request", () => {
     [["wallet_signature"], "too much", { ...signed, wallet_challenge: x(1_001) }],
     [["contact_email"], "no address", { ...claim, contact_email: "nobody" }],
     [["website"], "no website", { ...claim, website: "javascript:alert(1)" }],
+    ...(["donation_url", "logo_url"] as const).map<[string[], string, ...unknown[]]>((field) => [
+      [field],
+      "no public address",
+      ...["javascript:1", "localhost/give", "http://10.0.0.1/give", "https://u@oak.example"].map(
+        (link) => ({ ...claim, [field]: link }),
+      ),
+    ]),
     [["city"], "no text", { ...claim, city: 5 }],
     [["usdc_wallet"], "no wallet", { ...claim, usdc_wallet: "0xabc" }],
     [["usdc_wallet"], "a program", { ...claim, usdc_wallet: tokenProgram }],
