@@ -105,8 +105,19 @@ export function shownSource(
   const isNamedTwice = sources.filter((source) => siteHost(source) === host).length > 1;
   const isKnown = !isSharedHost(host) && (isNamedTwice || isOwn);
   const page = `${url.pathname}${url.search}${url.hash}`;
-  return isKnown && isHarmlessLink(withLetters(page)) ? source_url : `${url.origin}/`;
+  return isKnown && isHarmlessLink(withLetters(page))
+    ? withoutAddress(source_url)
+    : `${url.origin}/`;
 }
+
+/** A source; only its origin if its page holds an e-mail address, because a contact's address is never public. */
+export const withoutAddress = (source_url: string | null): string | null =>
+  source_url !== null && addressInUrl.test(source_url)
+    ? (URL.parse("/", source_url)?.href ?? null)
+    : source_url;
+
+/** An @ after a name, also percent-encoded (even repeatedly) or in full width. "/@team" is no address. */
+const addressInUrl = /[^/](?:@|%(?:25)*40|%EF%BC%A0)/i;
 
 /** Whether a host or path does not read like a message: no listed words, few words per part, and no wallet. */
 const isHarmlessLink = (address: string): boolean =>

@@ -19,7 +19,7 @@ import { countryName } from "./country.ts";
 import { allGiverAnswers } from "./giver-answers.ts";
 import { incomeOf } from "./listing.ts";
 import { confidenceIn } from "./provenance.ts";
-import { shownName } from "./public-name.ts";
+import { shownName, withoutAddress } from "./public-name.ts";
 import type { NonprofitRecord, StoredProvenance } from "./record.ts";
 import { type GivingPlace, waysToGive } from "./ways-to-give.ts";
 
@@ -140,7 +140,7 @@ function provenanceOf({ provenance }: NonprofitRecord): NonprofitDetail["provena
     if (from === undefined) continue;
     wireProvenance[field] = {
       source: sourceOf(from),
-      source_url: from.source_url,
+      source_url: withoutAddress(from.source_url),
       ...(from.rule === undefined ? {} : { rule: from.rule }),
       agents: [...new Set(from.agents.map(shownName))],
       ...(from.corroborations === undefined ? {} : { corroborations: from.corroborations }),

@@ -1,5 +1,6 @@
 import { afterAll, expect, test } from "bun:test";
 import { addSlug, from, sendValue, submissionOf } from "#test/support/enriching.ts";
+import { sourceFrom } from "#content/nonprofit/record.ts";
 import { aService } from "#test/support/service.ts";
 
 // Two agents agree on what is compared. What goes live must not hold anything that only the first of them sent.
@@ -111,6 +112,20 @@ test.each([
     "https://register-of-charities.charitycommission.gov.uk/en/charity-search/-/charity-details/1",
     "https://register-of-charities.charitycommission.gov.uk/en/charity-search/-/charity-details/1",
   ],
+  ...[
+    "search?q=office%40oak.example",
+    "search?q=mailto%3AOFFICE%2540OAK.EXAMPLE",
+    "team#office@oak.example",
+    "office%EF%BC%A0oak.example",
+  ].map(
+    (page) =>
+      [
+        `https://paper.example/${page}`,
+        `https://paper.example/${page}`,
+        "https://paper.example/",
+      ] as const,
+  ),
+  ["https://oak.example/@team", null, "https://oak.example/@team"],
 ] as const)("of the sources %s and %s %s is shown", async (first, second, shown) => {
   const slug = await addSlug(service, { website: "https://oak.example" });
   for (const [at, source_url] of [first, second].entries()) {
@@ -121,9 +136,17 @@ test.each([
   expect((await service.live(slug)).provenance["city"]?.source_url ?? null).toBe(shown);
   for (const path of [`/api/nonprofits/${slug}`, `/api/history/${slug}`, "/api/agents/exemplars"]) {
     expect(await (await service.get(path)).text()).not.toMatch(
-      /WALLET-CHANGED|give-to-bob|do-not-trust|they-took|send\+it/i,
+      /WALLET-CHANGED|give-to-bob|do-not-trust|they-took|send\+it|office/i,
     );
   }
+});
+
+test("a source that an operator took over, too, is shown without an e-mail address", async () => {
+  const source_url = "https://paper.example/contact?mail=office@oak.example";
+  const provenance = { mission: sourceFrom("operator", 0, { source_url }) };
+  const slug = await addSlug(service, { provenance });
+  const profile = await service.json(`/api/nonprofits/${slug}`);
+  expect(profile.provenance.mission.source_url).toBe("https://paper.example/");
 });
 
 test("an address that differs in letter case goes live as it is compared", async () => {
