@@ -209,11 +209,15 @@ function writesOf(job: DraftJob, { closed, draft, promotion }: DraftPlan, id: nu
 
 function promotionWrites(
   { request, now }: DraftJob,
-  { winner, agreeingDrafts, draft_id }: NonNullable<DraftPlan["promotion"]> & { draft_id: number },
+  {
+    text,
+    winner,
+    agreeingDrafts,
+    draft_id,
+  }: NonNullable<DraftPlan["promotion"]> & { draft_id: number },
 ): Write[] {
   const at = now.getTime();
-  const { nonprofit_id, recommended_for, why_recommended } = winner;
-  const text = { recommended_for, why_recommended };
+  const { nonprofit_id } = winner;
   const pickOrigin = { origin: "consensus", draft_id: winner.id, added_by: "consensus" } as const;
   const closure = { status: "applied", reason: null, decided_by: "consensus", at } as const;
   const entry = {

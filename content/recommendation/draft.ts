@@ -17,7 +17,13 @@ import { checkSourceUrl, isTestData } from "#content/enrichment/value.ts";
 import { sensitiveClaims } from "#content/nonprofit/text.ts";
 import { waitingOfNetworkMax } from "#content/requests/quota.ts";
 import type { DraftClosing, insertDraft, StoredDraft } from "./draft-store.ts";
-import { checkPickText, normaliseIntents, type PickFault, type PickText } from "./pick-text.ts";
+import {
+  checkPickText,
+  normaliseIntent,
+  normaliseIntents,
+  type PickFault,
+  type PickText,
+} from "./pick-text.ts";
 
 /** A checked and cleaned draft, as it is stored. */
 export type DraftRequest = PickText & {
@@ -77,7 +83,7 @@ export type DraftDecision =
   | { kind: "operator"; because: OperatorOnly; confidence: number }
   /** It waits for a second agent, or for the operator. */
   | { kind: "awaiting"; confidence: number }
-  /** It becomes a recommendation now, in the words of `winner`. */
+  /** It becomes a recommendation now; `winner` is the earliest draft that agrees. */
   | { kind: "promoted"; confidence: number; winner: number }
   /** It repeats what other agents have already agreed on. */
   | { kind: "corroborates" };
@@ -167,8 +173,12 @@ export type DraftPlan = {
   closed: { id: number; closing: DraftClosing } | null;
   /** The draft to store, or the id of the one that answers it. */
   draft: Omit<Parameters<typeof insertDraft>[0], "id"> | number;
-  /** The draft whose words now recommend the profile, and all others that agree. */
-  promotion: { winner: StoredDraft; agreeingDrafts: readonly StoredDraft[] } | null;
+  /** The words that now recommend the profile, the earliest draft that agrees, and all of them. */
+  promotion: {
+    text: PickText;
+    winner: StoredDraft;
+    agreeingDrafts: readonly StoredDraft[];
+  } | null;
   outcome: DraftOutcome;
 };
 
@@ -215,7 +225,8 @@ export function planDraft(draft: DraftCase): Result<DraftPlan, PlanFailure> {
   const isNew = !isApplied && ownDraft === undefined;
   if (isNew && draft.ofNetwork >= waitingOfNetworkMax) return fail({ kind: "draft_queue_full" });
   const status = isApplied ? "applied" : "pending";
-  const promotion = decision.kind === "promoted" ? promotionOf(otherDrafts, decision.winner) : null;
+  const promotion =
+    decision.kind === "promoted" ? promotionOf(request, otherDrafts, decision.winner) : null;
   const outcome = { status, decision, confidence } as const;
   return ok({ ...storingOf(draft, ownDraft, status), promotion, outcome });
 }
@@ -252,12 +263,25 @@ function storingOf(
   };
 }
 
-/** The earliest agreeing draft becomes the recommendation, in its agent's words. */
-function promotionOf(drafts: readonly StoredDraft[], winnerId: number): DraftPlan["promotion"] {
+/**
+ * What all agreeing agents sent alike: an intent that one of them wrote differently goes live in its comparison form. Agents
+ * agree on intents only, so the prose of none goes live.
+ */
+function promotionOf(
+  request: DraftRequest,
+  drafts: readonly StoredDraft[],
+  winnerId: number,
+): DraftPlan["promotion"] {
   const agreeingDrafts = drafts.filter(countsTowardAgreement);
   const winner = agreeingDrafts.find(({ id }) => id === winnerId);
   if (winner === undefined) throw new Error(`draft ${winnerId} is not among the agreeing`);
-  return { winner, agreeingDrafts };
+  const recommended_for = winner.recommended_for.map((phrase) =>
+    [request, ...agreeingDrafts].every((draft) => draft.recommended_for.includes(phrase))
+      ? phrase
+      : normaliseIntent(phrase),
+  );
+  const text = { recommended_for, why_recommended: messages.draft.agreed };
+  return { text, winner, agreeingDrafts };
 }
 
 const isSame = (draft: StoredDraft, request: DraftRequest): boolean =>

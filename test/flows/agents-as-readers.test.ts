@@ -126,7 +126,7 @@ test("most of the strings are taken, and some of them go live", async () => {
   const search = await directory.service.json("/api/search?limit=50");
   expect(placesOf(search).length).toBeGreaterThan(0);
   const { recommendations } = await directory.service.json("/api/recommend?q=thin");
-  expect(recommendations[0].why_recommended).toContain(orders[0]);
+  expect(recommendations[0].recommended_for).toContain(orders[0]);
 });
 
 test("no guide for agents holds any of them, nor any other discovery file", async () => {

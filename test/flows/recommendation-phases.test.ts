@@ -225,7 +225,7 @@ describe("phase 2", () => {
 describe("phase 3", () => {
   const agreeing = ["Repairs", "Recommended for donors interested in: village-wells!"];
 
-  test("two agents with the same intents promote, in the first one's words", async () => {
+  test("two agents with the same intents promote, in the words of neither", async () => {
     await open("3");
     await curate(service, aNonprofit({ slug: "picked", causes: ["education"] }));
     lookAgain();
@@ -255,7 +255,8 @@ describe("phase 3", () => {
       {
         slug: "wells",
         editorial_curated: false,
-        why_recommended: "Mends wells and says what they cost.",
+        recommended_for: ["village wells", "repairs"],
+        why_recommended: "Distinct agents named it for these donor intents, each with a source.",
       },
     ]);
     expect(recommendations[1]?.ranking_signals_applied).not.toContain(

@@ -5,9 +5,9 @@ import type { StoredDraft } from "#content/recommendation/draft-store.ts";
 const now = new Date("2026-11-01T12:00:00Z");
 const words = {
   slug: "hope-kitchen",
-  recommended_for: ["warm meals in Oslo"],
+  recommended_for: ["Schools!", "warm meals in Oslo"],
   why_recommended: "It serves 300 meals a day.",
-  normalised: "warm meals in oslo",
+  normalised: "schools, warm meals in oslo",
   source_url: "https://hope-kitchen.example.com",
   sensitive_claims: [],
 };
@@ -32,7 +32,13 @@ const stored = (over: Partial<StoredDraft> = {}): StoredDraft => ({
 /** What agent b proposes from network 4:b. */
 const fromB = (over: Partial<DraftCase> = {}): DraftCase => ({
   job: {
-    request: { ...words, agent_id: "b", agent_name: "B", test_data: false },
+    request: {
+      ...words,
+      recommended_for: ["warm meals in Oslo", "For donors interested in schools"],
+      agent_id: "b",
+      agent_name: "B",
+      test_data: false,
+    },
     phase: 3,
     mode: "agents",
     network: "4:b",
@@ -75,11 +81,19 @@ describe("a draft of agent b", () => {
       { draft: { agent_name: "b" } },
     ],
     [
-      "makes a recommendation in the words of the one that came first",
+      "makes a recommendation of the intents that both sent alike, and of no agent's prose",
       { waitingDrafts, otherAgents: 2 },
       {
         draft: { status: "applied", decided_by: "consensus" },
-        promotion: { winner: { id: 2 }, agreeingDrafts: [{ id: 2 }] },
+        promotion: {
+          text: {
+            recommended_for: ["schools", "warm meals in Oslo"],
+            why_recommended:
+              "Distinct agents named it for these donor intents, each with a source.",
+          },
+          winner: { id: 2 },
+          agreeingDrafts: [{ id: 2 }],
+        },
         outcome: { status: "applied", confidence: 3 },
       },
     ],
