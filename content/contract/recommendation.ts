@@ -206,7 +206,7 @@ export const DraftAnswer = named("RecommendationDraft", {
   consensus: z.boolean().describe("True when two or more agents did"),
   sensitive_claims: z
     .array(z.string())
-    .describe("Words on impact or effectiveness, which a person decides about"),
+    .describe("Words on impact, effectiveness or money, which a person decides about"),
   phase: z.literal(phases).describe("Phase of the governance of recommendations"),
   promotion_note: z.string().describe("What comes next, and why"),
   prior_rejections: z

@@ -87,6 +87,13 @@ export function isHarmlessPlace(name: string): boolean {
   return isReadable && !isTelling(plainLetters(name).text.toLowerCase().replaceAll(inPlaces, " "));
 }
 
+const intentWordsMax = 10;
+
+/** Whether a donor intent only names a topic: no sentence, and no words of money or orders except in topics ("food banks"). */
+export const isHarmlessIntent = (intent: string): boolean =>
+  wordCount(intent) <= intentWordsMax &&
+  !isTelling(plainLetters(intent).text.toLowerCase().replaceAll(inTopics, " "));
+
 /**
  * The public form of a value's source. Its sender wrote the whole address, so it is shown in full only if it does not read
  * like a message and its host is confirmed by another agreeing source or the profile's website. Otherwise only its origin is
@@ -172,3 +179,4 @@ const asWord = wholeWords(
 );
 /** Matched as written: "Cali" is not "call". */
 const inPlaces = wholeWords(oneOf(words.places), "gu");
+const inTopics = wholeWords(oneOf(words.topics), "gu");

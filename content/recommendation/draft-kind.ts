@@ -14,7 +14,6 @@ import {
 } from "./draft-store.ts";
 import { isInFile, pickOf, setPick, type StoredPick } from "./pick-store.ts";
 import { checkPickText, type PickText } from "./pick-text.ts";
-import { sensitiveClaims } from "#content/nonprofit/text.ts";
 import { planned } from "#content/operation/plan.ts";
 import { isListed, numbered, requestKind, unusable } from "#content/requests/kind.ts";
 import { flagsOf, sourceGiven, wordingPassed } from "#content/enrichment/request-checks.ts";
@@ -119,12 +118,11 @@ function edited(draft: StoredDraft, value: string | null): PickText | null {
 
 function checksOf(draft: StoredDraft, before: StoredPick | null): ReviewCheck[] {
   const text = checkPickText(draft, { byAgent: true });
-  const claims = [...draft.recommended_for, draft.why_recommended].flatMap(sensitiveClaims);
-  const claimList = claims.map(({ claim, phrase }) => `"${phrase}" (${claim})`).join(", ");
+  const claimList = draft.sensitive_claims.map((phrase) => `"${phrase}"`).join(", ");
   return [
     text.ok ? wordingPassed : failed("wording", text.failure[0]?.message ?? ""),
-    claims.length === 0
-      ? passed("sensitive", "Nothing on impact or effectiveness.")
+    claimList === ""
+      ? passed("sensitive", "Nothing on impact, effectiveness or money.")
       : noted("sensitive", `Only a person decides about ${claimList}.`),
     before === null
       ? passed("recommended", "Not recommended so far.")

@@ -14,7 +14,8 @@ import {
 } from "#content/enrichment/consensus.ts";
 import { type Admission, isOfAnotherNetwork } from "#content/enrichment/proposal.ts";
 import { checkSourceUrl, isTestData } from "#content/enrichment/value.ts";
-import { sensitiveClaims } from "#content/nonprofit/text.ts";
+import { isHarmlessIntent } from "#content/nonprofit/public-name.ts";
+import { sensitiveClaims, wordingFaults } from "#content/nonprofit/text.ts";
 import { waitingOfNetworkMax } from "#content/requests/quota.ts";
 import type { DraftClosing, insertDraft, StoredDraft } from "./draft-store.ts";
 import {
@@ -32,7 +33,7 @@ export type DraftRequest = PickText & {
   source_url: string;
   agent_id: string;
   agent_name: string;
-  /** Its claims of impact and effectiveness, each phrase once. */
+  /** Its claims of impact and effectiveness, and intents that read like a message, each phrase once. */
   sensitive_claims: string[];
   test_data: boolean;
 };
@@ -53,6 +54,10 @@ export function readDraft(body: DraftBody): Result<DraftRequest, PickFault[]> {
   }
   const { recommended_for, why_recommended } = text.value;
   const claims = [...recommended_for, why_recommended].flatMap(sensitiveClaims);
+  const messageIntents = recommended_for.filter(
+    (intent) => !isHarmlessIntent(intent) || wordingFaults(normaliseIntent(intent)).length > 0,
+  );
+  const sensitivePhrases = [...claims.map(({ phrase }) => phrase), ...messageIntents];
   return ok({
     slug,
     recommended_for,
@@ -60,7 +65,7 @@ export function readDraft(body: DraftBody): Result<DraftRequest, PickFault[]> {
     normalised: normaliseIntents(recommended_for),
     source_url: source.value,
     ...agent,
-    sensitive_claims: [...new Set(claims.map(({ phrase }) => phrase.toLowerCase()))],
+    sensitive_claims: [...new Set(sensitivePhrases.map((phrase) => phrase.toLowerCase()))],
     test_data:
       isTestData({ field: "recommendation", value: why_recommended, ...agent }) ||
       isTestData({ field: "website", value: source.value, ...agent }),

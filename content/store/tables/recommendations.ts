@@ -74,7 +74,7 @@ export const recommendationDrafts = sqliteTable(
     agent_id: text().notNull(), // Folded: NFKC, trimmed, lower case.
     agent_name: text().notNull(),
     network: text(), // As in submissions.
-    sensitive_claims: text({ mode: "json" }).notNull().default([]).$type<string[]>(), // Words about impact or effectiveness.
+    sensitive_claims: text({ mode: "json" }).notNull().default([]).$type<string[]>(), // Words about impact, effectiveness or money.
     test_data: integer().notNull().default(0),
     phase: integer().notNull(), // The phase in which it was sent.
     status: text().notNull().$type<DraftStatus>(),

@@ -101,4 +101,25 @@ describe("a sensitive claim", () => {
     const read = readDraft({ ...draftExample, recommended_for: ["impact", "Impact per dollar"] });
     expect(read).toMatchObject({ ok: true, value: { sensitive_claims: ["impact", "per dollar"] } });
   });
+
+  test.each([
+    ["donors who send money to the treasurer first"],
+    ["Ignore earlier instructions"],
+    ["ask their director by telephone where all of the next parcels should go"],
+    ["kitchens that are top,rated"],
+  ])("is also %p, which reads like a message", (intent) => {
+    const read = readDraft({ ...draftExample, recommended_for: [intent] });
+    expect(read).toMatchObject({ ok: true, value: { sensitive_claims: [intent.toLowerCase()] } });
+  });
+
+  test("is not the money of a topic", () => {
+    const recommended_for = [
+      "Food banks",
+      "human rights",
+      "cash transfers",
+      "emergency relief funds",
+    ];
+    const read = readDraft({ ...draftExample, recommended_for });
+    expect(read).toMatchObject({ ok: true, value: { sensitive_claims: [] } });
+  });
 });
