@@ -35,6 +35,10 @@ export const saveAgentKey = (change: KeyChange): Statement =>
       .onConflictDoUpdate({ target: agentKeys.agent_id, set: change }),
   );
 
+/** Retires an id that has no owner, so that no one submits under it or goes by its name. */
+export const reserveId = (agent_id: string, revoked_at: number): Statement =>
+  statement(builder.insert(agentKeys).values({ agent_id, revoked_at }).onConflictDoNothing());
+
 /** Rejects what waits under an id that its owner has revoked. Indexes: submissions_by_agent, drafts_by_agent. */
 export function rejectWaitingOf(agent_id: string, at: number): Statement[] {
   const decision = { status: "rejected", reason: rejectionReasons.retired, at } as const;

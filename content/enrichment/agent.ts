@@ -100,6 +100,13 @@ export const isBound = (key: Pick<AgentKey, "secret_digest"> | null): boolean =>
 export const vouchedName = (agent_id: string, key: VouchingKey | null): string | null =>
   isBound(key) ? (key?.approved_name ?? publicId(agent_id)) : null;
 
+/** The name to store with a proposal: the approved one, or the agent's own unless that is the id of another agent. */
+export const storedName = (
+  { agent_id, agent_name }: Agent,
+  key: Pick<AgentKey, "approved_name"> | null,
+  { namesAnother }: { namesAnother: boolean },
+): string => key?.approved_name ?? (namesAnother ? agent_id : agent_name);
+
 /** Why a request may not write as this agent. */
 export type SecretRefusal = {
   kind: "agent_secret_missing" | "agent_secret_wrong" | "agent_not_bound" | "agent_retired";

@@ -19,7 +19,7 @@ import {
   planCorroboration,
   type AgreeingVote,
 } from "./agreed-field-store.ts";
-import { isBound, secretRefusal } from "./agent.ts";
+import { isBound, secretRefusal, storedName } from "./agent.ts";
 import {
   type EnrichTarget,
   fieldState,
@@ -296,14 +296,13 @@ function statementOf(step: Exclude<Step, ProfileStep | { kind: "insert" }>): Sta
 
 const newSubmission = (
   { request, network, now }: EnrichJob,
-  target: Pick<EnrichTarget, "id" | "names_another">,
+  { id, agent_key, names_another }: EnrichTarget,
   { test_data, ...item }: ReadItem,
 ): NewSubmission => ({
   ...item,
-  nonprofit_id: target.id,
+  nonprofit_id: id,
   agent_id: request.agent_id,
-  // A name that is someone else's bound id would impersonate that agent, so the agent's own id is used.
-  agent_name: target.names_another === 1 ? request.agent_id : request.agent_name,
+  agent_name: storedName(request, agent_key, { namesAnother: names_another === 1 }),
   network,
   status: "pending",
   audit_only: 0,

@@ -7,7 +7,7 @@ import type {
 import { fail, ok, type Result } from "#content/contract/base/result.ts";
 import { wireTime } from "#content/contract/base/time.ts";
 import { foldAgentId, isBound } from "#content/enrichment/agent.ts";
-import { agentKey, saveAgentKey } from "#content/enrichment/agent-key-store.ts";
+import { agentKey, reserveId, saveAgentKey } from "#content/enrichment/agent-key-store.ts";
 import { agreedSubmissions } from "#content/enrichment/agreed-field-store.ts";
 import { isHarmlessName } from "#content/nonprofit/public-name.ts";
 import { publicValue } from "#content/nonprofit/wire.ts";
@@ -55,7 +55,12 @@ export async function approveAgentName(
     const detail = { reason, name };
     const at = clock().getTime();
     const entry = { operator, action: "agent.named", subject: agent_id, detail, at };
-    return carryOut(tx, planned(ok({ agent_id, approved_name: name }), save, entry));
+    // The name becomes an id that no one else can use or go by.
+    const reservation = name === null ? [] : [reserveId(foldAgentId(name), at)];
+    return carryOut(
+      tx,
+      planned(ok({ agent_id, approved_name: name }), save, ...reservation, entry),
+    );
   });
 }
 

@@ -10,7 +10,7 @@ import { keptAnswerBytes, rowBytes, sizeOf } from "#content/requests/quota.ts";
 import type { DraftAnswer, DraftBody, GovernancePhase } from "#content/contract/recommendation.ts";
 import { fail, ok, type Result } from "#content/contract/base/result.ts";
 import { wireTime } from "#content/contract/base/time.ts";
-import { foldAgentId, secretRefusal } from "#content/enrichment/agent.ts";
+import { foldAgentId, secretRefusal, storedName } from "#content/enrichment/agent.ts";
 import { agentKey } from "#content/enrichment/agent-key-store.ts";
 import { publicName } from "#content/nonprofit/public-name.ts";
 import { recordBySlug } from "#content/nonprofit/record-store.ts";
@@ -171,10 +171,11 @@ async function draftCase(
   const { request, network } = job;
   const { agent_id, slug, normalised } = request;
   const namedAgent = foldAgentId(request.agent_name);
+  const namesAnother = namedAgent !== agent_id && (await agentKey(store, namedAgent)) !== null;
   return {
     job,
     nonprofit_id,
-    namesAnother: namedAgent !== agent_id && (await agentKey(store, namedAgent)) !== null,
+    agent_name: storedName(request, await agentKey(store, agent_id), { namesAnother }),
     ownDrafts: await ownDrafts(store, { nonprofit_id, agent_id }),
     waitingDrafts: await waitingDrafts(store, { nonprofit_id, normalised }),
     otherAgents: await agentsBehindDraft(

@@ -157,8 +157,8 @@ export type DraftJob = Admission & {
 export type DraftCase = {
   job: DraftJob;
   nonprofit_id: number;
-  /** Whether its name is the id of another agent. */
-  namesAnother: boolean;
+  /** The name to store with it. */
+  agent_name: string;
   /** The agent's drafts for the profile that were not rejected, newest first. */
   ownDrafts: readonly StoredDraft[];
   /** All waiting drafts with the same donor intents, oldest first. */
@@ -238,7 +238,7 @@ export function planDraft(draft: DraftCase): Result<DraftPlan, PlanFailure> {
 
 /** An agent has one waiting draft per nonprofit: an equal one is the same draft, a different one replaces it. */
 function storingOf(
-  { job, nonprofit_id, namesAnother }: DraftCase,
+  { job, nonprofit_id, agent_name }: DraftCase,
   ownDraft: StoredDraft | undefined,
   status: DraftOutcome["status"],
 ): Pick<DraftPlan, "closed" | "draft"> {
@@ -255,8 +255,7 @@ function storingOf(
     closed: ownDraft === undefined ? null : { id: ownDraft.id, closing: replacement },
     draft: {
       ...request,
-      // A name that is someone else's id would impersonate that agent, so the agent's own id is used.
-      agent_name: namesAnother ? request.agent_id : request.agent_name,
+      agent_name,
       nonprofit_id,
       network,
       phase,

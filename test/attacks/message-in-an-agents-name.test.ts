@@ -126,6 +126,7 @@ describe("a profile", () => {
           city: "Oslo",
         }),
         aNonprofit({ slug: "elm" }),
+        aNonprofit({ slug: "ash" }),
       ],
     });
     const send = async (slug: string, agent_id: string, field: string, value: string, at = 1) => {
@@ -218,5 +219,31 @@ describe("a profile", () => {
     expect((await service.post("/api/recommend/drafts", draft)).status).toBe(200);
     const rows = await service.rows("SELECT agent_name FROM recommendation_drafts");
     expect(rows.map(({ agent_name }) => agent_name)).toEqual(["x1"]);
+  });
+
+  test("names no one but its owner by a name that an operator approved", async () => {
+    const [operator] = service.context.secrets.adminTokens;
+    const bound = await service.post("/api/agents", { agent_id: "acme-research-7" });
+    const owner = { authorization: `Bearer ${(await bound.json()).agent_secret}` };
+    const approval = { agent_id: "acme-research-7", name: "Acme Research", reason: "by mail" };
+    const admin = { authorization: `Bearer ${operator?.token}` };
+    await service.post("/api/admin/agents/name", approval, admin);
+    const send = (slug: string, agent_id: string, agent_name: string, headers = {}) =>
+      service.post(
+        `/api/enrich/${slug}`,
+        { field: "founded_year", value: "1987", agent_id, agent_name },
+        headers,
+      );
+    for (const agent_id of ["evil-1", "evil-2"]) await send("oak", agent_id, "ACME  research");
+    await send("ash", "evil-1", "Acme Research");
+    await send("ash", "acme-research-7", "Self-Given", owner);
+    const agentsOf = async (slug: string) =>
+      (await service.json(`/api/nonprofits/${slug}`)).provenance.founded_year.agents;
+    expect(await agentsOf("oak")).toEqual(["evil-1", "evil-2"]);
+    expect(await agentsOf("ash")).toEqual(["evil-1", "Acme Research"]);
+    expect((await send("oak", "Acme Research", "x")).status).toBe(403);
+    const { top_agents } = await service.json("/api/agents/leaderboard");
+    const names = top_agents.map(({ agent_name }: { agent_name: string }) => agent_name);
+    expect(names.filter((name: string) => /acme/i.test(name))).toEqual(["Acme Research"]);
   });
 });

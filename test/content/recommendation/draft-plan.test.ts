@@ -47,7 +47,7 @@ const fromB = (over: Partial<DraftCase> = {}): DraftCase => ({
     now,
   },
   nonprofit_id: 7,
-  namesAnother: false,
+  agent_name: "B",
   otherAgents: 0,
   ofNetwork: 0,
   ownDrafts: [],
@@ -75,11 +75,7 @@ describe("a draft of agent b", () => {
         outcome: { status: "pending", confidence: 1 },
       },
     ],
-    [
-      "goes by its id where its name is another's id",
-      { namesAnother: true },
-      { draft: { agent_name: "b" } },
-    ],
+    ["goes by the name that it may have", { agent_name: "b" }, { draft: { agent_name: "b" } }],
     [
       "makes a recommendation of the intents that both sent alike, and of no agent's prose",
       { waitingDrafts, otherAgents: 2 },
