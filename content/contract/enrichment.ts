@@ -132,8 +132,8 @@ export const enrichmentExample = {
 export const EnrichmentBody = named(
   "EnrichmentBody",
   {
-    field: field.optional(),
-    value: value.optional(),
+    field: field.nullish(),
+    value: value.nullish(),
     source_url,
     agent_id: z
       .string(otherType("agent_id is required: a stable text that names your agent."))
@@ -144,7 +144,7 @@ export const EnrichmentBody = named(
     fields: z
       .array(EnrichmentItem)
       .max(batchItemsMax)
-      .optional()
+      .nullish()
       .describe("A batch, stored as a whole or not at all; each field at most once"),
   },
   { examples: [enrichmentExample] },

@@ -46,7 +46,7 @@ export function readEnrichment(
   body: EnrichmentBody,
   { thisYear }: { thisYear: number },
 ): Result<EnrichmentRequest, Wrong[]> {
-  const { fields = [] } = body;
+  const fields = body.fields ?? [];
   const single = singleItem(body);
   if (!single.ok) return single;
   // The `source_url` beside the batch applies to all items that have none of their own.
@@ -104,12 +104,11 @@ function readItem(item: Item, agent: Agent, thisYear: number): Result<ReadItem, 
 
 /** `field` beside `fields` is one more item; `field` without `value`, or the reverse, is an error. */
 function singleItem(body: EnrichmentBody): Result<{ item: Item; path: string }[], Wrong[]> {
+  // A null member counts as absent.
   const { field, value, source_url } = body;
-  if (field === undefined && value === undefined) return ok([]);
-  if (field === undefined) {
-    return fail([{ path: "field", message: whichField }]);
-  }
-  if (value === undefined)
+  if (field == null && value == null) return ok([]);
+  if (field == null) return fail([{ path: "field", message: whichField }]);
+  if (value == null)
     return fail([{ path: "value", message: `value must be the ${field}, as text.` }]);
   return ok([{ item: { field, value, source_url }, path: "" }]);
 }

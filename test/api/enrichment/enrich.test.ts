@@ -167,6 +167,12 @@ describe("a batch", () => {
     expect(Object.fromEntries(sources)).toEqual(expected);
   });
 
+  test("may have null for what is absent, as may a single item", async () => {
+    await sendOk({ agent_id: "bot-a", field: null, value: null, fields: [oslo] });
+    await sendOk({ agent_id: "bot-b", ...oslo, fields: null });
+    expect((await live()).city).toBe("Oslo");
+  });
+
   const times = (count: number) => Array.from({ length: count }, () => oslo);
   const local = { field: "website", value: "http://10.0.0.1" };
   test.each([
@@ -190,6 +196,9 @@ describe("a bad request says what to send instead", () => {
     ["no object", []],
     ["nothing", {}],
     ["no data", { agent_id }],
+    ["null data", { ...ok, field: null, value: null, fields: null }],
+    ["null field", { ...ok, field: null }],
+    ["null value", { ...ok, value: null }],
     ["empty batch", { agent_id, fields: [] }],
     ["no agent", oslo],
     ["blank agent", { ...ok, agent_id: "  " }],
