@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import { z } from "zod";
 import { objectIn } from "#content/contract/base/json.ts";
 import { fail, ok, type Result } from "#content/contract/base/result.ts";
@@ -14,6 +15,7 @@ import {
 import { operatorProvenance, type SourcedValue } from "#content/nonprofit/provenance.ts";
 import { comparedValue } from "#content/enrichment/value.ts";
 import type { HostControl } from "./host-proof.ts";
+import type { Program } from "#content/contract/nonprofit.ts";
 import { type OnboardingRequest, programsIn, readField } from "./read.ts";
 import type { WalletProof } from "./wallet-challenge.ts";
 import { readRegistrationNumber } from "#content/register/org-id.ts";
@@ -21,9 +23,9 @@ import { readRegistrationNumber } from "#content/register/org-id.ts";
 export type OnboardingOutcome = {
   after: NonprofitRecord;
   /** Fields that keep their value although the request has another one. */
-  keptFields: ProfileField[];
+  keptFields: ClaimedField[];
   /** Fields whose live value the claim replaces because it says that the value is wrong. */
-  correctedFields: ProfileField[];
+  correctedFields: ClaimedField[];
   /** The wallet that the profile gets; `held` says why it waits, null: it takes effect at once. */
   wallet: { address: string; holdReason: string | null } | null;
 };
@@ -39,6 +41,7 @@ export const profileFields = [
   "logo_url",
 ] as const;
 export type ProfileField = (typeof profileFields)[number];
+type ClaimedField = ProfileField | "programs";
 
 export type ApprovalCase = {
   type: OnboardingType;
@@ -64,6 +67,7 @@ export function onboardingOutcome(
   const { request, nowMs } = approval;
   const after =
     before === null ? registered(approval) : { ...before, provenance: { ...before.provenance } };
+  if (approval.type !== "claim") setName(after, approval);
   const { keptFields, correctedFields } = standingFields(before, approval);
   for (const field of profileFields) {
     const editedValue = approval.edits[field];
@@ -78,7 +82,7 @@ export function onboardingOutcome(
       provenanceFor(field, { editedValue, sentValue: request[field], live }, nowMs),
     );
   }
-  setPrograms(after, approval);
+  if (!keptFields.includes("programs")) setPrograms(after, approval);
   const { causes } = approval.edits;
   if (causes !== undefined) set(after, "causes", causes, sourceFrom("operator", nowMs));
   if (request.contact_email !== after.contact_email) {
@@ -89,14 +93,27 @@ export function onboardingOutcome(
   return { after, keptFields, correctedFields, wallet: walletAfter(after, approval) };
 }
 
-/** A claim sets programmes if there are none, or if it says that the existing ones are wrong. */
-function setPrograms(after: NonprofitRecord, { type, request, edits, nowMs }: ApprovalCase): void {
+/** A claim keeps the listing's name; a registration gives the profile one, and a change may rename it. */
+function setName(after: NonprofitRecord, { request, edits, nowMs }: ApprovalCase): void {
+  const name = edits.name ?? request.name ?? after.name;
+  if (name === after.name) return;
+  const live = { value: after.name, source: after.provenance["name"] };
+  const values = { editedValue: edits.name, sentValue: request.name, live };
+  set(after, "name", name, provenanceFor("name", values, nowMs));
+}
+
+function setPrograms(after: NonprofitRecord, { request, edits, nowMs }: ApprovalCase): void {
   const { programs = request.programs } = edits;
-  const programList = programsIn(programs ?? "");
-  if (!programList.ok || programList.value.length === 0) return;
-  const replaces = type === "change" || request.corrects.includes("programs");
-  if (!replaces && after.programs.length > 0) return;
-  set(after, "programs", programList.value, sourceFrom("organisation", nowMs));
+  const programList = otherPrograms(programs, after.programs);
+  if (programList === null) return;
+  set(after, "programs", programList, sourceFrom("organisation", nowMs));
+}
+
+/** The programmes of a request; null if it has none, or those that the profile has. */
+function otherPrograms(text: string | null, live: readonly Program[]): Program[] | null {
+  const programList = programsIn(text ?? "");
+  if (!programList.ok || programList.value.length === 0) return null;
+  return isDeepStrictEqual(programList.value, live) ? null : programList.value;
 }
 
 /** Fields whose live value differs from a claim's: those that stay, and those that it says are wrong. */
@@ -104,17 +121,25 @@ export function standingFields(
   before: NonprofitRecord | null,
   { type, request, edits }: Pick<ApprovalCase, "type" | "request" | "edits">,
 ): Pick<OnboardingOutcome, "keptFields" | "correctedFields"> {
-  const standing = profileFields.filter((field) => {
+  const standing = ([...profileFields, "programs"] as const).filter((field) => {
     const value = edits[field] === undefined ? request[field] : edits[field];
-    const live = before?.[field] ?? "";
-    return type === "claim" && value !== null && live !== "" && !sameValue(field, value, live);
+    return type === "claim" && before !== null && value !== null && differs(field, value, before);
   });
-  const isWrong = (field: ProfileField) =>
+  const isWrong = (field: ClaimedField) =>
     request.corrects.includes(field === "country_code" ? "country" : field);
   return {
     keptFields: standing.filter((field) => !isWrong(field)),
     correctedFields: standing.filter(isWrong),
   };
+}
+
+/** Whether a profile has another value. */
+function differs(field: ClaimedField, value: string, before: NonprofitRecord): boolean {
+  if (field === "programs") {
+    return before.programs.length > 0 && otherPrograms(value, before.programs) !== null;
+  }
+  const live = before[field] ?? "";
+  return live !== "" && !sameValue(field, value, live);
 }
 
 /** The source is the operator only if the operator changed the value: the desk sends all fields when one was edited. */
@@ -124,13 +149,13 @@ function provenanceFor(
     editedValue,
     sentValue,
     live,
-  }: { editedValue: string | null | undefined; sentValue: string | null; live?: SourcedValue },
+  }: { editedValue: string | null | undefined; sentValue: string | null; live: SourcedValue },
   nowMs: number,
 ): StoredProvenance {
-  const source = sourceFrom("organisation", nowMs, live === undefined ? {} : replacing(live));
+  const source = sourceFrom("organisation", nowMs, replacing(live));
   if (editedValue == null || editedValue === sentValue) return source;
   if (field !== "name" && sameValue(field, editedValue, sentValue)) return source;
-  const statements = [...(live === undefined ? [] : [live]), { value: sentValue, source: source }];
+  const statements = [live, { value: sentValue, source }];
   return operatorProvenance(field, editedValue, statements, nowMs);
 }
 
@@ -166,13 +191,6 @@ function registered({ request, edits, slug, nowMs }: ApprovalCase): NonprofitRec
     ...structuredClone(emptyRecord),
     slug,
   };
-  const name = edits.name ?? request.name ?? "";
-  set(
-    after,
-    "name",
-    name,
-    provenanceFor("name", { editedValue: edits.name, sentValue: request.name }, nowMs),
-  );
   const { registration_number: number } = request;
   const country_code = edits.country_code ?? request.country_code;
   if (number !== null && country_code !== null) {
@@ -268,4 +286,4 @@ export function readEdits(value: string | null, { thisYear }: { thisYear: number
 }
 
 const howToEdit =
-  'To edit while approving, send value as a JSON object with any of name (registrations), mission, website, city, country, tagline, donation_url, logo_url, programs and causes, for example {"city": "Kisumu", "causes": ["education"]}. null leaves a value out.';
+  'To edit while approving, send value as a JSON object with any of name (registrations, changes), mission, website, city, country, tagline, donation_url, logo_url, programs and causes, for example {"city": "Kisumu", "causes": ["education"]}. null leaves a value out.';

@@ -277,7 +277,17 @@ export async function revokeVerification(
 }
 
 const alwaysTaken = ["usdc_wallet", "contact_email", "donation_url"] as const;
-const takenUnlessTold = profileFields.filter((field) => field !== "donation_url");
+const takenUnlessTold = [
+  "name" as const,
+  ...profileFields.filter((field) => field !== "donation_url"),
+];
+
+/** Whether the organisation set a field. The name of a profile that it registered stays: there is no other. */
+function isTaken(before: NonprofitRecord, field: keyof NonprofitRecord) {
+  const source = before.provenance[field];
+  if (before[field] === null || source?.set_by !== "organisation") return false;
+  return field !== "name" || source.replaced !== undefined;
+}
 
 /** The profile without the organisation's values, and with those that they replaced. */
 function listedAgain(before: NonprofitRecord, takeBackValues: boolean) {
@@ -286,14 +296,14 @@ function listedAgain(before: NonprofitRecord, takeBackValues: boolean) {
   const taken_back: string[] = [];
   const put_back: string[] = [];
   for (const field of takeBackValues ? [...alwaysTaken, ...takenUnlessTold] : alwaysTaken) {
-    const source = before.provenance[field];
-    if (before[field] === null || source?.set_by !== "organisation") continue;
+    if (!isTaken(before, field)) continue;
+    const replaced = before.provenance[field]?.replaced;
     taken_back.push(field);
-    after[field] = source.replaced?.value ?? null;
+    Object.assign(after, { [field]: replaced?.value ?? null });
     delete after.provenance[field];
-    if (source.replaced === undefined) continue;
+    if (replaced === undefined) continue;
     put_back.push(field);
-    if (source.replaced.source !== null) after.provenance[field] = source.replaced.source;
+    if (replaced.source !== null) after.provenance[field] = replaced.source;
   }
   taken_back.push(...withoutPrograms(after, takeBackValues));
   if (after.usdc_wallet === null) {

@@ -179,13 +179,15 @@ describe("an attacker whose claim one operator approves", () => {
     const corrects = ["website", "city", "mission"];
     await ask({ website, city: "Eviltown", mission: "To take.", corrects });
     // What replaces its own words keeps what these replaced.
-    await ask({ website: `${website}/2`, city: "Evilville" });
-    expect((await service.live(slug)).website).toBe(`${website}/2`);
+    const { name } = await service.live(slug);
+    await ask({ name: "Evil House", website: `${website}/2`, city: "Evilville" });
+    expect(await service.live(slug)).toMatchObject({ name: "Evil House", website: `${website}/2` });
     const revoked = await change("revoke", slug);
-    expect(revoked.taken_back).toEqual(["contact_email", "mission", "website", "city"]);
-    expect(revoked.put_back).toEqual(["mission", "website", "city"]);
+    expect(revoked.taken_back).toEqual(["contact_email", "name", "mission", "website", "city"]);
+    expect(revoked.put_back).toEqual(["name", "mission", "website", "city"]);
     const live = await service.live(slug);
     expect(live).toMatchObject({
+      name,
       website: `https://${host}`,
       city: "Nairobi",
       mission: "To feed.",

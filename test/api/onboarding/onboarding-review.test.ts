@@ -75,18 +75,22 @@ describe("a claim", () => {
   test("corrects a live value that it says is wrong, and says so when it is sent", async () => {
     const website = "https://wrong.example";
     const provenance = { website: sourceFrom("consensus", 1), city: sourceFrom("register", 1) };
-    const slug = await aSlug({ website, city: "Lamu", mission: "Ours.", provenance });
+    const van = { name: "Van", description: null, beneficiaries_per_year: null, location: null };
+    const live = { website, city: "Lamu", mission: "Ours.", programs: [van] };
+    const slug = await aSlug({ ...live, provenance });
     const right = { website: "https://right.example", city: "Kisumu" };
     const corrects = ["website", "city"];
-    const claim = claimOf(slug, { ...right, mission: "Theirs.", corrects });
+    const claim = claimOf(slug, { ...right, mission: "Theirs.", programs: "Alpha: a", corrects });
     const { submission_id, message } = await service.submit(claim);
     expect(message).toContain("replaces the profile's website, city");
-    expect(message).toContain("keeps its mission");
-    expect((await review(submission_id)).detail["corrects"]).toEqual(corrects);
+    expect(message).toContain("keeps its mission, programs");
+    const { detail } = await review(submission_id);
+    expect(detail["corrects"]).toEqual(corrects);
+    expect(detail["stays_as_it_is"]).toEqual({ mission: "Theirs.", programs: "Alpha: a" });
     expect((await service.send(claimOf(slug, { corrects: ["name"] }))).status).toBe(400);
     expect((await approve(submission_id)).body.message).toContain("website, city is corrected");
     const after = await service.live(slug);
-    expect(after).toMatchObject({ ...right, mission: "Ours." });
+    expect(after).toMatchObject({ ...live, ...right });
     expect(after.provenance["website"]?.set_by).toBe("organisation");
   });
 

@@ -141,8 +141,8 @@ describe("an approval", () => {
 
   test("of a claim fills, of a change replaces", () => {
     const places = { website: "https://new.example", city: "Kisumu" };
-    const sent = { mission: "New.", ...places, country: "Kenya" };
-    const live = { mission: "Old.", website: "https://old.example" };
+    const sent = { name: "New House", mission: "New.", ...places, country: "Kenya" };
+    const live = { name: "Old House", mission: "Old.", website: "https://old.example" };
     const before = { ...live, city: null, country_code: "KE" };
     const filled = outcome("claim", sent, before);
     expect(filled.keptFields).toEqual(["mission", "website"]);
@@ -150,8 +150,8 @@ describe("an approval", () => {
     expect(filled.after).toMatchObject({ ...live, ...verified });
     const replaced = outcome("change", sent, before);
     expect(replaced.keptFields).toEqual([]);
-    expect(replaced.after).toMatchObject({ ...places, mission: "New." });
-    const changed = ["city", "contact_email", "mission", "website"];
+    expect(replaced.after).toMatchObject({ ...places, mission: "New.", name: "New House" });
+    const changed = ["city", "contact_email", "mission", "name", "website"];
     expect(Object.keys(replaced.after.provenance).sort()).toEqual(changed);
   });
 
@@ -175,7 +175,12 @@ describe("an approval", () => {
     const before = { mission: "Old.", city: "Lamu", website: "https://old.example", programs };
     const { after, keptFields, correctedFields } = outcome("claim", sent, before);
     expect(after.programs).toEqual(programs);
-    expect([keptFields, correctedFields]).toEqual([["mission"], ["city"]]);
+    expect([keptFields, correctedFields]).toEqual([["mission", "programs"], ["city"]]);
+    const right = outcome("claim", { ...sent, corrects: "programs" }, before);
+    expect(right.correctedFields).toEqual(["programs"]);
+    expect(right.after.programs).toEqual([{ name: "New.", ...old }]);
+    const same = outcome("claim", { programs: "Old." }, before);
+    expect([same.keptFields, same.after.provenance["programs"]]).toEqual([[], undefined]);
     expect(after).toMatchObject({ mission: "Old.", city: "Kisumu", website: before.website });
     expect(after.provenance["city"]?.set_by).toBe("organisation");
   });
