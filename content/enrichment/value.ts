@@ -9,7 +9,7 @@ import {
   type StructuredField,
 } from "#content/contract/enrichment.ts";
 import { fail, ok, type Result } from "#content/contract/base/result.ts";
-import { isHarmlessPlace } from "#content/nonprofit/public-name.ts";
+import { isHarmlessPlace, withoutAddress } from "#content/nonprofit/public-name.ts";
 import { characterCount, isBlank, unsafeCharacter } from "#content/nonprofit/text.ts";
 import {
   agreedWebsite,
@@ -180,6 +180,8 @@ const clean: Partial<Record<EnrichableField, (raw: string) => string>> = {
 export const notALink = (field: string): string =>
   `${field} is an http(s) address with a public host name, like https://hope-kitchen.example: no IP address, no user name, no localhost.`;
 const notAWebsite = notALink("website");
+const notOfPerson =
+  "website holds an e-mail address, which is never public: send the address of the site without it.";
 const notAnEmail = "contact_email is one e-mail address, like office@hope-kitchen.example.";
 const noYear = (thisYear: number) =>
   `founded_year holds a year of four digits between ${foundedFrom} and ${thisYear}, like "1998".`;
@@ -201,6 +203,7 @@ type Check = (value: string, context: { compared: string; thisYear: number }) =>
 const checks: Partial<Record<EnrichableField, Check>> = {
   website: (value, { compared }) => {
     if (isLinkShortener(value)) return shortenedLink("website");
+    if (withoutAddress(value) !== value) return notOfPerson;
     const isUsable = characterCount(value) <= lengthMax.website && compared !== "";
     return isUsable ? null : notAWebsite;
   },

@@ -117,14 +117,15 @@ export function shownSource(
     : `${url.origin}/`;
 }
 
-/** A source; only its origin if its page holds an e-mail address, because a contact's address is never public. */
-export const withoutAddress = (source_url: string | null): string | null =>
-  source_url !== null && addressInUrl.test(source_url)
-    ? (URL.parse("/", source_url)?.href ?? null)
-    : source_url;
+/** A link; only its origin if its page holds an e-mail address, because a contact's address is never public. */
+export const withoutAddress = (link: string | null): string | null =>
+  link !== null && addressInUrl.test(link) ? (URL.parse("/", link)?.href ?? null) : link;
 
-/** An @ after a name, also percent-encoded (even repeatedly) or in full width. "/@team" is no address. */
-const addressInUrl = /[^/](?:@|%(?:25)*40|%EF%BC%A0)/i;
+/**
+ * An @ between a name and a host, also percent-encoded (even repeatedly) or in full width; a host has a dot or encoded
+ * letters. "/@team" is no address.
+ */
+const addressInUrl = /[^/](?:[@\uFF20]|%(?:25)*40|%EF%BC%A0)[^/?#&]*[.%]/i;
 
 /** Whether a host or path does not read like a message: no listed words, few words per part, and no wallet. */
 const isHarmlessLink = (address: string): boolean =>

@@ -182,11 +182,23 @@ test.each([
   expect(await corrected.text()).toContain("donation_url is an address of a service that shortens");
 });
 
+test("a link with an e-mail address is no website: it would be public before anyone agreed", async () => {
+  for (const page of ["contact?mail=office@oak.example", "people/OFFICE%40oak.example"]) {
+    const value = `https://oak.example/${page}`;
+    const refused = await send(await addSlug(service), "first", "website", value);
+    expect([refused.status, await refused.text()]).toEqual([
+      400,
+      expect.stringContaining("never public"),
+    ]);
+  }
+});
+
 test("a page beside such an address is a website", async () => {
   for (const value of [
     "https://google.com/urls",
     "https://sites.google.com/url",
     "https://youtube.com/@oak",
+    "https://flickr.com/people/12@N00",
   ]) {
     expect((await send(await addSlug(service), "first", "website", value)).status).toBe(200);
   }
