@@ -36,7 +36,8 @@ export async function eraseRejectedContacts(store: Store, beforeMs: number): Pro
 }
 
 async function erasureOf(store: Queryable, which: SQL | undefined): Promise<Erasure> {
-  const erased = { value: "", normalised_value: "", winning_value: null };
+  // A source may hold the address, too.
+  const erased = { value: "", normalised_value: "", winning_value: null, source_url: null };
   return {
     names: await namesOf(store, which),
     waiting: [],

@@ -90,7 +90,12 @@ test("an operator erases one request, or all of an address, at once", async () =
 test("what agents sent as an address goes with it, and 90 days after it was rejected", async () => {
   const { slug } = await aClaim();
   const send = (email: string, agent_id: string) =>
-    service.post(`/api/enrich/${slug}`, { field: "contact_email", value: email, agent_id });
+    service.post(`/api/enrich/${slug}`, {
+      field: "contact_email",
+      value: email,
+      agent_id,
+      source_url: `https://private.example/contact?mail=${email}`,
+    });
   const asked = "Asked@private.example";
   const old = "old@private.example";
   const decided = async (email: string) => {
@@ -115,7 +120,7 @@ test("what agents sent as an address goes with it, and 90 days after it was reje
   expect(await eraseBefore(now)).toEqual([]);
   expect(await eraseBefore(now + 1)).toEqual([rejected[1] ?? ""]);
   const rows = await service.rows(
-    "SELECT value, normalised_value, winning_value FROM submissions WHERE status = 'rejected'",
+    "SELECT value, normalised_value, winning_value, source_url FROM submissions WHERE status = 'rejected'",
   );
   expect(JSON.stringify(rows).toLowerCase()).not.toContain("@private.example");
 });
