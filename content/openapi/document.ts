@@ -18,6 +18,7 @@ import {
   verificationOperations,
 } from "#content/contract/operations/onboarding.ts";
 import {
+  htmlPage,
   type Json,
   type Operation,
   type Refusal,
@@ -107,11 +108,14 @@ export function openApiDocument(baseUrl: string): { [name: string]: Json } {
         ...Object.fromEntries(
           refusalStatuses.map((status) => [`Refusal${status}`, refusal(status, refusals[status])]),
         ),
+        MissingPage: refusal(404, refusals[404], contentOf(htmlPage)),
       },
       securitySchemes: words.securitySchemes,
     },
   };
 }
+
+type Schema = { [name: string]: Json };
 
 const reference = (kind: string, name: string): Json => ({ $ref: `#/components/${kind}/${name}` });
 
@@ -151,7 +155,7 @@ function parametersOf({ path, query, headers = [] }: Operation): Json[] {
 }
 
 function responsesOf(operation: Operation): Json {
-  const { method, path, ok, also = [], fresh, tag } = operation;
+  const { method, path, query, ok, also = [], fresh, tag } = operation;
   const isCached = method === "get" && fresh !== true && tag !== "Operator";
   const common = [...commonHeaders, ...(unlimitedPaths.has(path) ? [] : limitHeaders)];
   const answer = (response: Operation["ok"], ownHeaders: readonly string[] = []): Json => ({
@@ -159,21 +163,37 @@ function responsesOf(operation: Operation): Json {
     headers: headersOf([...(response.headers ?? []), ...ownHeaders, ...common]),
     content: contentOf(response),
   });
+  const isPage = ok.mediaType === htmlPage.mediaType;
+  // A second schema without `required` would make each typed client check for members that it always gets.
+  const reducing = ["fields", "shape"].filter((name) => Object.hasOwn(query?.shape ?? {}, name));
+  const whole =
+    reducing.length === 0 ? "" : `. Members are required without ${reducing.join(" and ")} only`;
   // The order here does not matter: JSON objects sort whole-number keys.
   return {
-    200: answer(ok, isCached ? ["ETag"] : method === "post" ? ["Almoner-Sequence"] : []),
+    200: answer(
+      { ...ok, description: ok.description + whole },
+      isCached ? ["ETag"] : method === "post" ? ["Almoner-Sequence"] : [],
+    ),
     ...(isCached && {
       304: { description: "The client has it", headers: headersOf(["ETag", ...common]) },
     }),
     ...(path.includes("{slug}") && { 308: reference("responses", "Moved") }),
     ...Object.fromEntries(also.map((response) => [response.status, answer(response)])),
     ...Object.fromEntries(
-      refusalsOf(operation).map((status) => [status, reference("responses", `Refusal${status}`)]),
+      refusalsOf(operation).map((status) => [
+        status,
+        reference("responses", status === 404 && isPage ? "MissingPage" : `Refusal${status}`),
+      ]),
     ),
   };
 }
 
-function contentOf({ shape, mediaType = "application/json", example = "", files }: Content): Json {
+function contentOf({
+  shape,
+  mediaType = "application/json",
+  example = "",
+  files,
+}: Content): Schema {
   const schema = shape === "text" ? { type: "string" } : reference("schemas", idOf(shape));
   const parameter = { schema, example: shape === "text" ? example : exampleOf(shape) };
   const text = (sample: string): Json => ({ schema: { type: "string" }, example: sample });
@@ -205,7 +225,11 @@ const waits: ReadonlySet<Refusal> = new Set([429, 503, 507]);
 const headersOf = (names: readonly string[]): Json =>
   Object.fromEntries(names.map((name) => [name, reference("headers", name)]));
 
-const refusal = (status: Refusal, { code, description }: RefusalWords): Json => ({
+const refusal = (
+  status: Refusal,
+  { code, description }: RefusalWords,
+  others: Schema = {},
+): Json => ({
   description,
   headers: headersOf([
     ...commonHeaders,
@@ -227,10 +251,9 @@ const refusal = (status: Refusal, { code, description }: RefusalWords): Json => 
         request_id: "0af7651916cd43dd8448eb211c80319c",
       },
     },
+    ...others,
   },
 });
-
-type Schema = { [name: string]: Json };
 
 /** components.schemas: every shape with an id in bodies and answers of these operations. */
 export function componentSchemas(all: readonly Operation[]): Record<string, Schema> {

@@ -244,7 +244,7 @@ export const plainFiles: readonly Operation[] = files.map(
     ok: {
       description: "The file",
       mediaType: type,
-      shape: type === "application/json" ? PlainObject : "text",
+      shape: /[/+]json$/.test(type) ? PlainObject : "text",
     },
     refusals: [404],
   }),

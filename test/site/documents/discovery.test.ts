@@ -267,6 +267,15 @@ test("the API catalogue is a link set that leads to every description", () => {
   expect(anchors.every((anchor?: string) => anchor?.startsWith(siteBaseUrl))).toBe(true);
 });
 
+test("the description knows the catalogue as JSON, a missing page as one, and what answers may lack", () => {
+  const { paths, components } = JSON.parse(file("openapi.json"));
+  const { content } = paths["/.well-known/api-catalog"].get.responses[200];
+  expect(content["application/linkset+json"].schema.type).not.toBe("string");
+  const missing = paths["/browse"].get.responses[404].$ref.split("/").at(-1);
+  expect(Object.keys(components.responses[missing].content)).toContain("text/html");
+  expect(paths["/api/search"].get.responses[200].description).toContain("without fields and shape");
+});
+
 test("workflows and plugin manifest name the description", () => {
   expect(parse(file("agents.arazzo.yaml"))).toMatchObject({
     arazzo: "1.0.1",
