@@ -122,7 +122,7 @@ function checksOf(draft: StoredDraft, before: StoredPick | null): ReviewCheck[] 
   return [
     text.ok ? wordingPassed : failed("wording", text.failure[0]?.message ?? ""),
     claimList === ""
-      ? passed("sensitive", "Nothing on impact, effectiveness or money.")
+      ? passed("sensitive", "Nothing on impact or effectiveness.")
       : noted("sensitive", `Only a person decides about ${claimList}.`),
     before === null
       ? passed("recommended", "Not recommended so far.")
