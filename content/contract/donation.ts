@@ -9,7 +9,7 @@ import {
   usdcNumber,
 } from "./base/money.ts";
 import { Registration } from "./nonprofit.ts";
-import { nearestName } from "./other-names.ts";
+import { nearestName, usualName } from "./other-names.ts";
 import { Problem } from "./problem.ts";
 import { parameter, textAsItCame } from "./operations/query.ts";
 
@@ -160,8 +160,9 @@ export const DonateBody = named("DonateBody", {
  * may want to pay another amount, so it must not be answered with a demand.
  */
 export const isMisnamed = (body: object): boolean =>
-  Object.keys(body).some((name) => nearestName(name, ["tx_signature", "amount"]) !== null) ||
-  /[1-9A-HJ-NP-Za-km-z]{86,88}/.test(JSON.stringify(body));
+  Object.keys(body).some(
+    (name) => (nearestName(name, ["tx_signature"]) ?? usualName(name, ["amount"])) !== null,
+  ) || /[1-9A-HJ-NP-Za-km-z]{86,88}/.test(JSON.stringify(body));
 
 /** A recorded donation, under the name that existing clients read. */
 export const DonationRecord = named("DonationRecord", {

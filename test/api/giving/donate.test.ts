@@ -258,6 +258,10 @@ describe("refuses", () => {
     expect((await problemIn(response, "/api/donate/well", "POST"))[0]).toBe(400);
   });
 
+  test("402 an account, which is neither", async () => {
+    expect((await at.service.post("/api/donate/well", { account: "?" })).status).toBe(402);
+  });
+
   const encoded = (value: unknown) => Buffer.from(JSON.stringify(value)).toString("base64");
   const first = { x402Version: 1, scheme: "exact", network: "solana-devnet" };
   const accepted = { scheme: "exact", network: "x" };
