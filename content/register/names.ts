@@ -32,6 +32,17 @@ export const readableName = (raw: string): string => {
   return /\p{Ll}/u.test(text) ? text : casedWords(text, false);
 };
 
+const cutFrom = 58;
+
+/** A name of the IRS, which cuts long ones off, with its last word whole: "… ASSOCIATION IN" was "INC". */
+export const wholeName = (name: string): string =>
+  name.length >= cutFrom
+    ? name
+        .replace(/ IN(?:CO(?:RP?)?)?$/, " INC")
+        .replace(/ FOUNDATIO$/, " FOUNDATION")
+        .replace(/ ASSOCIATIO?$/, " ASSOCIATION")
+    : name;
+
 /** `readableName` for a town: "ST THOMAS" becomes St Thomas, and a state at the end is not recognised. */
 export const readablePlace = (raw: string): string => {
   const text = cleanText(raw).replace(/[\s,.;]+$/u, "");

@@ -1,6 +1,6 @@
 import registerColumns from "#content/editorial/register-columns.json";
 import type { NonprofitFields } from "#content/nonprofit/record.ts";
-import { otherName, readableName } from "#content/register/names.ts";
+import { otherName, readableName, wholeName } from "#content/register/names.ts";
 import { postalCode } from "#content/nonprofit/postal-points.ts";
 import { bmfForeign, bmfPlace } from "#content/register/places.ts";
 import type { RowOutcome } from "#content/register/stage-rows.ts";
@@ -46,7 +46,7 @@ export const irsBmf: CsvFormat = {
     const ein = cell(row, "EIN");
     if (!/^\d{9}$/.test(ein)) return bad(`EIN is "${ein}", which is not nine digits`);
     if (!/^\d\d$/.test(cell(row, "SUBSECTION"))) return bad("SUBSECTION is not two digits");
-    const parent = readableName(cell(row, "NAME"));
+    const parent = readableName(wholeName(cell(row, "NAME")));
     if (parent === "") return bad("NAME is empty");
     const chapter = chapterOf(row);
     const name = chapter === null ? parent : withChapter(parent, chapter);

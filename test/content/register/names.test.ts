@@ -1,5 +1,12 @@
 import { describe, expect, test } from "bun:test";
-import { otherName, readableName, readablePlace } from "#content/register/names.ts";
+import { otherName, readableName, readablePlace, wholeName } from "#content/register/names.ts";
+
+test.each([
+  ["NEW ENGLAND INTERCOLLEGIATE WRESTLING OFFICIALS ASSOCIATION IN", / ASSOCIATION INC$/],
+  ["MONTANA SHEET METAL AND AIR CONDITIONING CONTRACTORS ASSOCIATI", / ASSOCIATION$/],
+  ["WARREN AND ETHYLN REED-CARSON VALLEY LIONS SCHOLARSHIP FOUNDATIO", / FOUNDATION$/],
+  ["GETTING OUT BY GOING IN", / IN$/],
+])("%s is made whole", (name, whole) => expect(wholeName(name)).toMatch(whole));
 
 describe("a register's name in capitals", () => {
   test.each([
