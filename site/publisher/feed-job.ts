@@ -204,7 +204,11 @@ export function openDataFiles(context: PublisherContext, firstAfterMs = firstAft
     newest = await background.makeData();
   };
   return {
-    dueAtMs: (): number => (newest === null ? (isBehind ? startAfterMs : Infinity) : 0),
+    /** Infinity while a rollback holds publishing: a run would change nothing, and be due again at once. */
+    dueAtMs: (): number => {
+      if (manifest.state().held_at > 0) return Infinity;
+      return newest === null ? (isBehind ? startAfterMs : Infinity) : 0;
+    },
     /**
      * Publishes files that are ready and returns those that changed. When `paced`, makes files once an hour at most in
      * the background, and a later run publishes them.

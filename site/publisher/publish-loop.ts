@@ -84,7 +84,9 @@ export async function runPublishLoop(
     name: "feed",
     slot: "lists",
     whileHeld: true,
-    dueAtMs: () => (listJob.isBehind() ? null : feedJob.dueAtMs()),
+    // Lists that are behind bring the feed along, but no lists are made while a rollback holds.
+    dueAtMs: () =>
+      listJob.isBehind() && manifest.state().held_at === 0 ? null : feedJob.dueAtMs(),
     run: () => feedJob.run({ paced: true }),
   };
   const search: FollowUpJob = {

@@ -86,7 +86,12 @@ test("while a rollback holds publishing the files stay as they are", async () =>
   const { current_release } = context().manifest.state();
   await directory.publish("trust-a", { tagline: "Three" });
   const before = hashes();
+  const files = openDataFiles(context(), 0);
+  await files.run({ full: true, paced: true });
+  while (files.dueAtMs() > 0) await Bun.sleep(1);
   expect(rollBackTo(context(), current_release)).not.toBeNull();
+  // Otherwise the feed job would run without a pause.
+  expect(files.dueAtMs()).toBe(Infinity);
   await directory.publisher.feedJob.run();
   expect(hashes()).toEqual(before);
   context().manifest.setState({ held_at: 0 });

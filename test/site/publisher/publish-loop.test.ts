@@ -2,6 +2,7 @@ import { afterAll, describe, expect, test } from "bun:test";
 import { existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { storeCharts } from "#content/statistics/charts-store.ts";
+import { runProfileJob } from "#site/publisher/profile-job.ts";
 import { openHousekeeping } from "#site/publisher/housekeeping.ts";
 import { commitRelease, releases, storeFiles } from "#site/bundle/release.ts";
 import {
@@ -77,6 +78,23 @@ test("a full build that is asked for tells nothing that merely waited to be publ
   });
   expect(builds).toEqual([[]]);
   expect(directory.read("nonprofits/trust-a.html")).toContain("Waits, too.");
+});
+
+test("mirrors learn of a rollback to a release whose lists had not followed", async () => {
+  await directory.edit("trust-a", { tagline: "before its lists" });
+  await runProfileJob(context);
+  const { current_release } = context.manifest.state();
+  await directory.publish("trust-a", { tagline: "with its lists" });
+  context.manifest.setState({ request: `rollback ${current_release}` });
+  const isListed = () => {
+    const state = context.manifest.state();
+    return state.held_at === current_release && state.listed_release === state.current_release;
+  };
+  await publishUntil(isListed, noRoom);
+  const { slow_sequence, fast_sequence } = context.manifest.state();
+  expect(slow_sequence).toBeLessThan(fast_sequence);
+  context.manifest.setState({ held_at: 0 });
+  await directory.drain();
 });
 
 describe("between jobs", () => {
