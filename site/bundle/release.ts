@@ -124,14 +124,17 @@ const writtenByOthers = [
   "search/index.json",
 ];
 
+/** Whether another job than the full build writes this file. */
+export const isWrittenByOthers = (path: string): boolean =>
+  writtenByOthers.some((start) => path.startsWith(start));
+
 function vanished(manifest: Manifest, { batch, asOf }: NextRelease): string[] {
-  const keptPrefixes = [...writtenByOthers, assetsFolder];
   const unnamedPaths = manifest.selectPaths(
     `SELECT path FROM files
      WHERE as_of <= ?2 AND path NOT IN (SELECT path FROM temp.next_files WHERE batch = ?1)`,
     [batch, asOf],
   );
-  return unnamedPaths.filter((path) => !keptPrefixes.some((start) => path.startsWith(start)));
+  return unnamedPaths.filter((path) => !isWrittenByOthers(path) && !path.startsWith(assetsFolder));
 }
 
 const stillThere = (manifest: Manifest, { removed = [], asOf }: NextRelease): string[] =>

@@ -137,7 +137,8 @@ export async function draftFeed(context: DraftParts, job: FeedTask): Promise<Fee
     { path: feedPaths.state, body: feedState(newest, parts, epoch) },
   ];
   const ownFiles = [...snapshot, ...storeFiles(context, texts).files].filter(
-    ({ path, digest }) => manifest.find(path)?.digest !== digest,
+    // Content that was lost, and is written again, needs a release to tell where it lies.
+    ({ path, digest, at }) => at !== undefined || manifest.find(path)?.digest !== digest,
   );
   const removedPaths =
     isJoined || manifest.find(feedPaths.snapshot) === null ? [] : [feedPaths.snapshot];

@@ -6,7 +6,12 @@ import { changeMark, newestSequence } from "#content/nonprofit/changes-store.ts"
 import { openBlobs } from "#site/bundle/blobs.ts";
 import { collectDead } from "#site/bundle/garbage-collection.ts";
 import { exportInSlices } from "#site/bundle/export-release.ts";
-import { commitRelease, noteFailures, gatherFiles } from "#site/bundle/release.ts";
+import {
+  commitRelease,
+  noteFailures,
+  gatherFiles,
+  isWrittenByOthers,
+} from "#site/bundle/release.ts";
 import { type DocumentKey, renderKeys } from "#site/documents/document.ts";
 import { type SearchJob, publishLunrList } from "#site/search/search-job.ts";
 import { inWorkers, renderBatch } from "./background-worker.ts";
@@ -49,6 +54,8 @@ export async function buildBundle(
   { context, feedJob, searchJob }: Jobs,
   options: BuildOptions,
 ): Promise<FullBuildOutcome> {
+  const damagedPaths = await forgetDamage(context);
+  if (damagedPaths.length > 0) feedJob.renew();
   // Search indexes and the snapshot may merely lag behind; that must not count as a difference.
   if (context.manifest.state().current_release > 0) {
     searchJob.lookAgain();
@@ -74,8 +81,27 @@ export async function buildBundle(
     [...outcome.differing, ...also].filter(
       (path) => !laggingPrefix || !path.startsWith(laggingPrefix),
     );
-  noteFindings(context, { differing: differing ?? [], repaired: outcome.repaired });
-  return { ...outcome, release: jobOutcomes.at(-1)?.release ?? outcome.release, differing };
+  const repaired = [...outcome.repaired, ...damagedPaths];
+  noteFindings(context, { differing: differing ?? [], repaired });
+  const release = jobOutcomes.at(-1)?.release ?? outcome.release;
+  return { ...outcome, release, differing, repaired };
+}
+
+/** Forgets damaged content of files that other jobs write, so that they write it again. Returns their paths. */
+async function forgetDamage({ manifest, blobs }: PublisherContext): Promise<string[]> {
+  const damagedPaths: string[] = [];
+  const paths = manifest.selectPaths("SELECT path FROM files WHERE doomed_at IS NULL");
+  for (const path of paths.filter(isWrittenByOthers)) {
+    const digest = manifest.find(path)?.digest ?? "";
+    // Content with a file of its own is written again each time.
+    if (blobs.ownFile(digest) === null && blobs.find(digest) === null) {
+      blobs.remove(digest);
+      damagedPaths.push(path);
+    }
+    // A running publisher goes on with its work.
+    await Bun.sleep(0);
+  }
+  return damagedPaths;
 }
 
 /**

@@ -233,10 +233,11 @@ describe("a publisher that stays", () => {
     chmodSync(shown, 0o644);
     writeFileSync(shown, "defaced");
     using manifest = openManifest(join(dataDir, "bundle"), { readonly: true });
-    flipBit(manifest, manifest.find("nonprofits/trust-a.html")?.digest ?? "");
+    const damagedPaths = [".well-known/almoner-keys.json", "nonprofits/trust-a.html"];
+    for (const path of damagedPaths) flipBit(manifest, manifest.find(path)?.digest ?? "");
     expect((await publish("--full", "--json")).json).toMatchObject({
       differing: [],
-      repaired: ["nonprofits/trust-a.html"],
+      repaired: damagedPaths,
     });
   }, 240_000);
 

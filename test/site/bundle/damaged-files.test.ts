@@ -6,6 +6,7 @@ import { openBundleReader } from "#site/delivery/bundle-reader.ts";
 import { createBundleServer } from "#site/delivery/bundle-server.ts";
 import { dropDamagedManifest } from "#site/publisher/open-publisher.ts";
 import { takePublisherLock } from "#site/publisher/lock.ts";
+import { flipBit } from "#test/support/bundle.ts";
 import { aBuiltDirectory, type Directory } from "#test/support/publisher.ts";
 import { aService } from "#test/support/service.ts";
 
@@ -61,6 +62,29 @@ describe("a damaged manifest", () => {
     expect(directory.publisher.context.manifest.state().current_release).toBe(0);
   });
 });
+
+test("damaged files that no document makes are written again by a full build, and named", async () => {
+  const own = await aBuiltDirectory([{ slug: "trust-a" }], { searchIndex: true });
+  await own.drain();
+  const { manifest, blobs } = own.publisher.context;
+  const damagedPaths = [
+    ".well-known/almoner-keys.json",
+    "changes/state.json",
+    "data/datapackage.json",
+    manifest.under("pagefind/").find(({ path }) => path.endsWith("pagefind-entry.json"))?.path ??
+      "",
+    "pagefind/shards.json",
+    "snapshot/manifest.json",
+    "snapshot/manifest.json.jws",
+    "snapshot/manifest/00.json",
+  ];
+  for (const path of damagedPaths) flipBit(manifest, manifest.find(path)?.digest ?? "");
+  const { differing, repaired } = await own.publisher.buildAll({ processes: 0 });
+  expect([differing, repaired]).toEqual([[], damagedPaths]);
+  const wrong = [...manifest.files("true")].filter(({ digest }) => blobs.find(digest) === null);
+  expect(wrong).toEqual([]);
+  own.close();
+}, 60_000);
 
 test("a damaged lock of the publisher is made again", () => {
   directory.publisher.close();
