@@ -69,10 +69,11 @@ const about = [
 export const command = wordedCommand("import", {
   args,
   about,
-  run: async ({ args: options }) => {
+  run: async ({ args: options, rawArgs }) => {
     const [, ...files] = options._;
     const fetches = options.fetch === true;
-    const slip = slipOf(options.format, files, { ...options, fetches, asOf: options["as-of"] });
+    const asOf = options["as-of"];
+    const slip = slipOf(options.format, files, { ...options, fetches, asOf, rawArgs });
     if (slip !== null) stopWith(slip, 2);
     const config = configOrExit();
     if (options.format === "all") {
@@ -103,7 +104,7 @@ export const command = wordedCommand("import", {
         origin: config.registerOrigin,
         years: Number(options.years),
         format: options.format,
-        asOf: options["as-of"] ?? null,
+        asOf: asOf ?? null,
         skipBad: options["skip-bad"] === true,
         checkOnly: options.check === true,
         scope: options.scope ?? null,
@@ -151,17 +152,28 @@ async function fetchedBy(
   return checkOnly ? planFetch(request) : fetchAll(request, tell);
 }
 
+type TypedOptions = {
+  fetches: boolean;
+  asOf: string | undefined;
+  years: string;
+  rawArgs: readonly string[];
+};
+
 /** What is wrong with the command line; null when it is right. */
 function slipOf(
   format: string,
   files: readonly string[],
-  { fetches, asOf, years }: { fetches: boolean; asOf: string | undefined; years: string },
+  { fetches, asOf, years, rawArgs }: TypedOptions,
 ): string | null {
   const isCountry = countryNames.includes(format);
   const isAlone = files.length === 0 && fetchable.includes(format);
+  // `import all` takes everything as it is, or nothing.
+  const otherOption = rawArgs.find((word) => /^--(?!json$)\w/.test(word))?.replace(/=.*/, "");
+  const isWithoutOthers = format !== "all" || otherOption === undefined;
   const how = isCountry ? `${format} --fetch, first with --check` : `${format} <files…>`;
   const slips: [boolean, string][] = [
     [formats.includes(format), `${format} is not a format. Give one of ${formats.join(", ")}.`],
+    [isWithoutOthers, `import all takes no ${otherOption}, and nothing was written.`],
     [z.iso.date().optional().safeParse(asOf).success, "--as-of: give a date as YYYY-MM-DD."],
     [/^(?:[1-9]|1\d|20)$/.test(years), "--years: give a whole number from 1 to 20."],
     [!fetches || isAlone, `--fetch stands alone, without files, for ${fetchable.join(", ")}.`],

@@ -92,10 +92,11 @@ describe("the import command", () => {
     expect(taken.code).toBe(0);
   }, 60_000);
 
-  test("answers with exit code 2 to an unknown format and to no file, 1 to a bad file, 0 to a good one", async () => {
-    const [unknown, none, bad, good] = await Promise.all([
+  test("answers with exit code 2 to an unknown format, to no file and to an option out of place, 1 to a bad file, 0 to a good one", async () => {
+    const [unknown, none, misplaced, bad, good] = await Promise.all([
       run("import", "irs-cmf", "x"),
       run("import", "irs-bmf"),
+      run("import", "all", "everything.ndjson", "--json", "--check"),
       runIn("other", "import", "irs-bmf", registerFile("acnc.csv")),
       run("import", "irs-bmf", registerFile("eo_aa.csv"), "--json"),
     ]);
@@ -104,6 +105,7 @@ describe("the import command", () => {
       "irs-990, irs-990-xml, irs-1023ez, ccew, oscr, ccni, ukcat, acnc, ndjson",
     );
     expect(none.code).toBe(2);
+    expect(misplaced).toMatchObject({ code: 2, err: expect.stringContaining("takes no --check") });
     expect(bad).toMatchObject({ code: 1, out: "" });
     expect(bad.err).toContain("acnc.csv, line 1: wrong columns");
     expect(good.code).toBe(0);
