@@ -2,7 +2,7 @@ import { existsSync, linkSync, rmSync } from "node:fs";
 import { z } from "zod";
 import { systemClock } from "#content/contract/base/time.ts";
 import { holdsSample } from "#content/operation/directory-facts-store.ts";
-import { type Store, openStore } from "#content/store/open.ts";
+import { type Store, openStore, storeAddress } from "#content/store/open.ts";
 import { FetchFailed } from "#scripts/import/fetch-file.ts";
 import {
   type FetchReport,
@@ -24,7 +24,7 @@ import {
   registerFormats,
   runImport,
 } from "#scripts/import/run-import.ts";
-import type { ImportReport } from "#content/register/import-store.ts";
+import { type ImportReport, isUnfilled } from "#content/register/import-store.ts";
 import { coveredInWords, reportInWords } from "#scripts/import/report.ts";
 import { configOrExit, reasonOf, stopSignal, stopWith } from "#scripts/support/config.ts";
 import { followProgress, startProgress } from "#scripts/support/progress.ts";
@@ -36,7 +36,6 @@ import {
   wordedCommand,
 } from "#scripts/support/command.ts";
 import type { Config } from "#api/config.ts";
-import { filePathOf } from "#content/store/embedded-client.ts";
 import { NotMovable, importTables } from "#content/store/move.ts";
 
 /** "all" is the output of `export --all`, which is not imported record by record. */
@@ -81,6 +80,7 @@ export const command = wordedCommand("import", {
       const words = `${rows.toLocaleString("en")} rows. Copy the folder \`secrets\` of the other data folder, too.`;
       return print({ report: { rows }, words, ok: true }, options.json);
     }
+    const newFile = newFileOf(config);
     // An interrupted import can be repeated, so a commit need not reach the disk at once.
     using store = await openStore({
       url: config.databaseUrl,
@@ -124,11 +124,29 @@ export const command = wordedCommand("import", {
       progress.end();
       process.exitCode = explain(error);
     } finally {
+      await dropUnfilled(store, newFile);
       // An open channel to the publisher that started this process would keep it alive.
       if (process.connected) process.disconnect?.();
     }
   },
 });
+
+/** The file of a store that is not there yet; null for one that is, and for a server. */
+function newFileOf({ databaseUrl }: Config): string | null {
+  const path = storeAddress(databaseUrl);
+  return databaseUrl.startsWith("file:") && !existsSync(path) ? path : null;
+}
+
+/** Removes a store that this import made and did not fill: it would block a restore. */
+async function dropUnfilled(store: Store, newFile: string | null): Promise<void> {
+  if (newFile === null || !(await isUnfilled(store))) return;
+  store.close();
+  removeStore(newFile);
+}
+
+function removeStore(path: string): void {
+  for (const end of ["", "-wal", "-shm"]) rmSync(path + end, { force: true });
+}
 
 function print({ report, words, ok }: FetchReport, isJson = false): void {
   console.log(isJson ? JSON.stringify(report) : words);
@@ -240,15 +258,14 @@ export async function importAll(files: readonly string[], config: Config): Promi
   if (!config.databaseUrl.startsWith("file:")) {
     stopWith("Everything is imported into a file: leave ALMONER_DATABASE_URL out for this.", 2);
   }
-  const path = filePathOf(config.databaseUrl);
-  // A new store gets its final name only with its rows; an empty one would block a restore. `upkeep` removes drafts.
-  const draft = existsSync(path) ? null : `${path}.restoring-${process.pid}`;
+  const path = storeAddress(config.databaseUrl);
+  // A new store gets its final name only with its rows. `upkeep` removes drafts.
+  const draft = newFileOf(config) && `${path}.restoring-${process.pid}`;
   const url = draft === null ? config.databaseUrl : `file:${draft}`;
   const store = await openStore({ url, writeCacheMb: 128 });
   const close = () => {
     store.close();
-    if (draft !== null)
-      for (const end of ["", "-wal", "-shm"]) rmSync(draft + end, { force: true });
+    if (draft !== null) removeStore(draft);
   };
   const progress = startProgress("Rows", 0);
   async function* lines(from: string) {

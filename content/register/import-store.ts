@@ -1,5 +1,5 @@
 import type { InValue } from "@libsql/client";
-import { and, asc, desc, eq, inArray, isNotNull, isNull, max, type SQL } from "drizzle-orm";
+import { and, asc, desc, eq, inArray, isNotNull, isNull, max, ne, type SQL } from "drizzle-orm";
 import { registerRecordUpsert, idsBySlug } from "#content/nonprofit/record-store.ts";
 import type { RegisterRecord } from "#content/nonprofit/record.ts";
 import { recordColumns, saveDirectoryFact } from "#content/nonprofit/save.ts";
@@ -177,6 +177,12 @@ export async function startImport(
     .returning({ id: imports.id });
   if (started === undefined) throw new Error("the import was not written down");
   return started.id;
+}
+
+/** Whether no import has begun to write, and nothing else has filled the store. */
+export async function isUnfilled(store: Queryable): Promise<boolean> {
+  const begun = await store.db.$count(imports, ne(imports.status, "failed"));
+  return begun === 0 && !(await hasProfiles(store));
 }
 
 /** The file names and marks that finished imports of this format recorded. */

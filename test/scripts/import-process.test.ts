@@ -93,11 +93,12 @@ describe("the import command", () => {
   }, 60_000);
 
   test("answers with exit code 2 to an unknown format, to no file and to an option out of place, 1 to a bad file, 0 to a good one", async () => {
-    const [unknown, none, misplaced, bad, good] = await Promise.all([
+    const [unknown, none, misplaced, bad, check, good] = await Promise.all([
       run("import", "irs-cmf", "x"),
       run("import", "irs-bmf"),
       run("import", "all", "everything.ndjson", "--json", "--check"),
       runIn("other", "import", "irs-bmf", registerFile("acnc.csv")),
+      runIn("third", "import", "irs-bmf", registerFile("eo_aa.csv"), "--check"),
       run("import", "irs-bmf", registerFile("eo_aa.csv"), "--json"),
     ]);
     expect(unknown).toMatchObject({ code: 2, out: "" });
@@ -108,6 +109,9 @@ describe("the import command", () => {
     expect(misplaced).toMatchObject({ code: 2, err: expect.stringContaining("takes no --check") });
     expect(bad).toMatchObject({ code: 1, out: "" });
     expect(bad.err).toContain("acnc.csv, line 1: wrong columns");
+    expect(check.code).toBe(0);
+    // An empty store would be in the way of a restore.
+    for (const data of ["other", "third"]) expect(readdirSync(join(folder, data))).toEqual([]);
     expect(good.code).toBe(0);
     expect(JSON.parse(good.out)).toMatchObject({ format: "irs-bmf", added: 7, recorded: 2 });
   });
