@@ -109,7 +109,7 @@ await runBench({
     for (let at = 0; at < serviceCount; at++) ports.push(await freePort());
     const script = (name: string) => join(repository, name);
     const services = ports.map((_, at) =>
-      part(`service ${at + 1}`, [process.execPath, script("api/main.ts")], settings(at)),
+      part(`service ${at + 1}`, [process.execPath, script("scripts/service.ts")], settings(at)),
     );
     const publish = [process.execPath, script("scripts/publish.ts"), "--watch"];
     const publisher = part("publisher", publish, settings(0));

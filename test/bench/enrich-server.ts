@@ -58,7 +58,9 @@ await runBench({
           ALMONER_TRUSTED_HOPS: "1",
           ALMONER_LOG_LEVEL: "error",
         };
-        children.push(await start([process.execPath, "api/main.ts"], env, `${origin}/healthz`));
+        children.push(
+          await start([process.execPath, "scripts/service.ts"], env, `${origin}/healthz`),
+        );
       }
       const slugs = await column(
         store,

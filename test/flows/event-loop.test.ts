@@ -33,7 +33,7 @@ test.skipIf(!isFull)(
         },
         stdio: ["ignore", "ignore", "ignore"],
       });
-    const service = watched("service", join(repository, "api/main.ts"));
+    const service = watched("service", join(repository, "scripts/service.ts"));
     // How late the timers of a process are that does nothing, on a machine that may be busy.
     const idle = watched(
       "idle",

@@ -50,7 +50,7 @@ type Case = {
 };
 
 /** It has a process of its own; commands run in that of the test. */
-const service = "api/main.ts";
+const service = "scripts/service.ts";
 
 const cases: Case[] = [
   {

@@ -119,7 +119,7 @@ export const startService = (
   stderr: "ignore" | "inherit" | "pipe" = "ignore",
   words: string[] = [],
 ) =>
-  Bun.spawn([process.execPath, join(root, "api/main.ts"), ...words], {
+  Bun.spawn([process.execPath, join(root, "scripts/service.ts"), ...words], {
     env: { ...process.env, ALMONER_CHAIN_PORT: "0", ALMONER_LOG_LEVEL: "silent", ...env },
     stdio: ["ignore", "ignore", stderr],
   });

@@ -29,7 +29,7 @@ export type Served = Awaited<ReturnType<typeof serve>>;
  * and nothing but trouble is logged.
  */
 export async function serve(options: ServeOptions) {
-  const { folder, profiles, port, prepare, script = "api/main.ts" } = options;
+  const { folder, profiles, port, prepare, script = "scripts/service.ts" } = options;
   const databaseUrl = `file:${join(folder, "store.db")}`;
   const store = await openStore({ url: databaseUrl, synchronous: "NORMAL" });
   if (profiles > 0) await seedDirectory(store, { profiles, seedNumber: 1 });

@@ -1,10 +1,11 @@
 import { listen } from "#api/http/listen.ts";
 import { afterAll, describe, expect, test } from "bun:test";
 import { once } from "node:events";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { runApart } from "#test/support/processes.ts";
 
 // The service as a process of its own, on a socket.
 type Running = { child: Bun.Subprocess<"ignore", "pipe", "pipe">; port: number; log(): string };
@@ -12,7 +13,7 @@ type Running = { child: Bun.Subprocess<"ignore", "pipe", "pipe">; port: number; 
 const tokenFile = () => join(dataDir, "secrets/admin-token");
 
 const spawn = (port: string) =>
-  Bun.spawn([process.execPath, join(import.meta.dirname, "../../api/main.ts")], {
+  Bun.spawn([process.execPath, join(import.meta.dirname, "../../scripts/service.ts")], {
     env: { ...process.env, ALMONER_DATA_DIR: dataDir, ALMONER_PORT: port },
     stdio: ["ignore", "pipe", "pipe"],
   });
@@ -150,6 +151,16 @@ describe("the process", () => {
     const child = spawn("eighty");
     expect(await new Response(child.stderr).text()).toContain("ALMONER_PORT");
     expect(await child.exited).toBe(2);
+  });
+
+  test("starts nothing when it is asked for its options, or does not know one", async () => {
+    const env = { ALMONER_DATA_DIR: join(dataDir, "none"), ALMONER_PORT: "0" };
+    const [help, unknown] = await Promise.all(
+      ["--help", "--foo"].map((word) => runApart("service", [word], env)),
+    );
+    expect(help).toMatchObject({ code: 0, out: expect.stringContaining("--share-port") });
+    expect(unknown).toMatchObject({ code: 2, err: expect.stringContaining("--foo") });
+    expect(existsSync(env.ALMONER_DATA_DIR)).toBe(false);
   });
 
   test("stops cleanly at SIGTERM, also with an idle connection open", async () => {
