@@ -78,6 +78,7 @@ export const command = wordedCommand("publish", {
       stopWith("Give one of --full, --watch, --rollback, --resume and --status.", 2);
     }
     if (flags.status === true) return showStatus(config, json);
+    if (new URL(config.baseUrl).port === "0") stopWith(noAddress, 2);
     const bucket = bucketOf(flags, config);
     // Report an unusable target before the work, not after it.
     if (bucket !== null) targetOrExit(bucket.to, config);
@@ -93,6 +94,9 @@ export const command = wordedCommand("publish", {
     if (!(await bringToBucket(config, { ...bucket, json }, warn))) process.exitCode = 1;
   },
 });
+
+const noAddress =
+  "ALMONER_PORT is 0, so the address that published files name is unknown: set ALMONER_BASE_URL, or give the port of the service.";
 
 type PublishOptions = ParsedArgs<typeof args>;
 

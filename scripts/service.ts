@@ -5,13 +5,13 @@ import { announceService } from "#api/operator/running-service.ts";
 import { adminTokenFile } from "#api/secrets.ts";
 import { reportToSystemd } from "#content/runtime/systemd.ts";
 import { flag, runCommand, wordedCommand } from "./support/command.ts";
-import { configOrExit } from "./support/config.ts";
+import { listeningConfigOrExit } from "./support/config.ts";
 
 /** The service alone, without a bundle, for use behind a CDN or web server (`npm start` runs scripts/start.ts). */
 export const command = wordedCommand("service", {
   args: { "share-port": flag },
   run: async ({ args }) => {
-    const config = configOrExit();
+    const config = listeningConfigOrExit();
     const stopping = new AbortController();
     const service = await openService(config, { stopping: stopping.signal });
     const { log, secrets } = service.context;

@@ -28,7 +28,7 @@ import { profilesDefault, seedDirectory, unfinishedSample } from "./seed/seed-di
 import { openDrawing } from "./start/drawing.ts";
 import { openFrontDoor } from "./start/front-door.ts";
 import { flag, runCommand, textOption, wordedCommand } from "./support/command.ts";
-import { configOrExit, stopSignal, stopWith } from "./support/config.ts";
+import { freePort, listeningConfigOrExit, stopSignal, stopWith } from "./support/config.ts";
 import { startProgress } from "./support/progress.ts";
 
 /** The data folder of a real directory when the settings name none; it differs from that of a sample. */
@@ -46,7 +46,7 @@ export const command = wordedCommand("start", {
   },
   run: async ({ args }) => {
     if (args.real === true) process.env["ALMONER_DATA_DIR"] ||= realFolder;
-    const settings = configOrExit();
+    const settings = listeningConfigOrExit();
     const stop = stopSignal();
     const log = openLog(settings);
     const starting = startLocalChain(settings, (message) => log.warn(message));
@@ -255,21 +255,6 @@ export async function startLocalChain(config: Config, onTrouble: (message: strin
     onTrouble("The local chain takes longer to come up. Donations wait for it.");
   }
   return { ...child, ...chainAt(`http://127.0.0.1:${port}`) };
-}
-
-/** The wanted port, or a free one if it is taken. */
-function freePort(wanted: number): number {
-  const listenOn = (port: number) =>
-    Bun.listen({ hostname: "127.0.0.1", port, socket: { data: () => {} } });
-  let probe: ReturnType<typeof listenOn>;
-  try {
-    probe = listenOn(wanted);
-  } catch {
-    probe = listenOn(0);
-  }
-  const { port } = probe;
-  probe.stop(true);
-  return port;
 }
 
 const lookAgainAfterMs = 500;

@@ -19,6 +19,30 @@ export function configOrExit({ opens = true } = {}): Config {
   return config;
 }
 
+/**
+ * The settings of a process that listens. A port of 0 becomes a free one first, because pages and addresses name the port,
+ * and a publisher beside the service reads the same variable.
+ */
+export function listeningConfigOrExit(): Config {
+  if (process.env["ALMONER_PORT"] === "0") process.env["ALMONER_PORT"] = String(freePort(0));
+  return configOrExit();
+}
+
+/** The wanted port, or a free one if it is taken. */
+export function freePort(wanted: number): number {
+  const listenOn = (port: number) =>
+    Bun.listen({ hostname: "127.0.0.1", port, socket: { data: () => {} } });
+  let probe: ReturnType<typeof listenOn>;
+  try {
+    probe = listenOn(wanted);
+  } catch {
+    probe = listenOn(0);
+  }
+  const { port } = probe;
+  probe.stop(true);
+  return port;
+}
+
 /** Opens the store of the settings. Does not create a missing one, whose name is probably mistyped. */
 export const openExistingStore = (
   { databaseUrl: url, databaseToken: authToken }: Config,

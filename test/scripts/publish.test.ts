@@ -156,6 +156,9 @@ describe("publishing once", () => {
   });
 
   test("refuses what cannot be meant", async () => {
+    const noPort = { ...env(), ALMONER_PORT: "0", ALMONER_BASE_URL: "" };
+    const { code, err } = await runScript("publish", [], noPort);
+    expect([code, err]).toEqual([2, expect.stringContaining("set ALMONER_BASE_URL")]);
     expect((await publish("--full", "--rollback")).code).toBe(2);
     expect((await publish("--rollback", "99999")).complaint).toContain("is not kept. Kept: ");
   });

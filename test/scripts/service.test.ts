@@ -89,6 +89,8 @@ describe("over a socket", () => {
       expect(statusOf(answer)).toBe(413);
       expect(answer).toContain("body_too_large");
       expect(answer).toContain("research-bot-7");
+      // The port is a free one, and examples name it.
+      expect(answer).toContain(`http://localhost:${running.port}/`);
     },
   );
 

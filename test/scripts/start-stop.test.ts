@@ -35,6 +35,7 @@ test("a signal to the whole group ends a start, and without a word", async () =>
     isSent = true;
     process.kill(-service.pid, "SIGINT");
   }
+  expect(said).toMatch(/answering at http:\/\/localhost:[1-9]\d+\n/);
   // Its output ends with the last of its processes.
   expect(await complaints).not.toMatch(/Error|error|ended|\n +at /);
   expect(await service.exited).toBe(0);
