@@ -74,15 +74,21 @@ async function exportRows(config: Config, options: ParsedArgs<typeof args>): Pro
 }
 
 /** Exports the published site for a host that maps no addresses. */
-function exportSite({ dataDir, baseUrl }: Config, form: string, folder: string | undefined): void {
+async function exportSite(
+  { dataDir, baseUrl }: Config,
+  form: string,
+  folder: string | undefined,
+): Promise<void> {
   if (form !== "plain" || folder === undefined)
     stopWith("Write it so: bun run export --site plain --out folder", 2);
   const { bundle } = publisherFolders(dataDir);
+  const signal = stopSignal();
   try {
-    const files = exportPlainSite({ bundle, folder, baseUrl });
+    const files = await exportPlainSite({ bundle, folder, baseUrl, signal });
     console.error(`${files.toLocaleString("en")} files`);
   } catch (error) {
-    stopWith(`export: ${error instanceof Error ? error.message : String(error)}`);
+    const message = error instanceof Error ? error.message : String(error);
+    stopWith(`export: ${signal.aborted ? "interrupted" : message}`);
   }
 }
 
@@ -127,18 +133,21 @@ async function* atOneMoment(
 /**
  * Writes the published files for a host that maps no addresses. A page becomes a folder with index.html, so that its
  * address works unchanged; links to JSON name the file; links to actions of the service lead to the directory. `folder`
- * must be empty or absent. Returns the number of files; throws with a sentence for the operator.
+ * must be empty or absent, and is empty again when it fails. Returns the number of files; throws with a sentence for the
+ * operator.
  */
-export function exportPlainSite({
+export async function exportPlainSite({
   bundle,
   folder,
   baseUrl,
+  signal,
 }: {
   bundle: string;
   folder: string;
   /** Without a trailing slash. */
   baseUrl: string;
-}): number {
+  signal?: AbortSignal;
+}): Promise<number> {
   if (!bundleExists(bundle)) throw new Error("Nothing was published from this data folder yet.");
   if (existsSync(folder) && readdirSync(folder).length > 0)
     throw new Error(`${folder} is not empty. Name an empty folder, or one that does not exist.`);
@@ -160,11 +169,19 @@ export function exportPlainSite({
       },
     });
   }
-  for (const [path, digest] of digests) {
-    const target = join(folder, plainPath(path));
-    mkdirSync(dirname(target), { recursive: true });
-    if (!path.endsWith(".html")) blobs.copyTo(digest, target);
-    else writeFileSync(target, links.transform(blobs.read(digest).toString()));
+  try {
+    for (const [path, digest] of digests) {
+      const target = join(folder, plainPath(path));
+      mkdirSync(dirname(target), { recursive: true });
+      if (!path.endsWith(".html")) blobs.copyTo(digest, target);
+      else writeFileSync(target, links.transform(blobs.read(digest).toString()));
+      await Bun.sleep(0);
+      signal?.throwIfAborted();
+    }
+  } catch (error) {
+    // The same command would refuse half a site.
+    for (const name of readdirSync(folder)) rmSync(join(folder, name), { recursive: true });
+    throw error;
   }
   return digests.size;
 }

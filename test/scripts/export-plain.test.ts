@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { mkdtempSync, readFileSync, statSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { load } from "cheerio";
 import { exportPlainSite, plainAddress } from "#scripts/export.ts";
@@ -23,7 +23,8 @@ beforeAll(async () => {
 });
 afterAll(() => directory.close());
 
-const written = () => exportPlainSite({ ...publisherFolders(directory.dataDir), folder, baseUrl });
+const written = ({ signal } = new AbortController()) =>
+  exportPlainSite({ ...publisherFolders(directory.dataDir), folder, baseUrl, signal });
 
 test.each([
   ["/", "/"],
@@ -42,8 +43,12 @@ test.each([
   expect(plainAddress(link, files, baseUrl)).toBe(plain);
 });
 
-test("pages and files are written", () => {
-  expect(written()).toBeGreaterThan(100);
+test("pages and files are written, also after an export that was stopped", async () => {
+  const stop = new AbortController();
+  setTimeout(() => stop.abort(), 0);
+  expect(await written(stop).then(null, () => "stopped")).toBe("stopped");
+  expect(readdirSync(folder)).toEqual([]);
+  expect(await written()).toBeGreaterThan(100);
 });
 
 const isFile = (path: string): boolean =>
@@ -173,7 +178,7 @@ test.skipIf(Bun.which("wget") === null)(
 );
 
 test("a folder in use is left as it is, and a data folder without a site is told of", () => {
-  expect(written).toThrow("is not empty");
+  expect(written()).rejects.toThrow("is not empty");
   const nothing = { bundle: join(folder, "none"), folder: "none", baseUrl };
-  expect(() => exportPlainSite(nothing)).toThrow("Nothing was published");
+  expect(exportPlainSite(nothing)).rejects.toThrow("Nothing was published");
 });
