@@ -46,7 +46,14 @@ import {
 } from "./publish/once.ts";
 import { showStatus } from "./publish/status.ts";
 import { turnDay, watch } from "./publish/watch.ts";
-import { flag, optionAlone, runCommand, textOption, wordedCommand } from "./support/command.ts";
+import {
+  flag,
+  optionAlone,
+  runCommand,
+  textOption,
+  wholeNumber,
+  wordedCommand,
+} from "./support/command.ts";
 import { checkedSigningKey, configOrExit, stopWith, openExistingStore } from "./support/config.ts";
 
 const args = {
@@ -108,7 +115,8 @@ async function publish(
   bucket: Bucket | null,
 ): Promise<"once" | "resident" | "watch"> {
   const json = flags.json === true;
-  const processes = processesOf(flags);
+  const processes =
+    flags.processes === undefined ? undefined : wholeNumber("--processes", flags.processes, 64);
   const isBesideService = flags.watch === true && process.connected;
   // Before it publishes, the process ends at once when the service that started it ends.
   const leave = () => process.exit(0);
@@ -144,13 +152,6 @@ async function publish(
     publisher.close();
   }
   return "once";
-}
-
-function processesOf({ processes }: PublishOptions): number | undefined {
-  if (processes === undefined) return undefined;
-  const number = Number(processes);
-  if (Number.isInteger(number) && number >= 1 && number <= 64) return number;
-  return stopWith("--processes: give a whole number from 1 to 64.", 2);
 }
 
 const lookAgainAfterMs = 5_000;

@@ -9,7 +9,7 @@ import {
 } from "./seed/seed-directory.ts";
 import { configOrExit, stopSignal, stopWith } from "./support/config.ts";
 import { startProgress } from "./support/progress.ts";
-import { flag, runCommand, textOption, wordedCommand } from "./support/command.ts";
+import { flag, runCommand, textOption, wholeNumber, wordedCommand } from "./support/command.ts";
 
 const seedNumberMax = 2 ** 31 - 1;
 
@@ -92,12 +92,6 @@ async function planned(store: Store, { profiles, seedNumber }: SampleRequest, ad
     );
   }
   return { profiles, start };
-}
-
-function wholeNumber(option: string, text: string, max: number): number {
-  const value = Number(text);
-  if (/^\d+$/.test(text) && value >= 1 && value <= max) return value;
-  return stopWith(`${option}: give a whole number from 1 to ${max}.`, 2);
 }
 
 if (import.meta.main) await runCommand(command);

@@ -24,10 +24,15 @@ import {
   openPublicationWait,
 } from "#site/delivery/bundle-reader.ts";
 import { compileSite } from "#site/renderer/compile.ts";
-import { profilesDefault, seedDirectory, unfinishedSample } from "./seed/seed-directory.ts";
+import {
+  profilesDefault,
+  profilesMax,
+  seedDirectory,
+  unfinishedSample,
+} from "./seed/seed-directory.ts";
 import { openDrawing } from "./start/drawing.ts";
 import { openFrontDoor } from "./start/front-door.ts";
-import { flag, runCommand, textOption, wordedCommand } from "./support/command.ts";
+import { flag, runCommand, textOption, wholeNumber, wordedCommand } from "./support/command.ts";
 import { freePort, listeningConfigOrExit, stopSignal, stopWith } from "./support/config.ts";
 import { startProgress } from "./support/progress.ts";
 
@@ -36,7 +41,7 @@ const realFolder = ".almoner-real";
 
 export const command = wordedCommand("start", {
   args: {
-    profiles: textOption,
+    profiles: { ...textOption, default: String(profilesDefault) },
     sample: flag,
     publisher: { ...flag, default: true },
     real: {
@@ -45,6 +50,7 @@ export const command = wordedCommand("start", {
     },
   },
   run: async ({ args }) => {
+    const profiles = wholeNumber("--profiles", args.profiles, profilesMax);
     if (args.real === true) process.env["ALMONER_DATA_DIR"] ||= realFolder;
     const settings = listeningConfigOrExit();
     const stop = stopSignal();
@@ -70,7 +76,7 @@ export const command = wordedCommand("start", {
       args.real === true
         ? (await import("./start/real-directory.ts")).fillFromRegister
         : fillWithSample;
-    await fill(store, { ...settings, profiles: args.profiles, create, tell });
+    await fill(store, { ...settings, profiles, create, tell });
     await refuseSample(settings, store);
     const localChain = await starting;
     const config = { ...settings, solanaRpcUrls: nodesOf(settings, localChain) };
@@ -184,19 +190,15 @@ async function fillWithSample(
   {
     network,
     databaseUrl,
-    profiles: wanted,
+    profiles,
     create,
     tell,
   }: Pick<Config, "network" | "databaseUrl"> & {
-    profiles: string | undefined;
+    profiles: number;
     create: boolean;
     tell: ((line: string) => void) | undefined;
   },
 ): Promise<void> {
-  const profiles = wanted === undefined ? profilesDefault : Number(wanted);
-  if (!Number.isInteger(profiles) || profiles < 1) {
-    stopWith("--profiles: give a whole number of at least 1.", 2);
-  }
   const unfinished = await unfinishedSample(store);
   if (network === "solana" && (await nonprofitCount(store)) === 0) stopWith(noSample, 2);
   if (unfinished === null && (await nonprofitCount(store)) > 0) return;

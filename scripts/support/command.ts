@@ -10,6 +10,13 @@ export const flag = { type: "boolean" } as const;
 export const optionAlone = (value: string) => ({ ...textOption, alone: value });
 export const positional = { type: "positional", required: true } as const;
 
+/** The number that an option gives, from 1 to `max`. Ends the process with exit code 2 if it is none. */
+export function wholeNumber(option: string, text: string, max: number): number {
+  const value = Number(text);
+  if (/^\d+$/.test(text) && value >= 1 && value <= max) return value;
+  return stopWith(`${option}: give a whole number from 1 to ${max}.`, 2);
+}
+
 type CommandWords = { does: string; options?: Readonly<Record<string, string>> };
 
 /**

@@ -158,6 +158,16 @@ test.each(cases)("$name ends in two lines: the file, and what helps", async (one
   expect(existsSync(join(dataDir, "stor.db"))).toBe(false);
 });
 
+test.each(["0", "99999999", "1e3"])(
+  "--profiles %s is refused before a store is made",
+  async (profiles) => {
+    const env = { ALMONER_DATA_DIR: join(folder, "none"), ALMONER_PORT: "0" };
+    const { code, err } = await runScript("start", ["--profiles", profiles], env);
+    expect([code, err]).toEqual([2, "--profiles: give a whole number from 1 to 2000000.\n"]);
+    expect(existsSync(env.ALMONER_DATA_DIR)).toBe(false);
+  },
+);
+
 test("an address that is taken, or is not this machine's, is named with what helps", async () => {
   const app = { handle: async () => new Response() };
   const options = { onError: () => new Response() };
