@@ -19,12 +19,12 @@ import {
 } from "#content/recommendation/follow-through-store.ts";
 import { sha256Of } from "#content/runtime/digest.ts";
 import type { Store } from "#content/store/open.ts";
-import { flag, positional, runCommand, wordedCommand } from "./support/command.ts";
+import { flag, positionals, runCommand, wordedCommand } from "./support/command.ts";
 import { configOrExit, openExistingStore, stopWith } from "./support/config.ts";
 
 export const command = wordedCommand("import-hits", {
   args: {
-    files: positional,
+    files: positionals,
     all: flag,
     json: flag,
   },

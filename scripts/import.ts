@@ -30,7 +30,7 @@ import { configOrExit, reasonOf, stopSignal, stopWith } from "#scripts/support/c
 import { followProgress, startProgress } from "#scripts/support/progress.ts";
 import {
   flag,
-  positional,
+  positionals,
   runCommand,
   textOption,
   wordedCommand,
@@ -44,7 +44,7 @@ const fetchable = [...countryNames, ...publishedRegisters];
 
 const args = {
   format: {
-    ...positional,
+    ...positionals,
     description: `One of ${formats.join(", ")}; then the files, plain, gzipped or zipped`,
   },
   fetch: flag,

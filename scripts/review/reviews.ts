@@ -1,6 +1,6 @@
 import { operatorOperations as operations } from "#content/contract/operations/operator.ts";
 import type { ReviewItem } from "#content/contract/review.ts";
-import { positional, wordedCommand } from "#scripts/support/command.ts";
+import { positional, positionals, wordedCommand } from "#scripts/support/command.ts";
 import { stopWith } from "#scripts/support/config.ts";
 import {
   change,
@@ -72,7 +72,7 @@ const deciding = (
   decision: "approved" | "rejected",
 ) =>
   wordedCommand(name, {
-    args: argsOf(operation),
+    args: argsOf(operation, { id: positionals }),
     run: async ({ args }) => {
       const input = inputOf(operation, args);
       const [id = "", ...others] = args._;

@@ -1,4 +1,5 @@
-import { type ArgsDef, type CommandDef, runCommand as run, runMain } from "citty";
+import { parseArgs } from "node:util";
+import { type ArgDef, type ArgsDef, type CommandDef, runCommand as run, runMain } from "citty";
 import words from "#content/editorial/commands.json";
 import { softwareVersion } from "#content/store/software.ts";
 import { stopWith, wordsOf } from "./config.ts";
@@ -9,6 +10,8 @@ export const flag = { type: "boolean" } as const;
 /** An option that may stand without a value, and the value that it has then. */
 export const optionAlone = (value: string) => ({ ...textOption, alone: value });
 export const positional = { type: "positional", required: true } as const;
+/** One word or more. */
+export const positionals = { ...positional, many: true } as const;
 
 /** The number that an option gives, from 1 to `max`. Ends the process with exit code 2 if it is none. */
 export function wholeNumber(option: string, text: string, max: number): number {
@@ -49,54 +52,95 @@ export function wordedCommand<const Args extends ArgsDef>(
 }
 
 /**
- * Runs a command with citty, but refuses unknown options with exit code 2, because a mistyped --check must not write. A
- * failure that an operator can fix prints two lines that say how, without a stack. `alone`: options that may come without
+ * Runs a command with citty, but refuses what it does not take with exit code 2, because a mistyped --check must not write.
+ * A failure that an operator can fix prints two lines that say how, without a stack. `alone`: options that may come without
  * a value, and their value then.
  */
 export async function runCommand<Args extends ArgsDef>(command: CommandDef<Args>): Promise<void> {
   const rawArgs = withValues(command, process.argv.slice(2));
-  const unknown = unknownOption(command, rawArgs);
-  if (unknown !== null) stopWith(`Unknown option ${unknown}. --help lists the options.`, 2);
-  const usage = () => runMain(command, { rawArgs });
+  const refusal = refusalOf(command, rawArgs);
+  if (refusal !== null) stopWith(refusal, 2);
   if (rawArgs.some((word) => /^(?:--version|-v)$/.test(word)))
     return console.log(softwareVersion());
-  if (rawArgs.some((word) => /^(?:--help|-h)$/.test(word))) return usage();
+  if (rawArgs.some((word) => /^(?:--help|-h)$/.test(word))) return runMain(command, { rawArgs });
   try {
     await run(command, { rawArgs });
   } catch (error) {
     const { message, code } = wordsOf(error) ?? { message: error, code: 1 };
     // Citty's own errors are about the arguments, before anything runs.
-    if (error instanceof Error && error.name === "CLIError") await usage();
-    else stopWith(message, code);
+    const isUsage = error instanceof Error && error.name === "CLIError";
+    if (isUsage) stopWith(refusalWith(command, rawArgs, error.message), 2);
+    stopWith(message, code);
   }
 }
 
 /** Gives options without a value their default, because the parser would take the next option as the value. */
-export function withValues({ args = {} }: CommandShape, rawArgs: readonly string[]): string[] {
-  const options = args as Readonly<Record<string, { alone?: string }>>;
+export function withValues(command: CommandShape, rawArgs: readonly string[]): string[] {
+  const shapes = shapesOf(command);
   return rawArgs.map((word, at) => {
-    const value = word.startsWith("--") ? options[word.slice(2)]?.alone : undefined;
+    const value = word.startsWith("--") ? shapes[word.slice(2)]?.alone : undefined;
     const isAlone = rawArgs[at + 1]?.startsWith("--") ?? true;
     return value !== undefined && isAlone ? `${word}=${value}` : word;
   });
 }
 
-/** The options of a command; citty's own type is bound to their values. */
-type CommandShape = { args?: unknown; subCommands?: unknown; default?: unknown };
+/** What a command takes; citty's own types are bound to the values of its options. */
+type CommandShape = { meta?: unknown; args?: unknown; subCommands?: unknown; default?: unknown };
+type Shapes = Readonly<Record<string, ArgDef & { alone?: string; many?: true }>>;
 
-/** The first option that the command, or the named subcommand, does not know; null for none. */
-export function unknownOption(command: CommandShape, rawArgs: readonly string[]): string | null {
+const shapesOf = ({ args = {} }: CommandShape): Shapes => args as Shapes;
+
+/** The command, or the subcommand that the first words name, and the words for it. */
+function commandIn(command: CommandShape, rawArgs: readonly string[]): [CommandShape, string[]] {
   const [first = "", ...rest] = rawArgs;
-  const subCommands = (command.subCommands ?? {}) as Record<string, CommandShape>;
-  const sub = subCommands[first];
-  if (sub !== undefined) return unknownOption(sub, rest);
-  const knownNames = new Set(["help", "version", ...Object.keys((command.args ?? {}) as ArgsDef)]);
-  for (const word of rawArgs) {
-    if (word === "--") return null;
-    const name = /^--([^=]+)/.exec(word)?.[1];
-    if (name !== undefined && !knownNames.has(name) && !knownNames.has(name.replace(/^no-/, ""))) {
-      return `--${name}`;
-    }
+  const sub = ((command.subCommands ?? {}) as Readonly<Record<string, CommandShape>>)[first];
+  return sub === undefined ? [command, [...rawArgs]] : commandIn(sub, rest);
+}
+
+/** What is wrong with these words, and what the command takes. */
+function refusalWith(root: CommandShape, rawArgs: readonly string[], fault: string): string {
+  const [command] = commandIn(root, rawArgs);
+  const { name = "It" } = (command.meta ?? {}) as { name?: string };
+  const options = Object.entries(shapesOf(command)).map(([option, { type }]) =>
+    type === "positional" ? option.toUpperCase() : `--${option}`,
+  );
+  const all = [...Object.keys(command.subCommands ?? {}), ...options];
+  return `${fault.replace(/\.?$/, ".")} ${name} takes ${all.join(", ") || "nothing"}; --help says more.`;
+}
+
+/** Why the command, or the subcommand that is named, does not take these words; null if it takes them. */
+export function refusalOf(root: CommandShape, rawArgs: readonly string[]): string | null {
+  const [command, args] = commandIn(root, rawArgs);
+  const shapes = shapesOf(command);
+  const places = Object.values(shapes).filter(({ type }) => type === "positional");
+  let placesLeft = places.some(({ many }) => many === true) ? Infinity : places.length;
+  for (const token of tokensOf(shapes, args)) {
+    const word = args[token.index] ?? "";
+    const isSurplus = token.kind === "positional" && --placesLeft < 0;
+    const unknown = token.kind === "option" ? unknownIn(shapes, token.name, word) : null;
+    const fault = isSurplus ? `Unknown word ${word}` : unknown;
+    if (fault !== null) return refusalWith(root, rawArgs, fault);
   }
   return null;
+}
+
+const isText = (type: ArgDef["type"]): boolean => type === "string" || type === "enum";
+
+/** Options and words as citty reads them. */
+function tokensOf(shapes: Shapes, args: string[]) {
+  const options = Object.fromEntries(
+    Object.entries(shapes).map(
+      ([name, { type }]) => [name, { type: isText(type) ? "string" : "boolean" }] as const,
+    ),
+  );
+  return parseArgs({ args, options, allowPositionals: true, strict: false, tokens: true }).tokens;
+}
+
+/** The fault of an option that the command does not have. The parser reads -check as five options. */
+function unknownIn(shapes: Shapes, name: string, word: string): string | null {
+  const isNegated = shapes[name.replace(/^no-/, "")]?.type === "boolean";
+  const isCommon = /^(?:--help|--version|-h|-v)$/.test(word);
+  return isNegated || isCommon || name in shapes
+    ? null
+    : `Unknown option ${word.replace(/=.*$/s, "")}`;
 }

@@ -3,32 +3,42 @@ import { defineCommand } from "citty";
 import {
   flag,
   optionAlone,
+  refusalOf,
   textOption,
-  unknownOption,
   withValues,
   wordedCommand,
 } from "#scripts/support/command.ts";
+import { runScript } from "#test/support/processes.ts";
 
 const command = defineCommand({
   meta: { name: "made" },
   args: {
     check: { type: "boolean" },
     "no-peer": { type: "boolean" },
+    out: { type: "string" },
     file: { type: "positional", required: false },
   },
 });
 const desk = defineCommand({ meta: { name: "desk" }, subCommands: { list: command } });
 
 test.each([
-  [["--chek"], "--chek"],
-  [["--chek=1", "file"], "--chek"],
+  [["--chek"], "Unknown option --chek."],
+  [["--chek=1", "file"], "Unknown option --chek."],
+  [["-check"], "Unknown option -check."],
+  [["file", "-c"], "Unknown option -c."],
+  [["--no-out"], "Unknown option --no-out."],
+  [["file", "check"], "Unknown word check."],
+  [["--check", "yes", "--", "file"], "Unknown word file."],
   [["--check", "file"], null],
   [["--no-check"], null],
   [["--no-peer"], null],
+  [["--out", "-2", "-"], null],
   [["--help"], null],
+  [["-h"], null],
   [["--", "--anything"], null],
-])("%j: the unknown option is %j", (given, unknown) => {
-  expect(unknownOption(command, given)).toBe(unknown);
+])("%j: what is refused is %j", (given, fault) => {
+  const usage = "made takes --check, --no-peer, --out, FILE; --help says more.";
+  expect(refusalOf(command, given)).toBe(fault && `${fault} ${usage}`);
 });
 
 test("an option that may stand alone does not take the next one for its value", () => {
@@ -41,8 +51,25 @@ test("an option that may stand alone does not take the next one for its value", 
 });
 
 test("a subcommand's options are its own", () => {
-  expect(unknownOption(desk, ["list", "--check"])).toBeNull();
-  expect(unknownOption(desk, ["list", "--all"])).toBe("--all");
+  expect(refusalOf(desk, ["list", "--check"])).toBeNull();
+  expect(refusalOf(desk, ["list", "--all"])).toStartWith("Unknown option --all. made takes");
+  expect(refusalOf(desk, ["lists"])).toBe("Unknown word lists. desk takes list; --help says more.");
+  expect(refusalOf(desk, [])).toBeNull();
+});
+
+test("a command with a mistyped option, or a word too many, does nothing", async () => {
+  for (const words of [["-status"], ["status"], ["--rollback", "7", "8"]]) {
+    const { code, err } = await runScript("publish", words, { ALMONER_DATA_DIR: "/dev/null" });
+    expect([code, err]).toEqual([2, expect.stringContaining("publish takes --full, --watch,")]);
+  }
+  for (const [name, words, fault] of [
+    ["review", [], "No command specified. review takes queues,"],
+    ["review", ["show"], "Missing required positional argument: ID. show takes ID, --json;"],
+    ["verify", ["--list"], "Missing required positional argument: TARGET. verify takes TARGET,"],
+  ] as const) {
+    const { code, err } = await runScript(name, words);
+    expect([code, err]).toEqual([2, expect.stringContaining(fault)]);
+  }
 });
 
 test("an option says what it says itself, else the command's words, else what its name says everywhere", () => {

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type CommandDef, parseArgs, type ArgsDef } from "citty";
-import { unknownOption, withValues } from "#scripts/support/command.ts";
+import { refusalOf, withValues } from "#scripts/support/command.ts";
 
 // A process that says what is wrong with command lines of scripts/ and test/bench/, without running them. Reads a JSON list of
 // { script, words, whole } on standard input and answers with a list of faults, null for none. `whole`: what a command
@@ -42,8 +42,8 @@ function faultOf(command: CommandDef, words: string[], whole: boolean): string |
     const sub = subCommands[first];
     return sub === undefined ? `there is no ${first}` : faultOf(sub, rest, whole);
   }
-  const unknown = unknownOption(command, words);
-  if (unknown !== null) return `there is no option ${unknown}`;
+  const refusal = refusalOf(command, withValues(command, words));
+  if (refusal !== null) return refusal;
   if (!whole) return null;
   try {
     parseArgs(withValues(command, words), (command.args ?? {}) as ArgsDef);

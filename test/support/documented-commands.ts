@@ -58,9 +58,13 @@ const { scripts } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"))
 const oursShape =
   /^(?:bun|npm) (?:((?:scripts|test\/bench)\/\S+)|run (\S+)|(start)\b)(?: --(?= ))?(.*)$/s;
 
-/** The script of a command of ours and the words that it gets; null for another program. */
+/** The script of a command of ours and the words that it gets, without pipes; null for another program. */
 export function ours(text: string): { script: string; words: string[] } | null {
-  const bare = text.replace(/^(?:[A-Z_0-9]+=\S+ )+/, "").replaceAll(/[[\]]/g, "");
+  const bare = text
+    .replace(/^(?:[A-Z_0-9]+=\S+ )+/, "")
+    .replaceAll(/[[\]]/g, "")
+    .replaceAll(/<[^<>|]+>/g, "placeholder")
+    .replace(/ (?:[|<&]|\d?>).*$/s, "");
   const [, path, run, start, words = ""] = oursShape.exec(bare) ?? [];
   const script =
     path ?? /(?:scripts|test\/bench)\/\S+\.ts/.exec(scripts[run ?? start ?? ""] ?? "")?.[0];
