@@ -10,6 +10,7 @@ import {
   type BackupPart,
   type BackupPlace,
   instantOf,
+  manifestOf,
   nameAt,
   writeManifest,
 } from "./place.ts";
@@ -64,12 +65,20 @@ export async function takeBackup(options: BackupOptions) {
   const manifest = await makeBackup(options);
   const removed: string[] = [];
   for (const name of prunes ? outdatedBackups(await place.names()) : []) {
+    if (manifest.keys === null && !(await isWithoutKeys(place, name))) continue;
     if (await isRemoved(name, place.remove(name))) removed.push(name);
   }
   const { store, keys } = manifest;
   const parts = keys === null ? store.parts : [...store.parts, keys];
   return { manifest, bytes: parts.reduce((sum, part) => sum + part.bytes, 0), removed, notRemoved };
 }
+
+/** An older backup may hold the only copy of the keys; one whose manifest cannot be read may, too. */
+const isWithoutKeys = (place: BackupPlace, name: string): Promise<boolean> =>
+  manifestOf(place, name).then(
+    ({ keys }) => keys === null,
+    () => false,
+  );
 
 /**
  * Copies a store (which may be in use) and the keys to a place, unpacks the result and reads it through, and then writes

@@ -220,6 +220,19 @@ test("a backup stands though an older one cannot be removed, and says so", async
   expect(await place.names()).toEqual([older.manifest.name, newer.manifest.name]);
 });
 
+test("a backup without keys removes none that holds keys, but one with keys does", async () => {
+  const place = placeAt(join(folder, "keys-or-none"));
+  const at = (hour: number, options: Partial<BackupOptions>) =>
+    backup(place, new Date(`2026-11-20T0${hour}:00:00Z`), options);
+  const sealed = await at(1, { passphrase });
+  const bare = await at(2, {});
+  expect(bare.removed).toEqual([]);
+  const again = await at(3, {});
+  expect(again.removed).toEqual([bare.manifest.name]);
+  const renewed = await at(4, { passphrase });
+  expect(renewed.removed.toSorted()).toEqual([sealed.manifest.name, again.manifest.name]);
+});
+
 test("two backups at once do not disturb each other", async () => {
   const place = placeAt(join(folder, "at-once"));
   const taken = await Promise.all(
