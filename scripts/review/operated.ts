@@ -2,7 +2,13 @@ import type { ArgDef, ArgsDef } from "citty";
 import { z } from "zod";
 import { paramsIn, typedValue, typeOf } from "#api/operator/actions.ts";
 import words from "#content/editorial/commands.json";
-import { flag, positional, textOption, wordedCommand } from "#scripts/support/command.ts";
+import {
+  flag,
+  positional,
+  textOption,
+  textOrEmpty,
+  wordedCommand,
+} from "#scripts/support/command.ts";
 import { stopWith } from "#scripts/support/config.ts";
 import {
   type Args,
@@ -48,7 +54,7 @@ export const argsOf = (
 
 function argOf(member: string, shape: z.ZodType): ArgDef {
   if (member === "limit") return { ...textOption, default: "50" };
-  return typeOf(shape) instanceof z.ZodBoolean ? flag : textOption;
+  return typeOf(shape) instanceof z.ZodBoolean ? flag : textOrEmpty;
 }
 
 /**
@@ -71,7 +77,6 @@ function fitting(shape: z.ZodObject, args: Args, own: object | null): Record<str
   const typed = Object.fromEntries(
     membersOf(shape).flatMap(([member, type]) => {
       const value = args[optionOf(member)];
-      // Scripts pass an empty text for an optional value.
       const isAbsent = own !== null && value === "" && type.safeParse(undefined).success;
       if (value !== undefined && !isAbsent)
         return [[member, typeof value === "string" ? optionValue(member, type, value) : value]];

@@ -6,6 +6,8 @@ import { stopWith, wordsOf } from "./config.ts";
 
 /** Kinds of options; content/editorial/commands.json describes each option. */
 export const textOption = { type: "string" } as const;
+/** Scripts pass an empty text for such an option, which then counts as absent. */
+export const textOrEmpty = { ...textOption, maybeEmpty: true } as const;
 export const flag = { type: "boolean" } as const;
 /** An option that may stand without a value, and the value that it has then. */
 export const optionAlone = (value: string) => ({ ...textOption, alone: value });
@@ -86,7 +88,8 @@ export function withValues(command: CommandShape, rawArgs: readonly string[]): s
 
 /** What a command takes; citty's own types are bound to the values of its options. */
 type CommandShape = { meta?: unknown; args?: unknown; subCommands?: unknown; default?: unknown };
-type Shapes = Readonly<Record<string, ArgDef & { alone?: string; many?: true }>>;
+type Shape = ArgDef & { alone?: string; many?: true; maybeEmpty?: true };
+type Shapes = Readonly<Record<string, Shape>>;
 
 const shapesOf = ({ args = {} }: CommandShape): Shapes => args as Shapes;
 
@@ -117,8 +120,8 @@ export function refusalOf(root: CommandShape, rawArgs: readonly string[]): strin
   for (const token of tokensOf(shapes, args)) {
     const word = args[token.index] ?? "";
     const isSurplus = token.kind === "positional" && --placesLeft < 0;
-    const unknown = token.kind === "option" ? unknownIn(shapes, token.name, word) : null;
-    const fault = isSurplus ? `Unknown word ${word}` : unknown;
+    const faultOfOption = token.kind === "option" ? optionFault(shapes, token, word) : null;
+    const fault = isSurplus ? `Unknown word ${word}` : faultOfOption;
     if (fault !== null) return refusalWith(root, rawArgs, fault);
   }
   return null;
@@ -136,11 +139,22 @@ function tokensOf(shapes: Shapes, args: string[]) {
   return parseArgs({ args, options, allowPositionals: true, strict: false, tokens: true }).tokens;
 }
 
-/** The fault of an option that the command does not have. The parser reads -check as five options. */
-function unknownIn(shapes: Shapes, name: string, word: string): string | null {
+/** The fault of an option that the command does not have, or that lacks its value. The parser reads -check as five options. */
+function optionFault(
+  shapes: Shapes,
+  {
+    name,
+    value = "",
+    inlineValue,
+  }: { name: string; value: string | undefined; inlineValue: boolean | undefined },
+  word: string,
+): string | null {
+  const shape = shapes[name];
+  const typed = word.replace(/=.*$/s, "");
   const isNegated = shapes[name.replace(/^no-/, "")]?.type === "boolean";
   const isCommon = /^(?:--help|--version|-h|-v)$/.test(word);
-  return isNegated || isCommon || name in shapes
-    ? null
-    : `Unknown option ${word.replace(/=.*$/s, "")}`;
+  if (shape === undefined) return isNegated || isCommon ? null : `Unknown option ${typed}`;
+  const isNext = inlineValue !== true && value.startsWith("--");
+  const isMissing = isNext || (value === "" && shape.maybeEmpty !== true);
+  return isText(shape.type) && isMissing ? `${typed} needs a value` : null;
 }

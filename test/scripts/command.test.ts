@@ -5,6 +5,7 @@ import {
   optionAlone,
   refusalOf,
   textOption,
+  textOrEmpty,
   withValues,
   wordedCommand,
 } from "#scripts/support/command.ts";
@@ -15,7 +16,8 @@ const command = defineCommand({
   args: {
     check: { type: "boolean" },
     "no-peer": { type: "boolean" },
-    out: { type: "string" },
+    out: textOption,
+    word: textOrEmpty,
     file: { type: "positional", required: false },
   },
 });
@@ -29,6 +31,11 @@ test.each([
   [["--no-out"], "Unknown option --no-out."],
   [["file", "check"], "Unknown word check."],
   [["--check", "yes", "--", "file"], "Unknown word file."],
+  [["--out"], "--out needs a value."],
+  [["--out", "", "file"], "--out needs a value."],
+  [["--out="], "--out needs a value."],
+  [["--out", "--check"], "--out needs a value."],
+  [["--out=--check", "--word", ""], null],
   [["--check", "file"], null],
   [["--no-check"], null],
   [["--no-peer"], null],
@@ -37,7 +44,7 @@ test.each([
   [["-h"], null],
   [["--", "--anything"], null],
 ])("%j: what is refused is %j", (given, fault) => {
-  const usage = "made takes --check, --no-peer, --out, FILE; --help says more.";
+  const usage = "made takes --check, --no-peer, --out, --word, FILE; --help says more.";
   expect(refusalOf(command, given)).toBe(fault && `${fault} ${usage}`);
 });
 
