@@ -7,6 +7,8 @@ import {
   existsSync,
   mkdirSync,
   readdirSync,
+  realpathSync,
+  statSync,
   writeFileSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
@@ -44,9 +46,7 @@ export const command = wordedCommand("export", {
 
 async function exportRows(config: Config, options: ParsedArgs<typeof args>): Promise<void> {
   using store = await openExistingStore(config);
-  const file = options.out === undefined ? null : `${options.out}.part-${process.pid}`;
-  const out =
-    file === null ? process.stdout : createWriteStream(file, { flush: true, mode: 0o600 });
+  const { stream, keep, drop } = openOut(options.out);
   const progress = startProgress("exporting", 0);
   let count = 0;
   const onLines = (lines: number) => progress.at((count += lines));
@@ -56,21 +56,38 @@ async function exportRows(config: Config, options: ParsedArgs<typeof args>): Pro
   const texts = atOneMoment(store, (source) =>
     all ? exportTables(source, onLines) : exportRecords(source, asks, onLines),
   );
-  const failure = await pipeline(texts, out, { signal, end: file !== null }).then(
+  const failure = await pipeline(texts, stream, { signal, end: stream !== process.stdout }).then(
     () => null,
     (error: Error) => error,
   );
   progress.end();
   if (failure !== null) {
-    if (file !== null) rmSync(file, { force: true });
+    drop();
     stopWith(`export: ${signal.aborted ? "interrupted" : failure.message}`);
   }
-  if (file !== null) renameSync(file, options.out ?? file);
+  keep();
   console.error(`${count.toLocaleString("en")} ${all ? "rows" : "records"}`);
   if (all) {
     console.error("Keys are not in it: copy the folder `secrets` of the data folder, too.");
     if (!store.embedded) console.error(ofServer);
   }
+}
+
+const pass = () => {};
+
+/** Opens what the records go to. A file is replaced by `keep` when it is whole, but never a pipe, a device or a link. */
+function openOut(out: string | undefined) {
+  if (out === undefined) return { stream: process.stdout, keep: pass, drop: pass };
+  const stat = statSync(out, { throwIfNoEntry: false });
+  if (stat?.isDirectory() === true) stopWith(`--out: ${out} is a folder. Name a file.`, 2);
+  if (stat?.isFile() === false) return { stream: createWriteStream(out), keep: pass, drop: pass };
+  const path = stat === undefined ? out : realpathSync(out);
+  const draft = `${path}.part-${process.pid}`;
+  return {
+    stream: createWriteStream(draft, { flush: true, mode: 0o600 }),
+    keep: () => renameSync(draft, path),
+    drop: () => rmSync(draft, { force: true }),
+  };
 }
 
 /** Exports the published site for a host that maps no addresses. */

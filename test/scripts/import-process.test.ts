@@ -1,5 +1,14 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  lstatSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { noteFact } from "#content/store/facts.ts";
@@ -225,6 +234,28 @@ describe("the export command", () => {
     expect(await exportOfCopy()).toBe(open);
     const again = await runIn("copy", "import", "ndjson", file, "--json");
     expect(JSON.parse(again.out)).toMatchObject({ added: 0, changed: 0, unchanged: 8 });
+  }, 240_000);
+
+  test("writes into a pipe and through a link, and refuses a folder", async () => {
+    (await openData()).close();
+    const pipe = join(folder, "pipe");
+    const link = join(folder, "link");
+    const file = join(folder, "file");
+    Bun.spawnSync(["mkfifo", pipe]);
+    symlinkSync("file", link);
+    writeFileSync(file, "older");
+    await using read = Bun.spawn(["cat", pipe], { stdout: "pipe" });
+    expect((await run("export", "--out", pipe)).code).toBe(0);
+    expect(lstatSync(pipe).isFIFO()).toBe(true);
+    expect((await run("export", "--out", link)).code).toBe(0);
+    expect(lstatSync(link).isSymbolicLink()).toBe(true);
+    expect(await new Response(read.stdout).text()).toBe(readFileSync(file, "utf8"));
+    const refused = await run("export", "--out", folder);
+    expect([refused.code, refused.err]).toEqual([
+      2,
+      `--out: ${folder} is a folder. Name a file.\n`,
+    ]);
+    expect(readdirSync(folder).toSorted()).toEqual(["data", "file", "link", "pipe"]);
   }, 240_000);
 
   test("leaves no half-written file when it fails", async () => {
