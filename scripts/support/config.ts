@@ -62,20 +62,40 @@ export async function checkedSigningKey(config: Config): Promise<string> {
  */
 export function wordsOf(error: unknown): { message: string; code: number } | null {
   if (error instanceof BadSetting) return { message: error.message, code: 2 };
-  return error instanceof CannotStart ? { message: error.message, code: 1 } : null;
+  const explained = explanationOf(error, placeIn(error));
+  return explained instanceof CannotStart ? { message: explained.message, code: 1 } : null;
 }
 
 /**
  * Explains to an operator a failure with the file that the error names, or else with `place`: sentences, without a stack.
  */
 export function reasonOf(error: unknown, place: string): string {
+  const explained = explanationOf(error, pathIn(error) ?? place);
+  const message = explained instanceof Error ? explained.message : String(explained);
+  return (message || String(error)).replace(/\.?$/, ".");
+}
+
+/** What explainStart throws; the failure itself if there is no place to name. */
+function explanationOf(error: unknown, place: string | null): unknown {
   try {
-    const named = error instanceof Error && "path" in error && typeof error.path === "string";
-    return explainStart(error, named ? String(error.path) : place);
+    return place === null ? error : explainStart(error, place);
   } catch (explained) {
-    const message = explained instanceof Error ? explained.message : String(explained);
-    return (message || String(error)).replace(/\.?$/, ".");
+    return explained;
   }
+}
+
+/** The path that a failure of the system names; null for another failure. */
+const pathIn = (error: unknown): string | null =>
+  error instanceof Error && "path" in error && typeof error.path === "string" ? error.path : null;
+
+/** What a failure of the system or of SQLite is about. SQLite names no file. */
+function placeIn(error: unknown): string | null {
+  if (!(error instanceof Error)) return null;
+  const code = "code" in error ? String(error.code) : "";
+  const database = code.startsWith("SQLITE_")
+    ? `A database in ${readConfig(process.env).dataDir}`
+    : null;
+  return pathIn(error) ?? database ?? placeIn(error.cause);
 }
 
 /** Ends the process with a message, or with an error and its stack. Used for expected failures of commands. */

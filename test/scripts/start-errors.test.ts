@@ -1,9 +1,11 @@
+import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import {
   cpSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
+  readFileSync,
   rmSync,
   truncateSync,
   writeFileSync,
@@ -15,6 +17,7 @@ import { openSigner } from "#content/feed/signing-keys.ts";
 import { noteSigningKeys } from "#content/feed/store.ts";
 import { saveNonprofits } from "#content/nonprofit/save.ts";
 import { openStore } from "#content/store/open.ts";
+import { wordsOf } from "#scripts/support/config.ts";
 import { runProgram, runScript } from "#test/support/processes.ts";
 import { aSigningKey, putCompiledSite } from "#test/support/publisher.ts";
 import { aNonprofit } from "#test/support/records.ts";
@@ -63,7 +66,7 @@ const cases: Case[] = [
   {
     name: "a folder that cannot be written",
     damage: () => ({ ALMONER_DATA_DIR: "/sys/almoner" }),
-    says: /^\/sys\/almoner cannot be opened for writing/,
+    says: /^\/sys\/almoner cannot be read or written by this user/,
     helps: /chown/,
     command: "start",
   },
@@ -121,6 +124,30 @@ const cases: Case[] = [
     command: "export",
   },
   {
+    name: "a place of backups that is a file",
+    damage: (dataDir) => {
+      rmSync(dataDir, { recursive: true });
+      return { ALMONER_BACKUP_TO: empty };
+    },
+    says: /^\S+\/empty\.db cannot be made or opened: .*\(ENOTDIR\)/,
+    helps: /--help describes the options/,
+    command: "restore",
+  },
+  {
+    name: "a damaged page of a store that can be opened",
+    damage: (dataDir) => {
+      const path = join(dataDir, "store.db");
+      using db = new Database(path);
+      const sql = "SELECT rootpage AS page FROM sqlite_master WHERE name = 'nonprofits'";
+      const { page } = db.query<{ page: number }, []>(sql).get() ?? { page: 1 };
+      const bytes = readFileSync(path);
+      writeFileSync(path, bytes.fill("x", 4_096 * (page - 1), 4_096 * page));
+    },
+    says: /^A database in \S+ is damaged, or is no database \(SQLITE_CORRUPT\)/,
+    helps: /for a store, .*restore a backup/,
+    command: "link-registers",
+  },
+  {
     name: "a backup of a database server",
     damage: () => ({ ALMONER_DATABASE_URL: "http://127.0.0.1:9" }),
     says: /^The database is a server/,
@@ -167,6 +194,19 @@ test.each(["0", "99999999", "1e3"])(
     expect(existsSync(env.ALMONER_DATA_DIR)).toBe(false);
   },
 );
+
+test("a failure of the system or of SQLite has words for an operator; a bug has none", () => {
+  const failure = (members: object) => Object.assign(new Error("it failed"), members);
+  expect(wordsOf(failure({ code: "EACCES", path: "/a/b" }))).toEqual({
+    message: expect.stringMatching(/^\/a\/b cannot be read or written .*\(EACCES\)\.\nRun this as/),
+    code: 1,
+  });
+  expect(wordsOf(failure({ cause: failure({ code: "SQLITE_FULL" }) }))?.message).toMatch(
+    /^A database in \S+ cannot be written: the disk is full \(SQLITE_FULL\)\.\nFree some space/,
+  );
+  for (const bug of [{}, { code: "SQLITE_ERROR" }, { code: "ECONNREFUSED" }, { code: "EACCES" }])
+    expect(wordsOf(failure(bug))).toBeNull();
+});
 
 test("an address that is taken, or is not this machine's, is named with what helps", async () => {
   const app = { handle: async () => new Response() };

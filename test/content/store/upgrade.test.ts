@@ -59,7 +59,7 @@ test.each<[name: string, damage: () => string | void, says: RegExp]>([
   [
     "on a server that is away",
     () => "http://127.0.0.1:1/?authToken=secret",
-    /^http:\/\/127\.0\.0\.1:1\/ does not answer .*\nStart the database server/,
+    /^http:\/\/127\.0\.0\.1:1\/ does not answer .*\nStart the server, .*ALMONER_DATABASE_URL/,
   ],
 ])("a store %s is refused in two lines: the file, and what helps", async (_, damage, says) => {
   const url = damage() ?? `file:${path}`;
