@@ -17,6 +17,7 @@ import { superviseChild } from "#content/runtime/supervised-child.ts";
 import { reportToSystemd } from "#content/runtime/systemd.ts";
 import { openStore, storeAddress, servingStore, type Store } from "#content/store/open.ts";
 import { chainFiles, notedAddress, whyNoChain } from "#scripts/chain/installed.ts";
+import { openExport } from "#site/bundle/export-folder.ts";
 import { publisherFolders } from "#site/bundle/manifest.ts";
 import {
   openBundleReader,
@@ -52,7 +53,7 @@ export const command = wordedCommand("start", {
   run: async ({ args }) => {
     const profiles = wholeNumber("--profiles", args.profiles, profilesMax);
     if (args.real === true) process.env["ALMONER_DATA_DIR"] ||= realFolder;
-    const settings = listeningConfigOrExit();
+    const settings = settingsFor(args.publisher);
     const stop = stopSignal();
     const log = openLog(settings);
     const starting = startLocalChain(settings, (message) => log.warn(message));
@@ -121,6 +122,13 @@ export const command = wordedCommand("start", {
     process.exit(0);
   },
 });
+
+/** A publisher that cannot make the folder of plain files would be started again and again. */
+function settingsFor(isPublisherOurs: boolean): Config {
+  const config = listeningConfigOrExit();
+  if (isPublisherOurs && config.publicDir !== null) openExport(config.publicDir);
+  return config;
+}
 
 /** No nodes if this installation has no local chain, so that nothing waits for it. */
 const nodesOf = ({ localChainPort, solanaRpcUrls }: Config, localChain: RunningChain | null) =>

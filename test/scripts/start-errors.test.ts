@@ -124,6 +124,13 @@ const cases: Case[] = [
     command: "export",
   },
   {
+    name: "a folder of plain files that cannot be made",
+    damage: () => ({ ALMONER_PUBLIC_DIR: join(empty, "public") }),
+    says: /^\S+\/empty\.db\S* cannot be made or opened/,
+    helps: /Name what is asked for/,
+    command: "start",
+  },
+  {
     name: "a place of backups that is a file",
     damage: (dataDir) => {
       rmSync(dataDir, { recursive: true });
