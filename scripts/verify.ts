@@ -233,17 +233,18 @@ function pinOf(issuer: string, key: PublicKey, pins: ReceiptPins): string | null
 }
 
 /**
- * The key that must have signed, and its source: the named one, this directory's own, or one that the issuer publishes. Of
- * a key set, the one that the signature names; if the set lacks it, any, so that the check says which key signed.
+ * The key that must have signed, and its source: the named one, this directory's own, or one that the issuer publishes, as
+ * it does one that is named by its id. Of a key set, the one that the signature names; if the set lacks it, any, so that the check says which key signed.
  */
 async function keyFor(
   { receipt, signed_by }: ClaimedReceipt,
   { key: keyPin, directory }: ReceiptPins,
 ) {
   if (directory?.key?.kid === signed_by) return { key: directory.key, key_from: "the data folder" };
-  const from = keyPin ?? `${receipt.issuer}/${feedPaths.keys}`;
+  const isPublished = keyPin === undefined || keyPin === signed_by;
+  const from = isPublished ? `${receipt.issuer}/${feedPaths.keys}` : keyPin;
   // An unproven receipt must not make this command read a file.
-  const keys = keyPin === undefined && !isUrl(from) ? [] : await keysNamed(from);
+  const keys = isPublished && !isUrl(from) ? [] : await keysNamed(from);
   const key = keys.find(({ kid }) => kid === signed_by) ?? keys[0];
   if (key !== undefined) return { key, key_from: isKey(from) ? "--key" : from };
   throw noKey(from);

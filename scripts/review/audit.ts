@@ -10,6 +10,7 @@ import {
   publicKeyOf,
   verifyDetached,
 } from "#content/feed/signing-keys.ts";
+import { signingKeys } from "#content/feed/store.ts";
 import {
   type AuditFault,
   type AuditHead,
@@ -43,8 +44,8 @@ export const audit = wordedCommand("review audit", {
     if (args.verify !== true)
       stopWith("review audit: give --verify. The log itself: review log.", 2);
     const config = configOrExit({ opens: false });
-    const keys = await keysFrom(config, args.key);
     using store = await openExistingStore(config);
+    const keys = await keysFrom(config, store, args.key);
     const outcome = await verified(store, { config, keys, copy: args.heads });
     if (outcome.faults.length > 0) process.exitCode = 1;
     const ok = outcome.faults.length === 0;
@@ -57,7 +58,7 @@ export const audit = wordedCommand("review audit", {
     );
     if (other_keys.length > 0) {
       console.log(
-        `Signed by another key: ${other_keys.join(", ")}. Name an older key of yours with --key, or a copy of the heads with --heads.`,
+        `Signed by another key: ${other_keys.join(", ")}. Name an older key of yours with --key, by its id, or a copy of the heads with --heads.`,
       );
     }
   },
@@ -98,13 +99,20 @@ async function verified(store: Store, { config, keys, copy }: AuditCheck) {
 }
 
 /** The keys that were named, or the one in use; none if there is none. */
-async function keysFrom(config: Config, named: string | undefined): Promise<PublicKey[]> {
+async function keysFrom(
+  config: Config,
+  store: Store,
+  named: string | undefined,
+): Promise<PublicKey[]> {
   if (named === undefined) {
     const pem = existingSigningKeyOf(config);
     return pem === null ? [] : [(await openSigner(pem)).publicKey];
   }
-  return Promise.all(named.split(",").map(publicKeyOf)).catch(() =>
-    stopWith("--key: give the x of Ed25519 JWKs: 43 characters of base64url each.", 2),
+  // Ids are computed, because the store may have been changed together with the log.
+  const noted = await Promise.all((await signingKeys(store)).map(({ x }) => publicKeyOf(x)));
+  const keyOf = (name: string) => publicKeyOf(noted.find(({ kid }) => kid === name)?.x ?? name);
+  return Promise.all(named.split(",").map(keyOf)).catch(() =>
+    stopWith("--key: give ids of keys, or the x of their JWKs: 43 characters each.", 2),
   );
 }
 

@@ -33,8 +33,9 @@ export type SignedList = { manifest: BundleManifest; key: PublicKey; pinned: boo
 async function readList(readFile: ReadFile, pins: ListPins): Promise<SignedList> {
   const list = await readClaim(readFile);
   const older = pins.after === undefined ? null : await readClaim(olderIn(pins.after));
+  // An id is a digest of its key, whoever publishes that.
   const keys =
-    pins.key === undefined
+    pins.key === undefined || pins.key === list.kid
       ? await keysIn(textOf(await readFile(feedPaths.keys, smallBytesMax)))
       : await keysNamed(pins.key);
   // A named key may be newer than the one that signed the older list.

@@ -69,6 +69,8 @@ test("who names the issuer, or has its key, hears VALID and by what", async () =
     issuer: evil(),
     pinned_by: "--issuer",
   });
+  const byId = ["--key", attacker.publicKey.kid];
+  expect(await verify(text, byId)).toMatchObject({ code: 0, valid: true, pinned_by: "--key" });
   const own = await openSigner(signingKeyOf(readConfig({ ALMONER_DATA_DIR: dataDir })));
   // Without a network: no host answers for this issuer.
   expect(await verify(await signedBy(own, "http://127.0.0.1:9"), [])).toMatchObject({

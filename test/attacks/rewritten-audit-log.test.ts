@@ -4,7 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { loadSecrets } from "#api/secrets.ts";
 import { readConfig } from "#api/config.ts";
-import { openSigner } from "#content/feed/signing-keys.ts";
+import { openSigner, type PublicKey } from "#content/feed/signing-keys.ts";
+import { noteSigningKeys } from "#content/feed/store.ts";
 import {
   logOperator,
   readAudit,
@@ -145,6 +146,14 @@ test("heads by a key of the attacker, and no heads at all, are no proof", async 
   expect(alone.said).toContain("signed by a key that was not named");
   // A key of the directory from before, for example.
   expect(await verifying(folder, "--key", eve.publicKey.x)).toMatchObject({ code: 0 });
+  // By its id only while the directory publishes the key itself.
+  const { kid } = eve.publicKey;
+  expect((await verifying(folder, "--key", kid)).code).toBe(1);
+  const noting = (key: PublicKey) => store.write((tx) => noteSigningKeys(tx, [key], new Date()));
+  await noting({ ...(await openSigner(aSigningKey())).publicKey, kid });
+  expect((await verifying(folder, "--key", kid)).code).toBe(1);
+  await noting(eve.publicKey);
+  expect(await verifying(folder, "--key", kid)).toMatchObject({ code: 0 });
   await sql("DROP TRIGGER audit_log_is_not_changed");
   const open = await verifying(folder, "--key", eve.publicKey.x);
   expect(open.code).toBe(1);
