@@ -33,8 +33,8 @@ export const command = wordedCommand("backup", {
     const place = openPlace(args.to ?? backup.to, config.s3);
     if (typeof place === "string") stopWith(`--to: ${place}`, 2);
     const store = filePathOf(databaseUrl);
-    // Opening a missing store must not create one.
-    if (statSync(store, { throwIfNoEntry: false }) === undefined) {
+    // Opening a missing store must not create one, and an empty file is none either.
+    if (bytesOf(store) === 0) {
       stopWith(`There is no store to back up at ${store}.`, 2);
     }
     const silent = args.quiet === true || args.json === true;
@@ -67,6 +67,8 @@ export const command = wordedCommand("backup", {
     if (args.quiet !== true) sayWithoutKeys(config);
   },
 });
+
+const bytesOf = (path: string): number => statSync(path, { throwIfNoEntry: false })?.size ?? 0;
 
 /** What is wrong with the keys: such a backup must not replace older ones that hold the right keys. */
 async function keyTroubles(config: Config): Promise<string[]> {

@@ -40,7 +40,8 @@ export const command = wordedCommand("import-hits", {
     try {
       for (const file of files) reports.push(await countLog(store, file, options));
     } catch (error) {
-      console.error(error instanceof Error ? error.message : String(error));
+      const why = error instanceof Error ? error.message : String(error);
+      console.error(`${files[reports.length]}: ${why}`);
       process.exitCode = 1;
     }
     console.log(args.json === true ? JSON.stringify(reports) : reports.map(inWords).join("\n"));
@@ -106,7 +107,7 @@ export async function countLog(
   }
   report.follow_throughs = await views.save();
   if (to > from && !(await saveHits(store, { id, from, to, now }, [...byHour.values()]))) {
-    throw new Error(`${file} is being counted by another run; nothing was counted twice.`);
+    throw new Error("Another run counts it, too; nothing was counted twice.");
   }
   return report;
 }

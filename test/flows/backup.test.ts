@@ -392,5 +392,10 @@ describe("the commands", () => {
     ]);
     expect(existsSync(join(elsewhere, "store.db"))).toBe(true);
     expect(await run("backup", ["--to", "s3://no"], own)).toMatchObject({ code: 2 });
+    const bare = join(folder, "bare");
+    mkdirSync(bare);
+    writeFileSync(join(bare, "store.db"), "");
+    const none = await run("backup", [], bare);
+    expect([none.code, none.err]).toEqual([2, expect.stringMatching(/^There is no store .*bare/)]);
   });
 });

@@ -200,8 +200,8 @@ describe("bun run import-hits", () => {
     const whole = gzipSync(`${nginx("GET /llms.txt")}\n`.repeat(2_000));
     writeFileSync(cut, whole.subarray(0, whole.length - 20));
     const broken = await run(cut);
-    expect(broken.code).toBe(1);
+    expect([broken.code, broken.err]).toEqual([1, expect.stringContaining(`${cut}: `)]);
     expect((await queries()).llms_txt).toBe(0);
-    expect((await run()).code).not.toBe(0);
+    expect((await run()).code).toBe(2);
   });
 });
