@@ -52,7 +52,7 @@ const runs: readonly (readonly [dataDir: string, ...commands: string[]])[] = [
 
 /** Commands that are not run here, by how they begin: why, and what runs them. */
 const notRun: readonly (readonly [begins: RegExp, reason: string])[] = [
-  [/^(?:bun|npm) start|--watch|^bun run chain$|^bun run mcp/, "goes on until it is stopped"],
+  [/^(?:bun|npm) start|--watch|^bun run (?:chain$|mcp|service)/, "goes on until it is stopped"],
   [/^bun test\/bench\/|^npm run (?:soak|promises)|^bun run bench:/, "a measurement"],
   [/^bun run edge$/, "writes into the checkout: test/house/addresses.test.ts"],
   [/s3:\/\//, "wants a bucket: backup.test.ts and upload.test.ts have one"],
