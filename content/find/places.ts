@@ -83,8 +83,9 @@ function spanOf(
   // New England is no part of England.
   if (fold(textOf(words[from - 1] ?? emptyWord)) === "new") return null;
   const text = part.map(placeText).join(" ");
-  // At the start only a state before a kind: "DC food bank", but not "MS society".
-  const isBeside = from > 0 || (stateOf.has(text) && kindsIn(words.slice(to)).length > 0);
+  // At the start only a state just before a kind: "DC food bank", but not "MS society".
+  const isBeforeKind = kindsIn(words.slice(to)).some((kind) => kind.from === 0);
+  const isBeside = from > 0 || (stateOf.has(text) && !otherMeanings.has(text) && isBeforeKind);
   const isCode = isLoud(text) && !words.every((word) => isLoud(textOf(word))) && isBeside;
   return [{ from, to, text, isExplicit, isCode }];
 }
@@ -92,6 +93,9 @@ function spanOf(
 /** Join "Hawai'i" into one word, as place names do. */
 const placeText = ({ forms: [text = "", joined] }: SearchWord): string =>
   joined !== undefined && / \p{L}$/u.test(text) ? joined : text;
+
+/** Codes of states that rather stand for Mount, company, or Veterans Affairs at the start of a name. */
+const otherMeanings = new Set(["MT", "CO", "VA"]);
 
 const isLoud = (text: string): boolean => text === text.toUpperCase();
 

@@ -364,7 +364,9 @@ export const unknownValues = (filters: FilterParameters) =>
     if (wanted !== null && (!isPlace || values?.has(wanted))) return [];
     const near = nearestTo(filter, value, values ?? byText([]));
     const nearest = near.length > 0 ? `The nearest: ${near.join(", ")}.` : howToName;
-    const message = `No ${filter} "${value}" is known here. ${nearest}`;
+    // A city that the postal table lacks may be right.
+    const fault = filter === "city" ? "matches" : "is known here";
+    const message = `No ${filter} "${value}" ${fault}. ${nearest}`;
     return wanted !== null && near.length === 0 ? [] : [{ filter, near, message }];
   });
 

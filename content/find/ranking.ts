@@ -127,7 +127,7 @@ function matcher({ words, place, placeAlone }: Reading, filters: readonly FtsMat
   };
 }
 
-/** Up to this many words are also tried with each one left out, because it may be a mistake. */
+/** Up to this many words and kinds are also tried with each word left out, because it may be a mistake. */
 const leftOutMax = 6;
 
 /** What one word matches, or successive words that name a kind; `length` is their number. */
@@ -147,7 +147,7 @@ function rarest(words: readonly CountedMatch[]): FtsMatch[] {
   const wordCount = byCount.reduce((sum, { length }) => sum + length, 0);
   const singles = byCount.flatMap(({ length }, at) => (length === 1 ? [at] : []));
   const tiers = matches.length > 1 ? [allOf(matches)] : [];
-  if (wordCount > 2 && wordCount <= leftOutMax && matches.length > 1 && singles.length > 0)
+  if (wordCount > 2 && matches.length > 1 && matches.length <= leftOutMax && singles.length > 0)
     tiers.push(anyOf(singles.map((at) => withoutOne(matches, at))));
   for (let length = matches.length >> 1; length > 1; length >>= 1)
     tiers.push(allOf(matches.slice(0, length)));
@@ -199,10 +199,14 @@ function byName(nameTiers: readonly NameTier[], reading: Reading): RowId[] {
     .map(({ row }) => row);
 }
 
-/** Names with the typed text as their initials come first. */
+/** Names with the typed word come first, then those with its letters as initials. */
 function bySimilarity(nameTiers: readonly NameTier[], typedText: string): RowId[] {
   const similarity = similarTo(typedText);
-  const nearness = (name: string) => (initialsOf(name) === fold(typedText) ? 2 : similarity(name));
+  const typed = fold(typedText);
+  const nearness = (name: string) => {
+    if (fold(name).split(" ").includes(typed)) return 3;
+    return initialsOf(name) === typed ? 2 : similarity(name);
+  };
   return nameTiers
     .map(({ row, name }) => ({ row, nearness: nearness(name) }))
     .sort((a, b) => b.nearness - a.nearness || a.row - b.row)

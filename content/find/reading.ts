@@ -308,9 +308,13 @@ async function replacementOf(
   count: number,
 ): Promise<{ word: SearchWord; meant: string | undefined } | null> {
   const text = fold(textOf(word));
-  const near = text.includes(" ") ? [] : await meantBy(index, text, count);
-  const [names = 0] = await index.counts([wholeInitials(text)]);
-  const areInitials = names > 0 && !isLikelier(text, near[0]);
+  const [ofInitials = 0, ofNames = 0] = await index.counts([
+    wholeInitials(text),
+    inName(phrase(text)),
+  ]);
+  const uses = { count, isNamed: ofNames > 0 };
+  const near = text.includes(" ") ? [] : await meantBy(index, text, uses);
+  const areInitials = ofInitials > 0 && !isLikelier(text, near[0]);
   const candidates = areInitials ? [] : near;
   const mayBeInitials = (count === 0 || areInitials) && /^[a-z]{3,7}$/.test(text);
   if (candidates.length === 0 && !mayBeInitials) return null;
@@ -324,36 +328,44 @@ async function replacementOf(
 const isLikelier = (text: string, near = ""): boolean =>
   text.length < 4 || (near.length >= 4 && isKnownWord(near));
 
-/** Words or pairs of words that may be meant by a rare or unknown word, likeliest first. */
-async function meantBy(index: SearchIndex, text: string, count: number): Promise<string[]> {
+/**
+ * Words or pairs of words that may be meant by a word that `count` profiles have, likeliest first. One that no name has
+ * (`isNamed`) is rather a mistake than right.
+ */
+async function meantBy(
+  index: SearchIndex,
+  text: string,
+  { count, isNamed }: { count: number; isNamed: boolean },
+): Promise<string[]> {
   const isUnknown = count < rightFrom;
+  const isMistake = isUnknown && !isNamed;
   const most = isUnknown ? mistakesMax(text) : 1;
-  /** An ordinary word is meant rather than one that a single profile has. */
-  const leastFor = (word: string) => {
-    if (!isUnknown) return count * timesAsMany.known;
-    return isKnownWord(word) ? count : count * timesAsMany.unknown;
-  };
-  const inTwo = splits(text).map((word) => ({ word, distance: 1 }));
-  for await (const words of nearWords(index, text)) {
-    const near = words.map((word) => ({ word, distance: editDistance(word, text, most) }));
-    const candidates = [...inTwo, ...near].filter(({ distance }) => distance <= most);
+  const least = count * (isUnknown ? timesAsMany.unknown : timesAsMany.known);
+  const leastFor = (word: string) => (isMistake && isKnownWord(word) ? count : least);
+  const likelyOf = async (words: readonly string[]) => {
+    const candidates = words
+      .map((word) => ({ word, distance: word.includes(" ") ? 1 : editDistance(word, text, most) }))
+      .filter(({ distance }) => distance <= most);
     const counts = await index.counts(candidates.map(({ word }) => phrase(word)));
-    const likely = candidates
+    return candidates
       .map((candidate, at) => ({ ...candidate, count: counts[at] ?? 0 }))
       .filter((candidate) => candidate.count > leastFor(candidate.word))
-      .sort((a, b) => a.distance - b.distance || b.count - a.count || (a.word < b.word ? -1 : 1));
-    if (likely.length > 0) return likely.slice(0, otherWordsMax).map(({ word }) => word);
-    if (!isUnknown && words.length > 0) break;
+      .sort((a, b) => a.distance - b.distance || b.count - a.count || (a.word < b.word ? -1 : 1))
+      .slice(0, otherWordsMax)
+      .map(({ word }) => word);
+  };
+  const inTwo = splits(text);
+  for await (const words of nearWords(index, text)) {
+    if (words.length === 0) continue;
+    const likely = await likelyOf([...inTwo, ...words]);
+    if (likely.length > 0 || !isMistake) return likely;
   }
-  return [];
+  return likelyOf(inTwo);
 }
 
 /** The words that are near to a text, in groups: one group for each way in which they may begin. */
 async function* nearWords(index: SearchIndex, text: string): AsyncGenerator<string[]> {
-  if (mistakesMax(text) === 0) {
-    yield [];
-    return;
-  }
+  if (mistakesMax(text) === 0) return;
   for (const beginning of beginnings(text))
     yield nearestWords(text, await index.wordsFrom(beginning));
   yield otherFirstLetters(text);

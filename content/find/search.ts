@@ -214,6 +214,7 @@ async function nearest(
   const likelyReading = guess?.reading ?? reading;
   const steps = [
     () => guess && guessed(index, guess, { ...query, typedText: q }),
+    () => Promise.resolve(typedAnswer),
     () => sameCause(index, likelyReading, query),
     () => mentioned(index, reading, query),
     () => someWords(index, reading, query),

@@ -72,6 +72,8 @@ describe("a code", () => {
     ["NO kid hungry", "No Kid Hungry"],
     ["food bank no", "Bay Food Bank"],
     ["MA the match", "Be The Match"],
+    ["CO food bank", "Bay Food Bank"],
+    ["CA clean food bank", "Bay Food Bank"],
     ["food bank in", "Bay Food Bank"],
   ])("is no place in %p", async (q, first) => {
     const { understood, names } = await find(q);

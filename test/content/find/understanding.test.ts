@@ -184,6 +184,29 @@ test("small letters may be the initials of a name rather than a rare word", asyn
   });
 });
 
+const named = (...names: string[]) => names.map((name) => aNonprofit({ name }));
+
+test.each([
+  ["an ordinary word", "linton", ["Linton Park Almshouses"]],
+  ["the initials of others", "aclu", ["ACLU of Hawaii", "Apostolic Church League Uruguay"]],
+])("a word of a name is not given up for %s", async (_, q, names) => {
+  using others = await aStoreOf(
+    ...named("Linton Park Almshouses", "Clinton Fund", "Clinton Hall", "Clinton House"),
+    ...named("ACLU of Hawaii", "Apostolic Church League Uruguay"),
+  );
+  const page = await findIn(others, q);
+  expect(page.names.slice(0, page.matching)).toEqual(names);
+});
+
+test("a long name is found despite a word too many, also where it names kinds", async () => {
+  const name = "Saint Matthews Roman Catholic Church Corporation";
+  using parishes = await aStoreOf(
+    ...named(name, "Parade 2024", "Saint Matthews Roman Hall", "Catholic Church Corporation"),
+    ...named("Saint Matthews Choir", "Roman Catholic Society", "Church Corporation"),
+  );
+  expect((await findIn(parishes, `${name} 2024`)).names[0]).toBe(name);
+});
+
 test("a mistake that a profile makes too hides no others", async () => {
   using shelters = await aStoreOf(
     aNonprofit({ name: "Crossroads", mission: "A shelter for the homless." }),

@@ -56,6 +56,12 @@ test.each([
     "See that all get services",
     "Various kinds of aid",
     "No kill animal shelter",
+    "See the need, meet the need: services to the homeless",
+    "See Ability Foundation provides services for the blind",
+    "See 20/20: glasses for the poor",
+    "None for sale: rescue of dogs",
+    "No details are spared in our restoration of the church",
+    "As per our constitution we house 100000 people",
     "No activities, other than grants",
   ].map((text) => [text, text] as const),
 ])("%j says %p", (raw, readable) => expect(readableProse(raw)).toBe(readable));
