@@ -100,6 +100,8 @@ export function openPanel(
     if (!isPayable(requirements, wallet)) return refuse(text("changed"));
     onRequirements?.(requirements);
     draw(parts, requirements, text);
+    // A phone may drop this page while the wallet is open: once asked, the service looks for the payment by itself.
+    parts.walletLink.onclick = () => void service.statusOf(requirements.memo);
     say(text("waiting", { amount: wantedAmount.value }));
     await readingTime(signal);
     await follow(signal, () => service.statusOf(requirements.memo));

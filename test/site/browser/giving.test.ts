@@ -113,6 +113,20 @@ describeInBrowser("giving in a browser", (browser) => {
     expect(page.troubles).toEqual([]);
   });
 
+  test("the service looks for a payment once its link was opened, whatever becomes of the page", async () => {
+    const page = await openPage(browser());
+    // No time passes for the page, as on a phone that shows the wallet.
+    await page.addInitScript(() => void (globalThis.setTimeout = (() => 0) as never));
+    await page.goto(`${site.origin}/donate/wells?amount=2#pay`);
+    await code(page);
+    const memo = new URL(await linkOn(page)).searchParams.get("memo") ?? "";
+    const [request] = await Promise.all([
+      page.waitForRequest(/\/api\/donate\/wells\/status/),
+      page.click(".payment a"),
+    ]);
+    expect(new URL(request.url()).searchParams.get("memo")).toBe(memo);
+  });
+
   test("a wallet of the browser that speaks the Wallet Standard pays by a button", async () => {
     const page = await openPage(browser());
     const donor = site.chain.donor();
