@@ -89,7 +89,7 @@ export function isHarmlessPlace(name: string): boolean {
 
 const intentWordsMax = 10;
 
-/** Whether a donor intent only names a topic: no sentence, and no words of money or orders except in topics ("food banks"). */
+/** Whether a donor intent only names a topic: no sentence, and words of money or orders only in phrases like "food banks". */
 export const isHarmlessIntent = (intent: string): boolean =>
   wordCount(intent) <= intentWordsMax &&
   !isTelling(plainLetters(intent).text.toLowerCase().replaceAll(inTopics, " "));
