@@ -168,10 +168,15 @@ async function described(store: Queryable, submission: Onboarding): Promise<Stor
   return { id, type, slug: record?.slug ?? null, status, status_digest: null };
 }
 
-/** The values by which to look for duplicates: the listing's for a claim, else the request's. */
+/**
+ * The values by which to look for duplicates: the listing's for a claim, else the request's. What a change leaves out stays
+ * as the profile has it.
+ */
 export function soughtFor(request: OnboardingRequest, profile: NonprofitRecord | null): Sought {
+  const isChange = onboardingType(request, profile) === "change";
+  const [first, second] = isChange ? [request, profile] : [profile, request];
   const valueOf = (field: "name" | "country_code" | "city" | "website") =>
-    profile?.[field] ?? request[field];
+    first?.[field] ?? second?.[field] ?? null;
   const country_code = valueOf("country_code");
   const number = request.registration_number;
   return {

@@ -1,6 +1,8 @@
 import { expect, test } from "bun:test";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { findDuplicates } from "#content/onboarding/duplicate-store.ts";
+import { soughtFor } from "#content/onboarding/onboard.ts";
+import { readOnboarding } from "#content/onboarding/read.ts";
 import { openStore } from "#content/store/open.ts";
 import { aNonprofit, saveNew } from "#test/support/records.ts";
 
@@ -31,4 +33,25 @@ test("a site is the same with a slash at its end, and with a path", async () => 
   const records = [...sites, ...others].map((website, at) => ({ slug: `oak-${at}`, website }));
   const found = await duplicatesAmong(records, { website: "http://oak.example" });
   expect(found).toEqual(["oak-0", "oak-1", "oak-2"]);
+});
+
+const requestOf = (body: object) => {
+  const read = readOnboarding({ contact_email: "a@surf.example", ...body }, { thisYear: 2026 });
+  if (!read.ok) throw new Error(JSON.stringify(read.failure));
+  return read.value.request;
+};
+
+test.each([
+  ["claim", { verified: 0, status: "listed" }, "Hope Kitchen", "https://hope.example"],
+  ["change", { verified: 1, status: "claimed" }, "Surf Kids", "https://surf.example"],
+] as const)("a %s of a profile %j is looked up as %j", (_, state, name, website) => {
+  const own = { slug: "hope", name: "Hope Kitchen", city: "Oslo", website: "https://hope.example" };
+  const request = requestOf({ claim_slug: "hope", name: "Surf Kids", website: "surf.example" });
+  const sought = soughtFor(request, aNonprofit({ ...own, ...state }));
+  expect(sought).toMatchObject({ name, city: "Oslo", website });
+});
+
+test("a registration is looked up by the values of its request", () => {
+  const sought = soughtFor(requestOf({ name: "Surf Kids", country: "Kenya" }), null);
+  expect(sought).toMatchObject({ id: null, name: "Surf Kids", country_code: "KE", city: null });
 });
