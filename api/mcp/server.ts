@@ -17,6 +17,7 @@ import type { OrganisationsFound } from "#content/contract/standing.ts";
 import countries from "#content/editorial/countries.json";
 import words from "#content/editorial/mcp-tools.json";
 import { unknownValues } from "#content/find/query.ts";
+import { countryCode } from "#content/nonprofit/country.ts";
 import { fold } from "#content/nonprofit/text.ts";
 import {
   type Door,
@@ -240,7 +241,8 @@ export function readArguments(
   if (wrongs.length > 0) return fail(wrongs.slice(0, wrongsMax));
   const fitResult = fitted(input, namedArguments);
   if (fitResult.ok) {
-    const unknown = "cause" in properties ? unknownFilters(fitResult.value) : [];
+    const filters = "looked_for" in properties ? ofReport(fitResult.value) : fitResult.value;
+    const unknown = "cause" in properties ? unknownFilters(filters) : [];
     return unknown.length > 0 ? fail(unknown) : fitResult;
   }
   return fail(
@@ -303,6 +305,12 @@ const flags = new Map([
 ]);
 const numbers: ReadonlySet<unknown> = new Set(["number", "integer"]);
 const plainNumber = /^\d+(?:\.\d+)?$/;
+
+/** A report of a gap may name a country by a part of it ("Scotland"), as over HTTP; a filter may not. */
+const ofReport = ({ cause, country }: FilterParameters): FilterParameters => ({
+  cause,
+  country: countryCode(country ?? "") ?? country,
+});
 
 /** An unknown cause or country would match nothing, so it is refused. */
 const unknownFilters = ({ cause, country }: FilterParameters): Wrong[] =>

@@ -236,6 +236,17 @@ describe("at its doors", () => {
       expect((await answer).text).not.toMatch(/GET |POST |\/api\//);
   });
 
+  test.each([
+    ["report", { kind: "gap", looked_for: "wells", country: "Scotland" }, false],
+    ["report_gap", { looked_for: "schools", country: "Scotland" }, false],
+    ["report_gap", { looked_for: "schools", country: "Kenia-Land" }, true],
+    ["recommend", { cause: "education", country: "Scotland" }, true],
+    ["search_nonprofits", { country: "Scotland" }, true],
+  ])("%s with %j: a part of a country is a country in reports alone", async (...call) => {
+    const [name, input, isError] = call;
+    expect((await toolAt("/mcp", name, input)).isError).toBe(isError);
+  });
+
   test("causes and countries are completed, and read as resources", async () => {
     const { resources } = await client.listResources();
     const { resourceTemplates } = await client.listResourceTemplates();
