@@ -268,8 +268,8 @@ function storingOf(
 }
 
 /**
- * What all agreeing agents sent alike: an intent that one of them wrote differently goes live in its comparison form. Agents
- * agree on intents only, so the prose of none goes live.
+ * What all agreeing agents sent alike, in the letter case of the earliest: an intent that one of them wrote differently goes
+ * live in its comparison form. Agents agree on intents only, so the prose of none goes live.
  */
 function promotionOf(
   request: DraftRequest,
@@ -279,14 +279,17 @@ function promotionOf(
   const agreeingDrafts = drafts.filter(countsTowardAgreement);
   const winner = agreeingDrafts.find(({ id }) => id === winnerId);
   if (winner === undefined) throw new Error(`draft ${winnerId} is not among the agreeing`);
+  const others = [request, ...agreeingDrafts].map((draft) => draft.recommended_for.map(lowerCase));
   const recommended_for = winner.recommended_for.map((phrase) =>
-    [request, ...agreeingDrafts].every((draft) => draft.recommended_for.includes(phrase))
+    others.every((phrases) => phrases.includes(lowerCase(phrase)))
       ? phrase
       : normaliseIntent(phrase),
   );
   const text = { recommended_for, why_recommended: messages.draft.agreed };
   return { text, winner, agreeingDrafts };
 }
+
+const lowerCase = (phrase: string): string => phrase.normalize("NFC").trim().toLowerCase();
 
 const isSame = (draft: StoredDraft, request: DraftRequest): boolean =>
   draft.normalised === request.normalised &&

@@ -115,6 +115,18 @@ describe("a draft of agent b", () => {
     expect(planDraft(fromB(draft))).toMatchObject({ ok: true, value });
   });
 
+  test.each([
+    ["Savings in Café Noël", "savings in café Noël", "Savings in Café Noël"],
+    ["Savings in Café Noël", " Savings in Cafe\u0301 Noe\u0308l", "Savings in Café Noël"],
+    ["Children's savings", "childrens savings", "children s savings"],
+    ["Schools!", "Schools", "schools"],
+  ])("that agrees with %p as %p shows %p", (earliest, phrase, shown) => {
+    const fromOther = fromB({ waitingDrafts: [stored({ recommended_for: [earliest] })] });
+    fromOther.job.request.recommended_for = [phrase];
+    const text = { recommended_for: [shown] };
+    expect(planDraft(fromOther)).toMatchObject({ ok: true, value: { promotion: { text } } });
+  });
+
   test.each<[title: string, draft: Partial<DraftCase>, failure: object]>([
     [
       "does not replace one from another network",
