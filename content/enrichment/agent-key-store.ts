@@ -1,4 +1,4 @@
-import { and, eq } from "drizzle-orm";
+import { and, eq, isNotNull, ne, or } from "drizzle-orm";
 import type { Queryable } from "#content/store/open.ts";
 import { builder, statement, type Statement } from "#content/store/query.ts";
 import { agentKeys, agents, submissions } from "#content/store/tables/enrichment.ts";
@@ -16,6 +16,19 @@ export async function agentKey(store: Queryable, agent_id: string): Promise<Agen
     .where(eq(agentKeys.agent_id, agent_id));
   return row ?? null;
 }
+
+/**
+ * Everyone but this agent whose id is bound or whose name is approved. Reads all such keys: only operators ask, when they
+ * bind an id or approve a name.
+ */
+export const otherOwners = (store: Queryable, agent_id: string) => {
+  const { secret_digest, approved_name } = agentKeys;
+  const hasOwner = or(isNotNull(secret_digest), isNotNull(approved_name));
+  return store.db
+    .select({ agent_id: agentKeys.agent_id, secret_digest, approved_name })
+    .from(agentKeys)
+    .where(and(ne(agentKeys.agent_id, agent_id), hasOwner));
+};
 
 /** Whether any submission or draft came under this id. Indexes: the keys of agents, drafts_by_agent. */
 export async function hasSubmitted(store: Queryable, agent_id: string): Promise<boolean> {

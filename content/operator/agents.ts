@@ -7,26 +7,40 @@ import type {
 import { fail, ok, type Result } from "#content/contract/base/result.ts";
 import { wireTime } from "#content/contract/base/time.ts";
 import { foldAgentId, isBound } from "#content/enrichment/agent.ts";
-import { agentKey, reserveId, saveAgentKey } from "#content/enrichment/agent-key-store.ts";
+import {
+  agentKey,
+  otherOwners,
+  reserveId,
+  saveAgentKey,
+} from "#content/enrichment/agent-key-store.ts";
 import { agreedSubmissions } from "#content/enrichment/agreed-field-store.ts";
 import { isHarmlessName } from "#content/nonprofit/public-name.ts";
 import { publicValue } from "#content/nonprofit/wire.ts";
 import { carryOut, planned } from "#content/operation/plan.ts";
 import type { OperatorWorld } from "#content/requests/kind.ts";
+import type { Queryable } from "#content/store/open.ts";
 
 type AgentWorld = Pick<OperatorWorld, "store" | "clock">;
 type AgentAction = { agent_id: string; operator: string; reason: string };
 
+/** The name, or the id to bind, would stand for two agents: `holder` is the other one. */
+type NameTaken = { kind: "name_taken"; name: string; holder: string };
+
 /**
  * Binds an id, even a used or revoked one, and returns its secret once, for the operator to give to the owner. An id that
- * was bound gets a new secret.
+ * was bound gets a new secret. The approved name of another agent is refused.
  */
 export async function bindForOwner(
   { store, clock }: AgentWorld,
   { operator, reason, ...request }: AgentAction,
-): Promise<Result<AgentSecret, never>> {
+): Promise<Result<AgentSecret, NameTaken>> {
   const agent_id = foldAgentId(request.agent_id);
   return store.write(async (tx) => {
+    const owners = await otherOwners(tx, agent_id);
+    const holder = owners.find(({ approved_name }) => isSame(approved_name, agent_id));
+    if (holder !== undefined) {
+      return fail({ kind: "name_taken", name: agent_id, holder: holder.agent_id });
+    }
     const now = clock();
     const { answer, save } = newSecret({ agent_id, by: `operator:${operator}`, now });
     const detail = { reason };
@@ -36,7 +50,11 @@ export async function bindForOwner(
   });
 }
 
+const isSame = (name: string | null, other: string): boolean =>
+  name !== null && foldAgentId(name) === foldAgentId(other);
+
 export type NameFailure =
+  | NameTaken
   | { kind: "name_not_harmless"; name: string }
   | { kind: "name_of_no_owner"; agent_id: string };
 
@@ -51,6 +69,8 @@ export async function approveAgentName(
     // Anyone can submit under an unbound id and would get the name.
     const hasOwner = isBound(await agentKey(tx, agent_id));
     if (!hasOwner) return fail({ kind: "name_of_no_owner", agent_id });
+    const conflict = name === null ? null : await nameConflict(tx, agent_id, name);
+    if (conflict !== null) return fail(conflict);
     const save = saveAgentKey({ agent_id, approved_name: name });
     const detail = { reason, name };
     const at = clock().getTime();
@@ -62,6 +82,20 @@ export async function approveAgentName(
       planned(ok({ agent_id, approved_name: name }), save, ...reservation, entry),
     );
   });
+}
+
+/** Why an agent cannot get a name: another one goes by it. */
+async function nameConflict(
+  store: Queryable,
+  agent_id: string,
+  name: string,
+): Promise<NameFailure | null> {
+  const owners = await otherOwners(store, agent_id);
+  const holder = owners.find(
+    (owner) =>
+      isSame(owner.approved_name, name) || (isBound(owner) && isSame(owner.agent_id, name)),
+  );
+  return holder === undefined ? null : { kind: "name_taken", name, holder: holder.agent_id };
 }
 
 /** Submissions that an agent's agreement made live and that are still live, by id: they can be reverted one by one. */

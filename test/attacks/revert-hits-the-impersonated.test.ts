@@ -72,6 +72,33 @@ test("an operator approves names that say no more than who someone is, and those
   expect(elm.provenance.city.agents).toEqual(["scout", "third", "helper"]);
 });
 
+/** What an operator's action on an agent is answered with. */
+const operate = async (action: "bind" | "name", body: object) => {
+  const answer = await service.post(
+    `/api/admin/agents/${action}`,
+    { reason: "ok", ...body },
+    admin,
+  );
+  const { code = answer.status, detail } = await answer.json();
+  return [code, detail];
+};
+const nameOf = (agent_id: string, name: string | null) => operate("name", { agent_id, name });
+
+test("no two agents have one name", async () => {
+  for (const agent_id of ["acme-1", "hope-bot"]) await operate("bind", { agent_id });
+  expect(await nameOf("acme-1", "Hope-Bot")).toEqual([
+    "name_taken",
+    expect.stringContaining("approved name of hope-bot"),
+  ]);
+  expect((await nameOf("acme-1", "Acme Research"))[0]).toBe(200);
+  expect((await nameOf("acme-1", "ACME Research"))[0]).toBe(200);
+  expect((await nameOf("hope-bot", "Acme research"))[0]).toBe("name_taken");
+  expect((await operate("bind", { agent_id: "Acme Research" }))[0]).toBe("name_taken");
+  expect((await nameOf("acme-1", null))[0]).toBe(200);
+  expect((await nameOf("hope-bot", "Acme Research"))[0]).toBe(200);
+  expect((await nameOf("acme-1", "ACME-1"))[0]).toBe(200);
+});
+
 test("no one but an operator does either", async () => {
   for (const path of ["bind", "name"]) {
     const answer = await service.post(`/api/admin/agents/${path}`, { agent_id: "x", reason: "x" });
