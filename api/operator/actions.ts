@@ -121,6 +121,7 @@ const refusals: FailureTable<Failure> = {
   review_decided: (failure) => fillDetail(says.review_decided, failure),
   field_has_value: (failure) => fillDetail(says.field_has_value, failure),
   name_of_no_owner: (failure) => fillDetail(says.name_of_no_owner, failure),
+  name_in_use: (failure) => fillDetail(says.name_in_use, failure),
   name_taken: (failure) => fillDetail(says.name_taken, failure),
   review_conflict: ({ message }) => ({ status: 409, detail: message }),
   review_value_not_usable: ({ message }) => ({ status: 400, detail: message }),

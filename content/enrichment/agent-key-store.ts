@@ -1,4 +1,4 @@
-import { and, eq, isNotNull, ne, or } from "drizzle-orm";
+import { and, eq, isNotNull, isNull, ne, or } from "drizzle-orm";
 import type { Queryable } from "#content/store/open.ts";
 import { builder, statement, type Statement } from "#content/store/query.ts";
 import { agentKeys, agents, submissions } from "#content/store/tables/enrichment.ts";
@@ -51,6 +51,15 @@ export const saveAgentKey = (change: KeyChange): Statement =>
 /** Retires an id that has no owner, so that no one submits under it or goes by its name. */
 export const reserveId = (agent_id: string, revoked_at: number): Statement =>
   statement(builder.insert(agentKeys).values({ agent_id, revoked_at }).onConflictDoNothing());
+
+/** Frees an id that was only reserved: it has no owner, and never had one. */
+export function releaseId(agent_id: string): Statement {
+  const { secret_digest, bound_at, approved_name } = agentKeys;
+  const isReserved = and(isNull(secret_digest), isNull(bound_at), isNull(approved_name));
+  return statement(
+    builder.delete(agentKeys).where(and(eq(agentKeys.agent_id, agent_id), isReserved)),
+  );
+}
 
 /** Rejects what waits under an id that its owner has revoked. Indexes: submissions_by_agent, drafts_by_agent. */
 export function rejectWaitingOf(agent_id: string, at: number): Statement[] {

@@ -6,10 +6,12 @@ import type {
 } from "#content/contract/enrichment-answers.ts";
 import { fail, ok, type Result } from "#content/contract/base/result.ts";
 import { wireTime } from "#content/contract/base/time.ts";
-import { foldAgentId, isBound } from "#content/enrichment/agent.ts";
+import { type AgentKey, foldAgentId, isBound } from "#content/enrichment/agent.ts";
 import {
   agentKey,
+  hasSubmitted,
   otherOwners,
+  releaseId,
   reserveId,
   saveAgentKey,
 } from "#content/enrichment/agent-key-store.ts";
@@ -46,15 +48,21 @@ export async function bindForOwner(
     const detail = { reason };
     const at = now.getTime();
     const entry = { operator, action: "agent.bound", subject: agent_id, detail, at };
-    return carryOut(tx, planned(ok(answer), save, entry));
+    const release = releaseOf(await agentKey(tx, agent_id));
+    return carryOut(tx, planned(ok(answer), save, ...release, entry));
   });
 }
+
+/** An id is reserved while it is the approved name of an agent. */
+const releaseOf = (key: Pick<AgentKey, "approved_name"> | null) =>
+  key === null || key.approved_name === null ? [] : [releaseId(foldAgentId(key.approved_name))];
 
 const isSame = (name: string | null, other: string): boolean =>
   name !== null && foldAgentId(name) === foldAgentId(other);
 
 export type NameFailure =
   | NameTaken
+  | { kind: "name_in_use"; name: string }
   | { kind: "name_not_harmless"; name: string }
   | { kind: "name_of_no_owner"; agent_id: string };
 
@@ -67,8 +75,8 @@ export async function approveAgentName(
   const agent_id = foldAgentId(request.agent_id);
   return store.write(async (tx) => {
     // Anyone can submit under an unbound id and would get the name.
-    const hasOwner = isBound(await agentKey(tx, agent_id));
-    if (!hasOwner) return fail({ kind: "name_of_no_owner", agent_id });
+    const key = await agentKey(tx, agent_id);
+    if (!isBound(key)) return fail({ kind: "name_of_no_owner", agent_id });
     const conflict = name === null ? null : await nameConflict(tx, agent_id, name);
     if (conflict !== null) return fail(conflict);
     const save = saveAgentKey({ agent_id, approved_name: name });
@@ -77,14 +85,12 @@ export async function approveAgentName(
     const entry = { operator, action: "agent.named", subject: agent_id, detail, at };
     // The name becomes an id that no one else can use or go by.
     const reservation = name === null ? [] : [reserveId(foldAgentId(name), at)];
-    return carryOut(
-      tx,
-      planned(ok({ agent_id, approved_name: name }), save, ...reservation, entry),
-    );
+    const idChanges = [...releaseOf(key), ...reservation];
+    return carryOut(tx, planned(ok({ agent_id, approved_name: name }), save, ...idChanges, entry));
   });
 }
 
-/** Why an agent cannot get a name: another one goes by it. */
+/** Why an agent cannot get a name: another one goes by it, or submits under it and would be shut out. */
 async function nameConflict(
   store: Queryable,
   agent_id: string,
@@ -95,7 +101,9 @@ async function nameConflict(
     (owner) =>
       isSame(owner.approved_name, name) || (isBound(owner) && isSame(owner.agent_id, name)),
   );
-  return holder === undefined ? null : { kind: "name_taken", name, holder: holder.agent_id };
+  if (holder !== undefined) return { kind: "name_taken", name, holder: holder.agent_id };
+  const isInUse = !isSame(name, agent_id) && (await hasSubmitted(store, foldAgentId(name)));
+  return isInUse ? { kind: "name_in_use", name } : null;
 }
 
 /** Submissions that an agent's agreement made live and that are still live, by id: they can be reverted one by one. */

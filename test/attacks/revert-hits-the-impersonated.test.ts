@@ -99,6 +99,26 @@ test("no two agents have one name", async () => {
   expect((await nameOf("acme-1", "ACME-1"))[0]).toBe(200);
 });
 
+test("a name shuts out no agent in use, and its id is free once the name goes", async () => {
+  const send = async (agent_id: string) =>
+    (await enrich("elm", agent_id, `Town of ${agent_id}`, "192.0.2.40")).status;
+  expect(await send("claude")).toBe(200);
+  await operate("bind", { agent_id: "acme-2" });
+  expect((await nameOf("acme-2", "Claude"))[0]).toBe("name_in_use");
+  expect(await send("claude")).toBe(200);
+
+  await nameOf("acme-2", "First Helper");
+  const refusal = await enrich("elm", "first helper", "Tromsø", "192.0.2.40");
+  expect((await refusal.json()).detail).toContain("approved name of another agent");
+  await nameOf("acme-2", "Second Helper");
+  expect([await send("first helper"), await send("second helper")]).toEqual([200, 403]);
+  await nameOf("acme-2", null);
+  expect(await send("second helper")).toBe(200);
+  await nameOf("acme-2", "Third Helper");
+  await operate("bind", { agent_id: "acme-2" });
+  expect(await send("third helper")).toBe(200);
+});
+
 test("no one but an operator does either", async () => {
   for (const path of ["bind", "name"]) {
     const answer = await service.post(`/api/admin/agents/${path}`, { agent_id: "x", reason: "x" });
