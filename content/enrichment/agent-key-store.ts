@@ -1,20 +1,20 @@
-import { and, eq, isNotNull, isNull, ne, or } from "drizzle-orm";
+import { and, eq, inArray, isNotNull, isNull, like, ne, or } from "drizzle-orm";
 import type { Queryable } from "#content/store/open.ts";
 import { builder, statement, type Statement } from "#content/store/query.ts";
 import { agentKeys, agents, submissions } from "#content/store/tables/enrichment.ts";
 import { recommendationDrafts } from "#content/store/tables/recommendations.ts";
-import type { AgentKey } from "./agent.ts";
+import { type AgentKey, foldAgentId, nameKey } from "./agent.ts";
 import { rejectionReasons } from "./consensus.ts";
 import { decideWaiting } from "./submission-store.ts";
 
-/** Who owns an agent id; null when the id is free. */
+/** Who owns an agent id, or an approved name that reads like it; null when the id is free. */
 export async function agentKey(store: Queryable, agent_id: string): Promise<AgentKey | null> {
   const { secret_digest, revoked_at, approved_name } = agentKeys;
-  const [row] = await store.db
-    .select({ secret_digest, revoked_at, approved_name })
+  const rows = await store.db
+    .select({ agent_id: agentKeys.agent_id, secret_digest, revoked_at, approved_name })
     .from(agentKeys)
-    .where(eq(agentKeys.agent_id, agent_id));
-  return row ?? null;
+    .where(inArray(agentKeys.agent_id, [agent_id, nameKey(agent_id)]));
+  return rows.find((row) => row.agent_id === agent_id) ?? rows[0] ?? null;
 }
 
 /**
@@ -37,6 +37,26 @@ export async function hasSubmitted(store: Queryable, agent_id: string): Promise<
   return count + (await store.db.$count(recommendationDrafts, ofAgent)) > 0;
 }
 
+/**
+ * Whether anyone but this agent submitted under an id that reads like a name. Looks through all ids: only operators ask, when
+ * they approve a name.
+ */
+export async function isNameInUse(
+  store: Queryable,
+  name: string,
+  { besides }: { besides: string },
+): Promise<boolean> {
+  const key = nameKey(name);
+  const pattern = `%${Array.from(key.trim()).join("%")}%`;
+  for (const table of [agents, recommendationDrafts]) {
+    const { agent_id } = table;
+    const isLike = and(like(agent_id, pattern), ne(agent_id, besides));
+    const rows = await store.db.selectDistinct({ agent_id }).from(table).where(isLike);
+    if (rows.some((row) => nameKey(row.agent_id) === key)) return true;
+  }
+  return false;
+}
+
 type KeyChange = Partial<typeof agentKeys.$inferInsert> & { agent_id: string };
 
 /** Stores a new secret, a revocation or a name for an id; columns that are not in `change` stay as they are. */
@@ -48,17 +68,21 @@ export const saveAgentKey = (change: KeyChange): Statement =>
       .onConflictDoUpdate({ target: agentKeys.agent_id, set: change }),
   );
 
-/** Retires an id that has no owner, so that no one submits under it or goes by its name. */
-export const reserveId = (agent_id: string, revoked_at: number): Statement =>
-  statement(builder.insert(agentKeys).values({ agent_id, revoked_at }).onConflictDoNothing());
-
-/** Frees an id that was only reserved: it has no owner, and never had one. */
-export function releaseId(agent_id: string): Statement {
-  const { secret_digest, bound_at, approved_name } = agentKeys;
-  const isReserved = and(isNull(secret_digest), isNull(bound_at), isNull(approved_name));
-  return statement(
-    builder.delete(agentKeys).where(and(eq(agentKeys.agent_id, agent_id), isReserved)),
+/** Retires the ids that read like a name, so that no one submits under them or goes by the name. */
+export const reserveName = (name: string, revoked_at: number): Statement =>
+  statement(
+    builder
+      .insert(agentKeys)
+      .values({ agent_id: nameKey(name), revoked_at })
+      .onConflictDoNothing(),
   );
+
+/** Frees the ids that a name reserved. A name that was approved earlier reserved an id of its own. */
+export function releaseName(name: string): Statement {
+  const { agent_id, secret_digest, bound_at, approved_name } = agentKeys;
+  const isReserved = and(isNull(secret_digest), isNull(bound_at), isNull(approved_name));
+  const ofName = inArray(agent_id, [nameKey(name), foldAgentId(name)]);
+  return statement(builder.delete(agentKeys).where(and(ofName, isReserved)));
 }
 
 /** Rejects what waits under an id that its owner has revoked. Indexes: submissions_by_agent, drafts_by_agent. */

@@ -1,7 +1,7 @@
 import { timingSafeEqual } from "node:crypto";
 import { agentLengthMax } from "#content/contract/enrichment.ts";
 import { publicId } from "#content/nonprofit/public-name.ts";
-import { characterCount } from "#content/nonprofit/text.ts";
+import { characterCount, lettersOf } from "#content/nonprofit/text.ts";
 import { checkLine } from "./value.ts";
 
 /**
@@ -21,6 +21,12 @@ export const foldAgentId = (raw: string): string =>
     .normalize("NFKC");
 
 const ignorable = /\p{Default_Ignorable_Code_Point}+/gu;
+
+/**
+ * The key under which an approved name is reserved: its letters and digits, so that `acme-research` is the name "Acme
+ * Research". It begins with a space, as no folded id does.
+ */
+export const nameKey = (name: string): string => ` ${lettersOf(foldAgentId(name))}`;
 
 /**
  * Alphabets with letters that look alike. Writing systems that are used together (Han, Kana, Hangul) are left out. Braille

@@ -25,7 +25,7 @@ import {
 } from "#content/store/query.ts";
 import { agentKeys, submissions } from "#content/store/tables/enrichment.ts";
 import { nonprofits, provenance } from "#content/store/tables/nonprofits.ts";
-import { type Agent, foldAgentId } from "./agent.ts";
+import { type Agent, foldAgentId, nameKey } from "./agent.ts";
 import { automaticReasons } from "./consensus.ts";
 import type { recommendationDrafts } from "#content/store/tables/recommendations.ts";
 
@@ -71,9 +71,9 @@ export type FieldState = z.infer<typeof FieldState>;
 const targetColumns = ["id", "slug", "name", "status"] as const;
 const keyColumns = ["secret_digest", "revoked_at", "approved_name"] as const;
 const targetParts = {
-  /** Who owns the agent's id; null when the id is free. */
+  /** Who owns the agent's id, or an approved name that reads like it; null when the id is free. */
   agent_key: jsonText(rowShape(agentKeys, keyColumns)).nullable(),
-  /** 1 when the agent's name is an id that another agent owns or owned. */
+  /** 1 when the agent's name is an id that another agent owns or owned, or reads like its approved name. */
   names_another: z.number(),
 };
 const targetRow = rowShapeWith(nonprofits, targetColumns, targetParts);
@@ -110,7 +110,15 @@ const votesSql = (index: string, waitingSql: string, selection: readonly string[
       ORDER BY is_own DESC, is_same DESC, id
       LIMIT ${votesMax}`;
 
-const askedColumns = ["slug", "field", "normalised_value", "agent_id", "named"] as const;
+const askedColumns = [
+  "slug",
+  "field",
+  "normalised_value",
+  "agent_id",
+  "named",
+  "id_key",
+  "named_key",
+] as const;
 // Prose fields too: a new text is audit-only if the profile has a text.
 const liveSql = enrichableFields
   .filter((field) => !isRowField(field))
@@ -120,8 +128,11 @@ const liveSql = enrichableFields
 const fieldStateSql = ({ votes, refusedSql }: { votes: string; refusedSql: string }) => `
   WITH asks AS MATERIALIZED (SELECT key AS asked, ${askedColumns.map((name, at) => `value ->> ${at} AS ${name}`).join(", ")} FROM json_each(?1))
   SELECT asked.asked, ${targetColumns.map((column) => `n.${column}`).join(", ")},
-    (SELECT ${jsonOf(keyColumns)} FROM agent_keys WHERE agent_id = asked.agent_id) AS agent_key,
-    EXISTS (SELECT 1 FROM agent_keys WHERE agent_id = asked.named AND agent_id <> asked.agent_id) AS names_another, json_object(
+    coalesce(
+      (SELECT ${jsonOf(keyColumns)} FROM agent_keys WHERE agent_id = asked.agent_id),
+      (SELECT ${jsonOf(keyColumns)} FROM agent_keys WHERE agent_id = asked.id_key)
+    ) AS agent_key,
+    EXISTS (SELECT 1 FROM agent_keys WHERE agent_id IN (asked.named, asked.named_key) AND agent_id <> asked.agent_id) AS names_another, json_object(
   'live', nullif(CASE asked.field ${liveSql} END, ''),
   'origin', (SELECT ${jsonOf(originColumns)} FROM provenance WHERE nonprofit_id = n.id AND field = asked.field),
   'own', (
@@ -172,7 +183,8 @@ export async function fieldState(
 ): Promise<{ target: EnrichTarget; state: FieldState } | null> {
   const { slug, field, normalised_value, agent_id, agent_name, created_at } = submission;
   const namedAgent = agent_name === agent_id ? agent_id : foldAgentId(agent_name);
-  const args = [slug, field, normalised_value, agent_id, namedAgent];
+  const keys = [nameKey(agent_id), nameKey(namedAgent)];
+  const args = [slug, field, normalised_value, agent_id, namedAgent, ...keys];
   const row = await queryEach(store, stateSql[fieldTypeOf(field)], args, fieldStateRow);
   if (row === undefined) return null;
   const { state: storedState, ...target } = row;

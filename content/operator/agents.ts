@@ -6,13 +6,13 @@ import type {
 } from "#content/contract/enrichment-answers.ts";
 import { fail, ok, type Result } from "#content/contract/base/result.ts";
 import { wireTime } from "#content/contract/base/time.ts";
-import { type AgentKey, foldAgentId, isBound } from "#content/enrichment/agent.ts";
+import { type AgentKey, foldAgentId, isBound, nameKey } from "#content/enrichment/agent.ts";
 import {
   agentKey,
-  hasSubmitted,
+  isNameInUse,
   otherOwners,
-  releaseId,
-  reserveId,
+  releaseName,
+  reserveName,
   saveAgentKey,
 } from "#content/enrichment/agent-key-store.ts";
 import { agreedSubmissions } from "#content/enrichment/agreed-field-store.ts";
@@ -53,12 +53,12 @@ export async function bindForOwner(
   });
 }
 
-/** An id is reserved while it is the approved name of an agent. */
+/** Ids that read like an approved name are reserved while an agent has it. */
 const releaseOf = (key: Pick<AgentKey, "approved_name"> | null) =>
-  key === null || key.approved_name === null ? [] : [releaseId(foldAgentId(key.approved_name))];
+  key === null || key.approved_name === null ? [] : [releaseName(key.approved_name)];
 
 const isSame = (name: string | null, other: string): boolean =>
-  name !== null && foldAgentId(name) === foldAgentId(other);
+  name !== null && nameKey(name) === nameKey(other);
 
 export type NameFailure =
   | NameTaken
@@ -83,8 +83,8 @@ export async function approveAgentName(
     const detail = { reason, name };
     const at = clock().getTime();
     const entry = { operator, action: "agent.named", subject: agent_id, detail, at };
-    // The name becomes an id that no one else can use or go by.
-    const reservation = name === null ? [] : [reserveId(foldAgentId(name), at)];
+    // No one else can use an id that reads like the name, or go by it.
+    const reservation = name === null ? [] : [reserveName(name, at)];
     const idChanges = [...releaseOf(key), ...reservation];
     return carryOut(tx, planned(ok({ agent_id, approved_name: name }), save, ...idChanges, entry));
   });
@@ -102,8 +102,9 @@ async function nameConflict(
       isSame(owner.approved_name, name) || (isBound(owner) && isSame(owner.agent_id, name)),
   );
   if (holder !== undefined) return { kind: "name_taken", name, holder: holder.agent_id };
-  const isInUse = !isSame(name, agent_id) && (await hasSubmitted(store, foldAgentId(name)));
-  return isInUse ? { kind: "name_in_use", name } : null;
+  return (await isNameInUse(store, name, { besides: agent_id }))
+    ? { kind: "name_in_use", name }
+    : null;
 }
 
 /** Submissions that an agent's agreement made live and that are still live, by id: they can be reverted one by one. */

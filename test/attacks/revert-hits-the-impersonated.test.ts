@@ -1,5 +1,5 @@
 import { afterAll, expect, test } from "bun:test";
-import { aService } from "#test/support/service.ts";
+import { aClient, aService } from "#test/support/service.ts";
 import { from, sendValue } from "#test/support/enriching.ts";
 import { aNonprofit } from "#test/support/records.ts";
 
@@ -117,6 +117,26 @@ test("a name shuts out no agent in use, and its id is free once the name goes", 
   await nameOf("acme-2", "Third Helper");
   await operate("bind", { agent_id: "acme-2" });
   expect(await send("third helper")).toBe(200);
+});
+
+test("no one goes by what reads like an approved name", async () => {
+  await service.add(aNonprofit({ slug: "ash" }));
+  await operate("bind", { agent_id: "lamp-1" });
+  await enrich("ash", "lamp_post", "Oslo", "192.0.2.50");
+  expect((await nameOf("lamp-1", "Lamp Post"))[0]).toBe("name_in_use");
+  expect((await nameOf("lamp-1", "Lamp Research"))[0]).toBe(200);
+  for (const agent_id of ["Lamp-Research", "LampResearch", "lamp.research", "lamp: research!"]) {
+    const refusal = await enrich("ash", agent_id, "Bergen", "192.0.2.50");
+    expect([refusal.status, (await refusal.json()).code]).toEqual([403, "agent_retired"]);
+    expect((await service.post("/api/agents", { agent_id })).status).toBe(403);
+  }
+  await operate("bind", { agent_id: "other" });
+  expect((await nameOf("other", "Lamp-Research"))[0]).toBe("name_taken");
+  expect((await nameOf("other", "Lamp1"))[0]).toBe("name_taken");
+  const named = { agent_id: "mere-stranger", agent_name: "LampResearch" };
+  await service.post("/api/enrich/ash", { ...named, field: "city", value: "Oslo" }, aClient());
+  const { provenance } = await service.json("/api/nonprofits/ash");
+  expect(provenance.city.agents).toEqual(["lamp_post", "mere-stranger"]);
 });
 
 test("no one but an operator does either", async () => {

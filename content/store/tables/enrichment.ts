@@ -111,7 +111,7 @@ export const agents = sqliteTable(
 
 /** Ids that have or had an owner: only the holder of the secret can submit under a bound id. No row: the id is free. */
 export const agentKeys = sqliteTable("agent_keys", {
-  agent_id: text().primaryKey(), // Folded, as in submissions.
+  agent_id: text().primaryKey(), // Folded, as in submissions; of a reserved name, a space and its letters.
   secret_digest: text(), // SHA-256; null: not bound.
   bound_at: integer(),
   bound_by: text(), // "agent", or "operator:<name>".
