@@ -101,7 +101,8 @@ export function openPanel(
     onRequirements?.(requirements);
     draw(parts, requirements, text);
     // A phone may drop this page while the wallet is open: once asked, the service looks for the payment by itself.
-    parts.walletLink.onclick = () => void service.statusOf(requirements.memo);
+    const lookOnce = () => void service.statusOf(requirements.memo);
+    parts.walletLink.addEventListener("click", lookOnce, { signal });
     say(text("waiting", { amount: wantedAmount.value }));
     await readingTime(signal);
     await follow(signal, () => service.statusOf(requirements.memo));
