@@ -6,6 +6,7 @@ import { type Html, html, type Part } from "#content/language/html.ts";
 import { RefusalError } from "#api/http/problem.ts";
 import { type Action, actions, paramsIn, typedValue } from "#api/operator/actions.ts";
 import { addressOf } from "#content/contract/base/request-address.ts";
+import { sha256Of } from "#content/runtime/digest.ts";
 import deskForms from "#content/editorial/desk-forms.json";
 
 /** The hidden field that proves that a form came from a page of this session. */
@@ -112,6 +113,8 @@ type Special = {
   query?: Readonly<Record<string, string | undefined>>;
   /** Initial values of the fields. */
   stored?: Readonly<Record<string, string | null>>;
+  /** The stored texts in the fields, so that no one overwrites a change unseen. */
+  shown?: readonly StoredText[];
   /** Shown before everything else. */
   before?: Part;
   /** Further fields, which are no members of the action. */
@@ -122,7 +125,7 @@ type Special = {
 
 export const form = (name: FormName, page: FormPage, special: Special = {}): Html => {
   const { path, about, buttons, hidden, legend } = formWords[name];
-  const { stored = {}, query = {}, before, fields, without } = special;
+  const { stored = {}, query = {}, shown = [], before, fields, without } = special;
   const sentForm = typedInto(name, page);
   const place = path.replaceAll(/:(\w+)/g, (_, param: string) =>
     encodeURIComponent(page.params[param] ?? ""),
@@ -142,7 +145,7 @@ export const form = (name: FormName, page: FormPage, special: Special = {}): Htm
     <fieldset>
       <legend>${special.legend ?? legend}</legend>
       ${tokenField(page.token)}
-      ${Object.entries({ ...special.hidden, ...hidden }).map(([member, value]) => html`<input type="hidden" name="${member}" value="${value}" />`)}
+      ${Object.entries({ ...shownDigests(shown), ...special.hidden, ...hidden }).map(([member, value]) => html`<input type="hidden" name="${member}" value="${value}" />`)}
       ${about === undefined ? null : html`<p>${about}</p>`}
       ${members.filter(({ words }) => words.last !== true).map(control)} ${fields}
       ${members.filter(({ words }) => words.last === true).map(control)}
@@ -186,8 +189,38 @@ export function inputIn(
 /** The fields of a form, with "\n" as line break. Of a repeated field the first counts. */
 export type Form = Awaited<ReturnType<typeof formOf>>;
 
+/** A field for something stored: its name in the form, and its text as it is stored now. */
+export type StoredText = { name: string; text: string };
+
+/** A text as browsers send it. */
+const asSent = (text: string): string => text.replaceAll(/\r\n?/g, "\n").trim();
+const digestOf = (text: string): string => sha256Of(asSent(text), "base64url").slice(0, 22);
+
+const shownName = (name: string): string => `shown.${name}`;
+
+/** Hidden fields with digests of the texts that a form shows, which tell what was typed from what changed meanwhile. */
+const shownDigests = (texts: readonly StoredText[]): Record<string, string> =>
+  Object.fromEntries(texts.map(({ name, text }) => [shownName(name), digestOf(text)]));
+
+/** The digest of the text that a field showed; a form that does not say showed the present text. */
+const shownBy = (sent: Form, { name, text }: StoredText): string =>
+  sent.text(shownName(name)) || digestOf(text);
+
+/** Whether a field was sent with another text than it had shown. */
+export const isTyped = (sent: Form, stored: StoredText): boolean =>
+  sent.has(stored.name) && digestOf(sent.text(stored.name)) !== shownBy(sent, stored);
+
+/** Fields with a typed text whose stored text has changed to a third one since the form showed it. */
+export const overtakenIn = (texts: readonly StoredText[], sent: Form): StoredText[] =>
+  texts.filter(
+    (stored) =>
+      isTyped(sent, stored) &&
+      shownBy(sent, stored) !== digestOf(stored.text) &&
+      sent.text(stored.name) !== asSent(stored.text),
+  );
+
 const typedText = (typed: Form | null, name: string, stored: string): string =>
-  typed?.has(name) === true ? typed.text(name) : stored;
+  typed !== null && isTyped(typed, { name, text: stored }) ? typed.text(name) : stored;
 
 /** The non-empty lines of a field with one entry per line. */
 export const linesOf = (text: string): string[] =>
@@ -201,6 +234,10 @@ export type EditedMember = Omit<Field, "value"> & {
 
 const nameOf = ({ name }: Pick<Field, "name">): string => `value.${name}`;
 
+/** The texts of members as a form holds them. */
+export const storedTexts = (members: readonly EditedMember[]): StoredText[] =>
+  members.map((member) => ({ name: nameOf(member), text: member.text }));
+
 /** The fields for editing, with the present values or the typed ones. */
 export const editedFields = (members: readonly EditedMember[], typed: Form | null): Html[] =>
   members.map((member) => {
@@ -212,7 +249,7 @@ export const editedFields = (members: readonly EditedMember[], typed: Form | nul
 /** The typed value of each member, and whether it has changed. */
 export const editedIn = (members: readonly EditedMember[], sent: Form) =>
   members.map((member) => {
-    const text = member.text.replaceAll(/\r\n?/g, "\n").trim();
+    const text = asSent(member.text);
     const typed = typedText(sent, nameOf(member), text);
     return { name: member.name, value: member.read(typed), isChanged: typed !== text };
   });

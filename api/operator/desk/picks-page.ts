@@ -5,7 +5,7 @@ import type { GovernancePhase, PickChange, PickItem } from "#content/contract/re
 import { type Html, html } from "#content/language/html.ts";
 import { decisionNotice } from "./queues.ts";
 import { type Forms, notHere, type FormNotice, type Visit } from "./visit.ts";
-import { form } from "./forms.ts";
+import { form, isTyped, overtakenIn, type StoredText } from "./forms.ts";
 import { type Page, redirect } from "./layout.ts";
 import { instant, nextLink, profileLink, sent, table } from "./elements.ts";
 
@@ -63,11 +63,8 @@ export async function pickPage(visit: Visit, { said, status }: FormNotice = {}):
   const { context, params } = visit;
   const pick = await findPick(context, params["slug"] ?? "");
   if (pick === null) return notHere("This nonprofit is not recommended (any more).");
-  const stored = {
-    recommended_for: pick.recommended_for.join("\n"),
-    why_recommended: pick.why_recommended,
-    causes: pick.causes?.join(", ") ?? "",
-  };
+  const shown = textsOf(pick);
+  const stored = Object.fromEntries(shown.map(({ name, text }) => [name, text]));
   return {
     title: `Pick: ${pick.name}`,
     place: "/desk/picks",
@@ -79,9 +76,20 @@ export async function pickPage(visit: Visit, { said, status }: FormNotice = {}):
         ${origin(pick, context.config.recommendationPhase)}${pick.draft_id === null ? null : `, draft ${pick.draft_id}`}
       </p>
       <div class="decide">
-        ${form("editPick", visit, { stored })} ${form("removePick", visit)}
+        ${form("editPick", visit, { stored, shown })} ${form("removePick", visit)}
       </div>`,
   };
+}
+
+const textsOf = ({ recommended_for, why_recommended, causes }: PickItem): StoredText[] => [
+  { name: "recommended_for", text: recommended_for.join("\n") },
+  { name: "why_recommended", text: why_recommended },
+  { name: "causes", text: causes?.join(", ") ?? "" },
+];
+
+async function presentTexts({ context, params }: Visit): Promise<StoredText[]> {
+  const pick = await findPick(context, params["slug"] ?? "");
+  return pick === null ? [] : textsOf(pick);
 }
 
 const done = (_: Visit, { slug }: PickChange): Response =>
@@ -89,6 +97,15 @@ const done = (_: Visit, { slug }: PickChange): Response =>
 
 export const pickForms = {
   addPick: { page: picksPage, done },
-  editPick: { page: pickPage, done },
+  editPick: {
+    page: pickPage,
+    done,
+    overtaken: async (visit) => overtakenIn(await presentTexts(visit), visit.form),
+    /** What was left as it was shown stays as it is stored. */
+    body: async (visit) => {
+      const left = (await presentTexts(visit)).filter((stored) => !isTyped(visit.form, stored));
+      return Object.fromEntries(left.map(({ name }) => [name, undefined]));
+    },
+  },
   removePick: { page: pickPage, done },
 } satisfies Partial<Forms>;

@@ -18,6 +18,8 @@ import {
   field,
   form,
   linesOf,
+  overtakenIn,
+  storedTexts,
   typedInto,
 } from "./forms.ts";
 import { type Page, redirect } from "./layout.ts";
@@ -89,9 +91,12 @@ export async function profilePage(visit: Visit, { said, status }: FormNotice = {
   };
 }
 
-const changeForms = (record: NonprofitRecord, visit: Visit): Html =>
-  html`${form("editProfile", visit, { fields: editedFields(membersOf(record), typedInto("editProfile", visit)) })}
+function changeForms(record: NonprofitRecord, visit: Visit): Html {
+  const members = membersOf(record);
+  const fields = editedFields(members, typedInto("editProfile", visit));
+  return html`${form("editProfile", visit, { shown: storedTexts(members), fields })}
     <div class="decide">${form("withdrawProfile", visit)} ${form("mergeProfile", visit)}</div>`;
+}
 
 /** The profiles that were withdrawn in favour of this one, with the reasons. Restoring one undoes that. */
 async function linked({ store }: Visit["context"], slug: string): Promise<Part> {
@@ -121,9 +126,9 @@ const steps = {
 export const profileForms = {
   editProfile: {
     ...steps,
-    body: async ({ context, params, form: sent }) => {
-      const record = await recordBySlug(context.store, params["slug"] ?? "");
-      const edits = record === null ? [] : editedIn(membersOf(record), sent);
+    overtaken: async (visit) => overtakenIn(storedTexts(await presentMembers(visit)), visit.form),
+    body: async (visit) => {
+      const edits = editedIn(await presentMembers(visit), visit.form);
       const changes = edits.filter(({ isChanged }) => isChanged);
       return { values: Object.fromEntries(changes.map(({ name, value }) => [name, value])) };
     },
@@ -132,6 +137,11 @@ export const profileForms = {
   restoreProfile: steps,
   mergeProfile: steps,
 } satisfies Partial<Forms>;
+
+async function presentMembers({ context, params }: Visit): Promise<EditedMember[]> {
+  const record = await recordBySlug(context.store, params["slug"] ?? "");
+  return record === null ? [] : membersOf(record);
+}
 
 /** Fields with a list, typed as one entry per line; `row`: the members of an entry, separated by bars. */
 const lists: Readonly<

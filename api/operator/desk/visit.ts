@@ -12,6 +12,7 @@ import {
   formWords,
   inputIn,
   isOwnOrigin,
+  type StoredText,
 } from "./forms.ts";
 import { type Page, pageAnswer } from "./layout.ts";
 import { notice } from "./elements.ts";
@@ -37,6 +38,8 @@ type FormSteps<Name extends FormName> = {
   done: (visit: FormVisit, value: FormValue<Name>) => Promise<Page | Response> | Response;
   /** Members of the body that have no field of the same name. */
   body?: (visit: FormVisit) => object | Promise<object>;
+  /** Typed fields whose stored text has changed since the form showed it: the form is shown again first. */
+  overtaken?: (visit: FormVisit) => Promise<StoredText[]>;
   /** Replaces the standard message for a form that cannot be used. */
   unusable?: (failure: Refusal, visit: FormVisit) => string | undefined;
 };
@@ -74,6 +77,8 @@ async function formWork(
   if (Object.values(params).includes("")) {
     return refused({ status: 400, code: "invalid_review", detail: "" });
   }
+  const overtaken = (await steps.overtaken?.(visit)) ?? [];
+  if (overtaken.length > 0) return refused(changedMeanwhile(overtaken));
   const bodySent = { ...body, ...(await steps.body?.(visit)) };
   const action: Action = actions[name];
   const outcome = await action.perform(context, {
@@ -82,6 +87,15 @@ async function formWork(
     body: bodySent,
   });
   return outcome.ok ? done(visit, outcome.value) : refused(outcome.failure);
+}
+
+function changedMeanwhile(overtaken: readonly StoredText[]): Refusal {
+  const now = overtaken.map(({ name, text }) => {
+    const field = name.replace("value.", "").replaceAll("_", " ");
+    return `${field} is now ${text === "" ? "empty" : `“${Array.from(text).slice(0, 300).join("")}”`}`;
+  });
+  const detail = `Changed meanwhile, so nothing was saved: ${now.join("; ")}. Your text is still below: look again, and send it only if it should replace that.`;
+  return { status: 409, code: "changed_meanwhile", detail };
 }
 
 const faultsOf = ({ errors = [] }: Refusal): string =>

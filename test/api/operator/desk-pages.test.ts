@@ -208,6 +208,28 @@ describe("recommendations", () => {
   });
 });
 
+test("a pick keeps what another operator changed meanwhile, and is not overwritten unseen", async () => {
+  const slug = await aSlug();
+  const pick = { slug, recommended_for: "donors of books", why_recommended: "It keeps a library." };
+  await ada.send(await ada.get("/desk/picks"), "Recommend it", pick);
+  const grace = await service.signedIn("grace");
+  const adas = await ada.get(`/desk/picks/${slug}`);
+  const graces = await grace.get(`/desk/picks/${slug}`);
+  await grace.send(graces, "Save", { why_recommended: "It keeps two libraries." });
+  await ada.send(adas, "Save", { recommended_for: "donors in Oslo" });
+  const texts = async () => {
+    const { $ } = await ada.get(`/desk/picks/${slug}`);
+    return ["#recommended-for", "#why"].map((field) => $(field).val()?.toString().trim());
+  };
+  expect(await texts()).toEqual(["donors in Oslo", "It keeps two libraries."]);
+  const typed = { why_recommended: "It lends books." };
+  const refused = await ada.send(adas, "Save", typed);
+  expect(refused.status).toBe(409);
+  expect(alerts(refused)).toContain("why recommended is now “It keeps two libraries.”");
+  await ada.send(refused, "Save");
+  expect(await texts()).toEqual(["donors in Oslo", "It lends books."]);
+});
+
 describe("health", () => {
   const health = async () => OperatorHealth.parse(await service.ask("health"));
 

@@ -1,11 +1,12 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import type { History } from "#content/contract/enrichment-answers.ts";
 import { ReviewsDecided } from "#content/contract/review.ts";
-import { anOperatedService } from "#test/support/desk.ts";
+import { alerts, anOperatedService } from "#test/support/desk.ts";
 
 const service = await anOperatedService();
 const { aSlug, live } = service;
 const ada = await service.signedIn();
+const placeOf = (slug: string) => `/desk/profiles/${slug}`;
 afterAll(() => service.close());
 
 describe("a profile at the desk", () => {
@@ -51,6 +52,28 @@ describe("a profile at the desk", () => {
     expect((await live(slug)).status).toBe("withdrawn");
     await ada.send(gone, "Restore it", { reason: "Open again." });
     expect((await live(slug)).status).toBe("listed");
+  });
+
+  test("keeps what others changed meanwhile, and asks again before it overwrites that", async () => {
+    const slug = await aSlug({ tagline: "Old line.", city: "Bergen", team_size: 3 });
+    const grace = await service.signedIn("grace");
+    const [first, second] = [await ada.get(placeOf(slug)), await grace.get(placeOf(slug))];
+    await grace.send(second, "Save", { "value.tagline": "New line.", reason: "Their new words." });
+    await ada.send(first, "Save", { "value.team_size": "4", reason: "They grew." });
+    expect(await live(slug)).toMatchObject({ tagline: "New line.", team_size: 4 });
+    const typed = { "value.tagline": "Third line.", "value.city": "Oslo", reason: "Seen there." };
+    const refused = await ada.send(first, "Save", typed);
+    expect([refused.status, alerts(refused)]).toEqual([
+      409,
+      expect.stringContaining("tagline is now “New line.”"),
+    ]);
+    const values = ["tagline", "city", "team_size"].map((name) =>
+      refused.$(`[name='value.${name}']`).val()?.toString().trim(),
+    );
+    expect(values).toEqual(["Third line.", "Oslo", "4"]);
+    expect(await live(slug)).toMatchObject({ tagline: "New line.", city: "Bergen" });
+    await ada.send(refused, "Save");
+    expect(await live(slug)).toMatchObject({ tagline: "Third line.", city: "Oslo", team_size: 4 });
   });
 
   test("of another register is linked by a merge, which restoring undoes", async () => {
