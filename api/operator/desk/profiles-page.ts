@@ -171,8 +171,13 @@ const lineOf = (
         .join(" | ")
         .replace(/(?: \| )+$/, "");
 
-/** A text that is no number becomes NaN, which the body's shape refuses. */
-const number = (text: string) => (text === "" ? null : Number(text.replaceAll(/[ ,_]/g, "")));
+const inThousands = /^-?\d{1,3}([ ,_])\d{3}(?:\1\d{3})*(?:\.\d+)?$/;
+
+/** A text that is no number, as one with a decimal comma, becomes NaN, which the body's shape refuses. */
+function number(text: string): number | null {
+  if (text === "") return null;
+  return Number(inThousands.test(text) ? text.replaceAll(/[ ,_]/g, "") : text);
+}
 const numeric: ReadonlySet<string> = new Set<FieldType | keyof Program>([
   "year",
   "count",

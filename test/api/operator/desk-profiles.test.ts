@@ -76,6 +76,21 @@ describe("a profile at the desk", () => {
     expect(await live(slug)).toMatchObject({ tagline: "Third line.", city: "Oslo", team_size: 4 });
   });
 
+  test("takes commas in a number as separators of thousands alone", async () => {
+    const slug = await aSlug({ annual_budget_usd: 5, team_size: 3 });
+    const page = await ada.get(placeOf(slug));
+    for (const typed of ["8392805,50", "12,5", "1.234.567", "1,23,456", "1 2", "1,234 567"]) {
+      const edit = { "value.annual_budget_usd": typed, reason: "The report says so." };
+      const refused = await ada.send(page, "Save", edit);
+      expect([typed, refused.status]).toEqual([typed, 400]);
+      expect(alerts(refused)).toContain("annual budget usd: Send a number");
+      expect(refused.$("[name='value.annual_budget_usd']").val()).toBe(typed);
+    }
+    const sizes = { "value.annual_budget_usd": "8,392,805.5", "value.team_size": "1 234" };
+    await ada.send(page, "Save", { ...sizes, reason: "The report says so." });
+    expect(await live(slug)).toMatchObject({ annual_budget_usd: 8_392_805.5, team_size: 1_234 });
+  });
+
   test("of another register is linked by a merge, which restoring undoes", async () => {
     const registered = (org_id: string, type: string) => ({
       registrations: [{ country_code: "GB", type, registration_number: org_id.slice(7), org_id }],
