@@ -315,10 +315,12 @@ export function pendingWrites(saves: readonly SavedRecord[], now: number): State
   ];
 }
 
-/** Slugs of profiles with this contact address, at most 100. Scans all profiles. */
+/** Slugs of profiles with this contact address, or to which it may return, at most 100. Scans all profiles. */
 export const slugsWithContact = async (store: Queryable, email: string): Promise<string[]> => {
-  const { slug, contact_email } = nonprofits;
-  const isIt = sql`lower(${contact_email}) = lower(${email})`;
+  const { id, slug, contact_email } = nonprofits;
+  const isIt = sql`${email.toLowerCase()} IN (lower(${contact_email}), (
+    SELECT lower(p.replaced ->> 'value') FROM provenance AS p
+    WHERE p.nonprofit_id = ${id} AND p.field = 'contact_email'))`;
   const rows = await store.db.select({ slug }).from(nonprofits).where(isIt).limit(100);
   return rows.map((row) => row.slug);
 };

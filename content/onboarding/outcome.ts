@@ -86,7 +86,9 @@ export function onboardingOutcome(
   const { causes } = approval.edits;
   if (causes !== undefined) set(after, "causes", causes, sourceFrom("operator", nowMs));
   if (request.contact_email !== after.contact_email) {
-    set(after, "contact_email", request.contact_email, sourceFrom("organisation", nowMs));
+    const live = { value: after.contact_email, source: after.provenance["contact_email"] };
+    const source = sourceFrom("organisation", nowMs, replacing(live));
+    set(after, "contact_email", request.contact_email, source);
   }
   after.verified = 1;
   after.status = "claimed";

@@ -1,4 +1,5 @@
 import { afterAll, describe, expect, test } from "bun:test";
+import { eraseContacts } from "#api/operator/requests.ts";
 import type { ReviewItem } from "#content/contract/review.ts";
 import { donateTarget } from "#content/giving/store.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
@@ -201,6 +202,22 @@ describe("a verification that is taken back", () => {
     ).json();
     expect(again.taken_back).toEqual(["usdc_wallet", "contact_email"]);
     expect(await service.live(slug)).toMatchObject({ city: "Lamu", mission: "Ours." });
+  });
+
+  test("gives the contact back that was there before, which erasing names until then", async () => {
+    const before = { contact_email: "office@before.example" };
+    const { slug } = await aListed({ ...before, usdc_wallet: null });
+    await change(slug, aWallet().address);
+    expect(await service.live(slug)).toMatchObject({ contact_email: "office@holder.example" });
+    const erased = await eraseContacts(service.context, {
+      email: "Office@before.example",
+      operator: "ada",
+    });
+    expect(erased.ok && erased.value.profiles).toEqual([slug]);
+    const revoked = await (await service.revoke(slug)).json();
+    expect(revoked).toMatchObject({ put_back: ["contact_email"] });
+    expect(await service.live(slug)).toMatchObject(before);
+    expect(JSON.stringify(await profileOf(slug))).not.toContain("before.example");
   });
 
   test("is answered clearly where there is none", async () => {
