@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import { z } from "zod";
 import { objectIn } from "#content/contract/base/json.ts";
 import { fail, ok, type Result } from "#content/contract/base/result.ts";
+import { fitted, wrongsInWords } from "#content/contract/problem.ts";
 import { CauseId } from "#content/contract/browse.ts";
 import type { EnrichableField } from "#content/contract/enrichment.ts";
 import { correctable, type OnboardingType } from "#content/contract/onboarding.ts";
@@ -274,9 +275,11 @@ type EditsResult = Result<OnboardingEdits, { message: string }>;
 /** Reads the edits of a request: a JSON object as text, null for none. Checked like the organisation's own values. */
 export function readEdits(value: string | null, { thisYear }: { thisYear: number }): EditsResult {
   if (value === null || value.trim() === "") return ok({});
-  const editBody = EditBody.safeParse(objectIn(value));
-  if (!editBody.success) return fail({ message: howToEdit });
-  const { causes, ...texts } = editBody.data;
+  const sent = objectIn(value);
+  if (sent === null) return fail({ message: howToEdit });
+  const editBody = fitted(EditBody, sent);
+  if (!editBody.ok) return fail({ message: wrongsInWords(editBody.failure) });
+  const { causes, ...texts } = editBody.value;
   const edits: OnboardingEdits = causes === undefined ? {} : { causes: [...new Set(causes)] };
   for (const [field, given] of Object.entries(texts)) {
     const isGiven = typeof given === "string";

@@ -342,6 +342,16 @@ test.each([
 });
 
 test.each([
+  ["{", /^To edit while approving, send value as a JSON object/],
+  ['{"causes":["health","magic"]}', /^causes\[1\]: Send one of .*\beducation\b/],
+  ['{"city":5}', /^city: Send a text\.$/],
+  ['{"contact_email":"a@b.example"}', /^Leave out contact_email/],
+])("edits that are refused say what is wrong: %s", (text, words) => {
+  const edits = readEdits(text, { thisYear });
+  expect(edits.ok ? "" : edits.failure.message).toMatch(words);
+});
+
+test.each([
   ["a@hope.example", "https://www.hope.example/x", "own_site"],
   ["a@mail.hope.example", "https://hope.example", "own_site"],
   ["a@hope.example", "https://de.hope.example", "own_site"],
