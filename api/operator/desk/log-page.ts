@@ -1,5 +1,6 @@
 import { placeWith, queryIn, textIn } from "#api/http/query.ts";
 import { operatorOperations } from "#content/contract/operations/operator.ts";
+import { hasSubmitted } from "#content/enrichment/agent-key-store.ts";
 import { auditNames, readAudit } from "#content/operation/audit-store.ts";
 import { type Html, html } from "#content/language/html.ts";
 import type { FormNotice, Forms, Visit } from "./visit.ts";
@@ -64,7 +65,13 @@ export const undoForms = {
   /** Undoes a part at a time; sending the form again continues. */
   revertAgent: {
     page: undoPage,
-    done: (visit, { agent_id, submissions, emptied, recommendations, complete }) => {
+    done: async (visit, { agent_id, submissions, emptied, recommendations, complete }) => {
+      const isNone = submissions + recommendations === 0;
+      if (isNone && !(await hasSubmitted(visit.context.store, agent_id ?? ""))) {
+        const why = html`No submission of an agent <bdi>${agent_id}</bdi> exists: nothing was
+          undone.`;
+        return undoPage(visit, { said: notice("bad", why), status: 404 });
+      }
       const counts = `${submissions} submissions undone, ${emptied} fields emptied, ${recommendations} recommendations taken back.`;
       const rest = complete ? null : " There is more: send the form once more.";
       const sentence = html`<bdi>${agent_id}</bdi>: ${counts}${rest}`;

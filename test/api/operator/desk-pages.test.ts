@@ -367,3 +367,19 @@ test("a table of numbers, wider than a phone, is moved by keys, too", () => {
   expect(made.toString()).toContain(region);
   expect(table({ columns: ["Calls of"], rows: [["mcp"]] }).toString()).not.toContain("tabindex");
 });
+
+test("an agent to undo that never sent anything is said so, and one with nothing live is not", async () => {
+  await service.submit(await aSlug(), "ledger-lark", "city", "Oslo");
+  const page = await ada.get("/desk/undo");
+  const undo = (agent_id: string) =>
+    ada.send(page, "Undo all", { agent_id, reason: "It made things up." });
+  const none = await undo("ledger-lrak");
+  expect([none.status, none.$("#agent").val()]).toEqual([404, "ledger-lrak"]);
+  const words = "No submission of an agent ledger-lrak exists: nothing was undone.";
+  expect(shown(none.$(".notice.bad").text())).toContain(words);
+  const nothing = await undo("Ledger-Lark");
+  expect([nothing.status, alerts(nothing)]).toEqual([
+    200,
+    expect.stringContaining("ledger-lark: 0 submissions undone"),
+  ]);
+});
