@@ -1,4 +1,5 @@
 import bs58 from "bs58";
+import { donationAmount } from "#content/contract/base/money.ts";
 import { connect, offerWallets, type Wallet } from "#site/browser/wallets.ts";
 import { el, offerCopying, part } from "#site/browser/dom.ts";
 import { pathHere, sayingOf } from "#site/browser/texts.ts";
@@ -58,13 +59,17 @@ function enhance(box: HTMLElement): void {
     if (signature !== "") void panel.prove(signature);
   });
   const pay = async (by: Wallet) => {
+    // The panel says what is wrong with the amount, beside its field.
+    if (!donationAmount(amount.value).ok) return panel.show();
     panel.say(text("wallet_asks", { name: by.name }));
     try {
       const account = await connect(by);
       const answer = await service.ask(amount.value, account.address);
-      const to = answer.kind === "requirements" ? answer.requirements : null;
-      if (to?.transaction === undefined || to.recipient !== wallet)
-        return panel.say(text("away"), true);
+      if (answer.kind !== "requirements")
+        return panel.say(text(answer.kind === "away" ? "away" : "refused"), true);
+      const to = answer.requirements;
+      if (to.recipient !== wallet) return panel.say(text("changed"), true);
+      if (to.transaction === undefined) return panel.say(text("away"), true);
       const transaction = Uint8Array.from(atob(to.transaction), (byte) => byte.charCodeAt(0));
       const transactionFeature = by.features["solana:signAndSendTransaction"];
       const [sent] = await transactionFeature.signAndSendTransaction({
@@ -82,6 +87,10 @@ function enhance(box: HTMLElement): void {
   offerWallets(part(".wallets", box), { feature, chain, label }, pay);
   offerCopying(part(".copy", box), part(".wallet", box));
   const amountText = new URLSearchParams(location.search).get("amount");
-  if (amountText !== null) amount.value = amountText;
+  if (amountText !== null) {
+    amount.value = amountText;
+    // As if it had been typed: the panel writes it in the service's form, without a decimal comma.
+    amount.dispatchEvent(new Event("change"));
+  }
   if (location.hash === "#pay") void panel.show();
 }
