@@ -54,7 +54,13 @@ function cellsOf(record: NonprofitRecord, build: BuildInputs) {
     return line(standing, safeLink(record_url));
   });
   const money = moneyView(record, detail, t)?.said ?? [view.size];
-  const ways = detail.ways_to_give.flatMap(({ label, url }) => line(t.word(label), safeLink(url)));
+  const { page, wallet, services } = view.giving;
+  const pageLabel = t.text(page?.kind === "website" ? "give.website" : "give.donation_page");
+  const ways = [
+    ...(page === null ? [] : line(pageLabel, safeLink(page.href))),
+    ...(wallet === null ? [] : line(t.text("donate.kicker"), `/donate/${record.slug}`)),
+    ...services.flatMap(({ label, url }) => line(label, safeLink(url))),
+  ];
   const origins = view.origins.flatMap(({ fields, source, link, day }) =>
     line(`${fields}: ${source}, ${t.date(day)}`, link?.href),
   );

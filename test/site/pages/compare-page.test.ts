@@ -65,9 +65,27 @@ describe("organisations side by side", () => {
 
   test("are said in the language of the reader, with links that stay in it", async () => {
     const t = openTexts("es", es);
-    const $ = await drawn({ records: [thin] }, { t });
+    const records = [thin, stored({}, aRichNonprofit)];
+    const scheme = "US-EIN";
+    const url = "https://service.example/{number}";
+    const givingLinks = [
+      { scheme, label: "Service", url, currency: "USD", fee: "", tax_receipt: true },
+    ];
+    const $ = await drawn({ records }, { t, givingLinks });
     expect($("h1").text()).toBe("Comparar organizaciones");
     expect($(".compared th[scope=col] a").attr("href")).toBe("/es/nonprofits/thin");
+    const ways = '.compared tr:has(th:contains("Donar")) a';
+    expectPage($, [
+      [ways, ["Donar en su sitio web", "Donación en USDC", "Service"]],
+      [
+        `${ways}@href`,
+        [
+          "https://lantern-school.example/give",
+          "/es/donate/lantern-school",
+          "https://service.example/530196605",
+        ],
+      ],
+    ]);
   });
 });
 
