@@ -12,7 +12,8 @@ export const sayingOf = ({ dataset }: HTMLElement): Say =>
 
 /** Returns a `Say` in a language; a name without a text gives the name itself. */
 export function sayIn(texts: ScriptTexts, language: string): Say {
-  const numbers = new Intl.NumberFormat(language);
+  // As many decimals as USDC has.
+  const numbers = new Intl.NumberFormat(language, { maximumFractionDigits: 6 });
   const plurals = new Intl.PluralRules(language);
   return (name, values = {}) =>
     filled(texts[name] ?? name, values, {

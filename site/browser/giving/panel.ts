@@ -103,7 +103,7 @@ export function openPanel(
     // A phone may drop this page while the wallet is open: once asked, the service looks for the payment by itself.
     const lookOnce = () => void service.statusOf(requirements.memo);
     parts.walletLink.addEventListener("click", lookOnce, { signal });
-    say(text("waiting", { amount: wantedAmount.value }));
+    say(text("waiting", { amount: Number(wantedAmount.value) }));
     await readingTime(signal);
     await follow(signal, () => service.statusOf(requirements.memo));
   }

@@ -1,7 +1,6 @@
 import { openDialog, shadowStyles, warn } from "./dialog.ts";
 import { el } from "#site/browser/dom.ts";
-import { filled } from "#content/language/fill.ts";
-import type { Say, ScriptTexts } from "#site/browser/texts.ts";
+import { sayIn, type ScriptTexts } from "#site/browser/texts.ts";
 
 /** Inserted by site/renderer/compile-child.ts: the English texts, and the button's label in each language. */
 declare const WIDGET_TEXTS: ScriptTexts;
@@ -72,8 +71,8 @@ function place(from: HTMLElement, nonprofit: string, directory: string): void {
   button.addEventListener("click", () => {
     opening ??= textsIn(language, directory).then((fetched) => {
       const texts = fetched ?? inEnglish;
-      const text: Say = (name, values = {}) => filled(texts[name] ?? name, values, plain);
       const spoken = fetched === null ? "en" : language;
+      const text = sayIn(texts, spoken);
       return openDialog(shadow, { directory, slug: nonprofit, amount, prefix, spoken, text });
     });
     void opening.then((open) => open());
@@ -84,9 +83,6 @@ function place(from: HTMLElement, nonprofit: string, directory: string): void {
   else if (from.closest("head") === null) from.after(host);
   else whenRead(() => document.body.append(host));
 }
-
-/** These texts have no counts, and amounts are already text. */
-const plain = { number: String, plural: () => "other" };
 
 /** The language of the page around the button if the directory has it, else English. */
 function ourLanguage(around: string): string {

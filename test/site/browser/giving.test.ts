@@ -213,13 +213,15 @@ describeInBrowser("giving in a browser", (browser) => {
   });
 
   test("a transfer made by hand counts when its signature is told; what is none is refused in the page's language", async () => {
-    const page = await opened("/fr/donate/wells?amount=3#pay");
+    const page = await opened("/fr/donate/wells?amount=2.0625#pay");
     await code(page);
+    await says(page, /^En attente de 2,0625 USDC/);
+    expect(await page.getAttribute(".qr svg", "aria-label")).toContain("2,0625 USDC");
     await page.click(".hand summary");
     await sendSignature(page, "no signature");
     await says(page, /^Ce n’est pas la signature/);
     await sendSignature(page, site.pay(await linkOn(page), { references: [], memo: undefined }));
-    await says(page, /^Reçu : 3 USDC/);
+    await says(page, /^Reçu : 2,0625 USDC/);
   });
 
   test("looks less and less often, stops, and looks again when it is asked to", async () => {

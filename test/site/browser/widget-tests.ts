@@ -220,6 +220,15 @@ export const widgetTests = (browser: () => Browser, directory: () => GivingSite)
       site.answerWith(null);
     });
 
+    test("writes amounts as the language of the page around it does", async () => {
+      const page = await visit(
+        `<div lang="es">${tag('data-nonprofit="wells" data-amount="2.5"')}</div>`,
+      );
+      const dialog = await press(page);
+      await dialog.locator(".found", { hasText: "2,5 USDC" }).waitFor();
+      expect(await dialog.locator(".qr svg").getAttribute("aria-label")).toContain("2,5 USDC");
+    });
+
     const warned = (page: WatchedPage) =>
       page.troubles.filter((one) => one.startsWith("almoner widget: "));
 
