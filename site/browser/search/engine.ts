@@ -166,6 +166,7 @@ async function itemOf(result: PagefindResult): Promise<FoundItem> {
 /** Searches through GET /api/search. */
 async function service(words: string, literal: boolean, rows: RowWords): Promise<SearchResults> {
   const first = await ask(words, literal, { offset: 0, limit: firstPage });
+  const country = countryHere();
   return {
     total: first.total,
     exact: true,
@@ -176,7 +177,7 @@ async function service(words: string, literal: boolean, rows: RowWords): Promise
       return nonprofits.slice(0, limit).map((item, at) => ({
         url: `/nonprofits/${item.slug}`,
         title: item.name,
-        note: rowNote(item, [item.city, item.country].filter(Boolean).join(", "), rows),
+        note: rowNote(item, [item.city, country(item.country)].filter(Boolean).join(", "), rows),
         line: item.tagline ?? item.mission ?? "",
         warning: warningOf(item, rows),
         heading: offset + at > 0 && offset + at === first.matching ? rows.text("related") : null,
@@ -186,6 +187,21 @@ async function service(words: string, literal: boolean, rows: RowWords): Promise
 }
 
 const firstPage = 10;
+
+/** Returns a country's name, English in the service's answers, in the page's language: browsers know both. */
+function countryHere(): (english: string | null) => string | null {
+  const { lang } = document.documentElement;
+  if (lang === "en" || lang === "") return (english) => english;
+  const namesIn = (language: string) =>
+    new Intl.DisplayNames(language, { type: "region", fallback: "none" });
+  const here = namesIn(lang);
+  const inEnglish = namesIn("en");
+  const letters = Array.from({ length: 26 }, (_, at) => String.fromCodePoint(65 + at));
+  const codes = letters.flatMap((first) => letters.map((second) => first + second));
+  // Former codes such as DD have names of today's countries, too: the same in each language.
+  const names = new Map(codes.map((code) => [inEnglish.of(code) ?? "", here.of(code)]));
+  return (english) => names.get(english ?? "") ?? english;
+}
 
 async function ask(
   words: string,

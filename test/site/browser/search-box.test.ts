@@ -122,6 +122,8 @@ describeInBrowser("the search box in a browser", (browser) => {
     const page = await opened("/es");
     await search(page, "night france");
     expect(await page.textContent("#search-count")).toStartWith("2 organizaciones en France ×");
+    const notes = await page.locator("#search-results .note").allTextContents();
+    expect(notes[0]?.replaceAll("\u00A0", " ")).toContain(" · Francia · ");
     matching = 0;
     note = "No profile has all of the words. These have some of them.";
     await page.fill("#search-words", "night rome");
