@@ -61,6 +61,12 @@ function enhance(box: Box): void {
     later();
   });
   box.whole.addEventListener("keydown", (event) => moveBetween(box, event));
+  // The page of a search shown with the words as typed takes them so, too.
+  box.whole.addEventListener("formdata", ({ formData }) => {
+    const shown = new URLSearchParams(location.search);
+    const isShown = shown.get("q") === field.value.trim();
+    if (isShown && shown.has("literal")) formData.set("literal", "1");
+  });
   const before = new URLSearchParams(location.search);
   field.value ||= before.get("q") ?? "";
   void search(before.has("literal"));

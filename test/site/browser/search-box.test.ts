@@ -87,9 +87,13 @@ describeInBrowser("the search box in a browser", (browser) => {
     await page.click("#search-count button:nth-of-type(2)");
     await page.waitForURL("**/?q=night+france&literal=1");
     await page.waitForSelector("#search-count button");
+    const submitted = () =>
+      page.$eval("#search", (form) => [...new FormData(form as HTMLFormElement)].join("&"));
+    expect(await submitted()).toBe("q,night france&literal,1");
     await page.click("#search-count button");
     await page.waitForURL("**/?q=night");
     await until("the third request", () => asked.length === 3);
+    expect(await submitted()).toBe("q,night");
     const sent = asked.map((params) => [params.get("q"), params.get("literal")]);
     expect(sent).toEqual([
       ["night france", null],
