@@ -140,7 +140,7 @@ describeInBrowser("in a browser, who sends a form", (browser) => {
       await page.keyboard.press("Enter");
       await page.waitForURL(/\/onboard\/status#[\w-]{43}$/);
       if (!javaScriptEnabled) {
-        expect(await page.textContent("#status")).toContain("We have received your request");
+        expect(await page.textContent("#status")).toContain("we have received it");
         await page.fill("#status-secret", page.url());
         await page.keyboard.press("Enter");
       }
@@ -154,6 +154,7 @@ describeInBrowser("in a browser, who sends a form", (browser) => {
     await page.waitForFunction(() =>
       document.querySelector("#status")?.textContent?.includes("The link to this page"),
     );
+    expect(await page.textContent("#status .tagline")).toContain("If you have just sent one,");
     await page.goto(`${site.origin}/onboard/status#${"x".repeat(43)}`);
     await page.waitForSelector("#status-said:has-text('Nothing was found for this link')");
   });
