@@ -36,7 +36,9 @@ export function compareView({ slugs, records, not_found }: ComparedProfiles, bui
       ...not_found.map(({ slug, nearest }) => {
         const links = nearest.map((near) => linkHtml(withOrgs("/compare", [near.slug]), near.name));
         const others = links.map((link, at) => [at > 0 && ", ", link]);
-        return markup`${t.html("compare.missing", { slug })} ${others}`;
+        const missing = t.html("compare.missing", { slug });
+        if (links.length === 0) return missing;
+        return markup`${missing} ${t.text("compare.nearest")} ${others}`;
       }),
     ],
   };

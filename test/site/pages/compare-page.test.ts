@@ -98,11 +98,14 @@ test("none are a form that says what to name, as the file of the bundle is", asy
 });
 
 test("more than four, and what is not found, are said, with links to what may be meant", async () => {
-  const not_found = [{ slug: '"><script>', nearest: [{ slug: "elm", name: "<i>Elm</i>" }] }];
+  const not_found = [
+    { slug: '"><script>', nearest: [{ slug: "elm", name: "<i>Elm</i>" }] },
+    { slug: "zz", nearest: [] },
+  ];
   const $ = await drawn({ records: [thin], slugs: ["thin", "b", "c", "d", "e"], not_found });
   const nearest = 'No profile is called “"><script>”. Nearest names: <i>Elm</i>';
   expectPage($, [
-    [".notice", [/^At most 4 /, nearest]],
+    [".notice", [/^At most 4 /, nearest, "No profile is called “zz”."]],
     [".notice a@href", ["/compare?orgs=thin,elm"]],
     [".notice script, .notice i", 0],
   ]);
