@@ -180,7 +180,7 @@ describeInBrowser("in a browser, who sends a form", (browser) => {
       await choose(page, ['"Kitchen, Hope",=1+1', ...strangers]);
       await page.click('main button[type="submit"]');
       await page.waitForSelector("#match-result a");
-      expect(await page.textContent("#match-said")).toBe("1 of 61 rows matched.");
+      expect(await page.textContent("#match-said")).toBe("Rows matched: 1 of 61.");
       const { name, lines } = await downloaded(page, "#match-result a");
       expect(name).toBe("my names-matched.csv");
       expect(lines[1]).toStartWith('"Kitchen, Hope",\'=1+1,hope-kitchen,');
@@ -198,7 +198,7 @@ describeInBrowser("in a browser, who sends a form", (browser) => {
       await choose(page, ["HOPE KITCHEN INC.,x"]);
       await page.click('main button[type="submit"]');
       await page.waitForSelector("#match-result a");
-      expect(await page.textContent("#match-said")).toBe("1 de 1 filas cotejadas.");
+      expect(await page.textContent("#match-said")).toBe("Filas cotejadas: 1 de 1.");
       expect(await page.textContent("#match-result a")).toStartWith("Descargar ");
       await choose(page, ['"open']);
       await page.click('main button[type="submit"]');
