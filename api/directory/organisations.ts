@@ -13,7 +13,7 @@ import type { Organisation, OrganisationsFound } from "#content/contract/standin
 import { batchAnswer } from "#content/register/standing-batch.ts";
 import { languageCodes } from "#content/language/languages.ts";
 import { pathIn } from "#content/language/texts.ts";
-import { countryCode } from "#content/nonprofit/country.ts";
+import { countryOf } from "#content/nonprofit/country.ts";
 import { idsBySlug, recordsById } from "#content/nonprofit/record-store.ts";
 import { registrationsOf, toSummary } from "#content/nonprofit/wire.ts";
 import { reconcile } from "#api/reconciliation/reconcile.ts";
@@ -68,7 +68,7 @@ async function forPeople(context: OrganisationContext, orgId: string, form: Page
 
 /** The country's code; for an unknown country its text, which fits no register. */
 const codeOf = (country: string | undefined): string =>
-  country === undefined ? "" : (countryCode(country) ?? country);
+  country === undefined ? "" : (countryOf(country) ?? country);
 
 const answerTo = async (
   context: OrganisationContext,

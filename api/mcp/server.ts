@@ -17,7 +17,7 @@ import type { OrganisationsFound } from "#content/contract/standing.ts";
 import countries from "#content/editorial/countries.json";
 import words from "#content/editorial/mcp-tools.json";
 import { unknownValues } from "#content/find/query.ts";
-import { countryCode } from "#content/nonprofit/country.ts";
+import { countryOf } from "#content/nonprofit/country.ts";
 import { fold } from "#content/nonprofit/text.ts";
 import {
   type Door,
@@ -309,7 +309,7 @@ const plainNumber = /^\d+(?:\.\d+)?$/;
 /** A report of a gap may name a country by a part of it ("Scotland"), as over HTTP; a filter may not. */
 const ofReport = ({ cause, country }: FilterParameters): FilterParameters => ({
   cause,
-  country: countryCode(country ?? "") ?? country,
+  country: countryOf(country ?? "") ?? country,
 });
 
 /** An unknown cause or country would match nothing, so it is refused. */

@@ -1,7 +1,7 @@
 import type { Context } from "#api/context.ts";
 import { batchMax, type Candidate } from "#content/contract/reconciliation.ts";
 import { type SearchQuery, unfiltered } from "#content/contract/search.ts";
-import { countryCode, countryName } from "#content/nonprofit/country.ts";
+import { countryOf, countryName } from "#content/nonprofit/country.ts";
 import { sameSite } from "#content/onboarding/duplicate-store.ts";
 import { idsBySlug, summarisedById } from "#content/nonprofit/record-store.ts";
 import {
@@ -57,7 +57,7 @@ export async function reconcile(
   };
   const isOpen = (lookup: Lookup) => lookup.name !== "" && matches.get(lookup)?.[0]?.match !== true;
   await rank(all.filter(isOpen), ({ name, places: { country = [] } }) => {
-    const isCountry = country.length === 1 && countryCode(country[0] ?? "") !== null;
+    const isCountry = country.length === 1 && countryOf(country[0] ?? "") !== null;
     return { q: name, country: isCountry ? (country[0] ?? null) : null, enough: 1 };
   });
   await rank(all.filter(isOpen), ({ name, places: { city = [] } }) => ({

@@ -3,7 +3,7 @@ import { type FieldName, fields, type FieldType } from "#content/contract/fields
 import type { Wrong } from "#content/contract/problem.ts";
 import type { ProfileValues } from "#content/contract/profile-change.ts";
 import { fail, ok, type Result } from "#content/contract/base/result.ts";
-import { countryCode } from "#content/nonprofit/country.ts";
+import { countryOf } from "#content/nonprofit/country.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { safeLink } from "#content/nonprofit/safe-link.ts";
 import { readWebsite } from "#content/nonprofit/website.ts";
@@ -52,7 +52,7 @@ const readers: Readonly<Record<FieldType, (field: FieldName) => Reader>> = {
   },
   text: likeAgents,
   country: () => (value: string) => {
-    const code = countryCode(value);
+    const code = countryOf(value);
     return code === null
       ? fail({ message: 'country is an English name ("Kenya") or an ISO 3166 code ("KE").' })
       : ok(code);

@@ -3,7 +3,7 @@ import { fitted, type Wrong } from "#content/contract/problem.ts";
 import { fail, ok, type Result } from "#content/contract/base/result.ts";
 import { type Clock, isoDay } from "#content/contract/base/time.ts";
 import { unknownValues } from "#content/find/query.ts";
-import { countryCode } from "#content/nonprofit/country.ts";
+import { countryOf } from "#content/nonprofit/country.ts";
 import { wantedBy } from "#content/nonprofit/filters.ts";
 import { recordBySlug } from "#content/nonprofit/record-store.ts";
 import { readSentences } from "#content/nonprofit/text.ts";
@@ -50,7 +50,7 @@ function readGap(body: unknown): Result<Gap, Wrong[]> {
   const { field = null, cause, country, slug, ...sent } = shaped.value;
   const text = readSentences("looked_for", sent.looked_for, gapLimits.characters);
   if (!text.ok) return fail([{ path: "looked_for", ...text.failure }]);
-  const country_code = country === null ? null : countryCode(country);
+  const country_code = country === null ? null : countryOf(country);
   const filters = { cause: cause ?? undefined, country: country_code ?? country ?? undefined };
   const unknown = unknownValues(filters).map(({ filter, message }) => ({ path: filter, message }));
   if (unknown.length > 0) return fail(unknown);

@@ -3,7 +3,7 @@ import type { Queryable, Store } from "#content/store/open.ts";
 import { weighedCache } from "#content/runtime/cache.ts";
 import type { FtsMatch } from "./query.ts";
 import type { SearchQuery } from "#content/contract/search.ts";
-import { countryCode } from "#content/nonprofit/country.ts";
+import { countryOf } from "#content/nonprofit/country.ts";
 import { filteredOf, passes } from "#content/nonprofit/filters.ts";
 import { recordsById } from "#content/nonprofit/record-store.ts";
 import { comparedNumber, readOrgId } from "#content/register/org-id.ts";
@@ -314,7 +314,7 @@ export async function numberedPage(
 /** Reads a text as a number in its comparison form: an org-id, or the number of an unknown register. */
 function numberIn(text: string, country: string | null): { text: string; isOrgId: boolean } | null {
   if (!/\d/.test(text) || text.length > numberLengthMax) return null;
-  const orgId = readOrgId(text, countryCode(country ?? "") ?? undefined);
+  const orgId = readOrgId(text, countryOf(country ?? "") ?? undefined);
   if (orgId.ok) return { text: orgId.value.org_id, isOrgId: true };
   const number = comparedNumber(text);
   return number.length < numberLengthMin ? null : { text: number, isOrgId: false };

@@ -1,5 +1,10 @@
 import given from "#content/editorial/search-words.json";
-import { countryCode, countryName, states as stateOf } from "#content/nonprofit/country.ts";
+import {
+  countryCode,
+  countryOf,
+  countryName,
+  states as stateOf,
+} from "#content/nonprofit/country.ts";
 import {
   type PostalPlace,
   areaNamed,
@@ -171,7 +176,7 @@ export function placesOfCode(text: string): Place[] {
 /** The place with this full name, using the location of a profile in it; null if there is none. */
 export function placeOf(text: string, foundLocation: Location | null): Place | null {
   const [usual = text] = placeSpellings(text);
-  const country = usual.length <= codeLengthMax ? null : countryCode(usual);
+  const country = usual.length <= codeLengthMax ? null : countryOf(usual);
   // "Scotland" is another name of a country, but also a region of its own.
   const isPart = foundLocation !== null && fold(countryName(country) ?? "") !== fold(text);
   if (country !== null && !isPart) {
@@ -257,7 +262,7 @@ const nearAtEnd = new RegExp(String.raw`^(.*?)\b(?:${given.beforeNear.join("|")}
 export function placeAfterNear(text: string): PlaceInText | null {
   const [, rest = "", near] = nearAtEnd.exec(text) ?? [];
   // "Near Indiana" does not mean Indiana, Pennsylvania.
-  if (near === undefined || states.has(fold(near)) || countryCode(near) !== null) return null;
+  if (near === undefined || states.has(fold(near)) || countryOf(near) !== null) return null;
   return { near, q: rest.trim() || null };
 }
 
@@ -322,7 +327,7 @@ function placesNamed(text: string): PostalPlace[] {
     const outer = words.slice(length).join(" ");
     const region = fold(stateOf.get(outer.toUpperCase()) ?? outer);
     const isInside = (place: PostalPlace) =>
-      outer === "" || fold(place.region) === region || countryCode(outer) === place.country_code;
+      outer === "" || fold(place.region) === region || countryOf(outer) === place.country_code;
     const codes = codesIn(name);
     const places = (codes.length > 0 ? codes : townsNamed(name)).filter(isInside);
     if (places.length > 0) return places;

@@ -7,7 +7,7 @@ import {
   causeIds,
 } from "#content/contract/browse.ts";
 import countries from "#content/editorial/countries.json";
-import { countryCode, countryName } from "#content/nonprofit/country.ts";
+import { countryOf, countryName } from "#content/nonprofit/country.ts";
 import registerPlaces from "#content/editorial/register-places.json";
 import {
   type Kind,
@@ -375,7 +375,7 @@ function nearestTo(filter: FilterName, value: string, values: ReadonlyMap<string
   const texts = [...values.keys()];
   const completions = texts.filter((text) => typedText.length > 1 && text.startsWith(typedText));
   const cause = filter === "cause" ? causeOf(typedWords(value)) : null;
-  const country = filter === "country" ? countryName(countryCode(value)) : null;
+  const country = filter === "country" ? countryName(countryOf(value)) : null;
   const likely = [...completions, ...nearestWords(typedText, texts)];
   const near = [cause ?? [], country ?? [], likely.map((text) => values.get(text) ?? text)];
   return [...new Set(near.flat())].slice(0, nearestMax);

@@ -13,7 +13,7 @@ import {
 } from "#content/contract/browse.ts";
 import allCauses from "#content/editorial/causes.json";
 import kinds from "#content/editorial/kinds.json";
-import { countryCode, states, countryName, isPartOfCountry } from "./country.ts";
+import { countryCode, states, countryName } from "./country.ts";
 import { incomeOf } from "./listing.ts";
 import { cellOf, postalPlaceOf } from "./postal-points.ts";
 import type { NonprofitRecord, RegisterRecord } from "./record.ts";
@@ -73,7 +73,7 @@ export const comparedAs = (filter: FilterName, value: string): string =>
 
 /** The value that a filter asks for, in the form of `comparedAs`; null when no nonprofit can have it. */
 export function wantedBy(filter: FilterName, text: string): string | null {
-  if (filter === "country") return isPartOfCountry(text) ? null : countryCode(text);
+  if (filter === "country") return countryCode(text);
   if (filter !== "cause") return comparedAs(filter, text);
   return causeNamed.get(fold(text)) ?? null;
 }

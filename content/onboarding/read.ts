@@ -8,7 +8,7 @@ import {
 } from "#content/contract/onboarding.ts";
 import { fail, ok, type Result } from "#content/contract/base/result.ts";
 import type { Program } from "#content/contract/nonprofit.ts";
-import { countryCode } from "#content/nonprofit/country.ts";
+import { countryOf } from "#content/nonprofit/country.ts";
 import { slugIn } from "#content/nonprofit/slug.ts";
 import { fitted, type Wrong, wrongsMax } from "#content/contract/problem.ts";
 import { characterCount, unsafeCharacter } from "#content/nonprofit/text.ts";
@@ -157,7 +157,7 @@ function checkedName(text: string): Result<string, { message: string }> {
 }
 
 function knownCountry(text: string): Result<string, { message: string }> {
-  const code = text.length > lengthMax.country ? null : countryCode(text);
+  const code = text.length > lengthMax.country ? null : countryOf(text);
   const message =
     'No country has this name or code. Send its English name ("Kenya") or ISO 3166 code ("KE").';
   return code === null ? fail({ message }) : ok(code);

@@ -4,7 +4,7 @@ import { countedCache } from "#content/runtime/cache.ts";
 import { and, asc, inArray, lt, min, sql } from "drizzle-orm";
 import { dayMs, minuteMs } from "#content/contract/base/time.ts";
 import { causeIds } from "#content/contract/browse.ts";
-import { countryCode } from "#content/nonprofit/country.ts";
+import { countryOf } from "#content/nonprofit/country.ts";
 import { withoutContacts } from "#content/nonprofit/text.ts";
 import { insertMany } from "#content/store/query.ts";
 import type { Store, WriteTransaction } from "#content/store/open.ts";
@@ -186,7 +186,7 @@ function withoutWords(call: LoggedRecommendation): LoggedRecommendation {
   const { query, top_slug } = call;
   const causeName = query.cause?.trim().toLowerCase();
   const cause = causeIds.find((id) => id === causeName) ?? otherCause;
-  const country = query.country === null ? null : (countryCode(query.country) ?? otherCause);
+  const country = query.country === null ? null : (countryOf(query.country) ?? otherCause);
   return {
     ...call,
     query: {

@@ -1,4 +1,4 @@
-import { countryCode } from "#content/nonprofit/country.ts";
+import { countryOf } from "#content/nonprofit/country.ts";
 import { isSameName, similarTo, isSilent, spelledWords } from "#content/nonprofit/near-name.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { fold } from "#content/nonprofit/text.ts";
@@ -82,7 +82,7 @@ export const certain = <Item>(candidate: Item): Match<Item> => ({
 
 /** Null when either side has no place. */
 function isIn(place: Place, values: readonly string[] = [], there: Candidate): boolean | null {
-  const readAs = place === "country" ? countryCode : fold;
+  const readAs = place === "country" ? countryOf : fold;
   const candidatePlace = place === "country" ? there.country_code : there[place];
   const readValues = values.flatMap((text) => readAs(text) ?? []);
   if (candidatePlace === null || readValues.length === 0) return null;
@@ -194,7 +194,7 @@ function lookup(conditions: readonly Condition[], limit: number): Lookup {
       )
       .filter(Boolean);
   const [name = ""] = textsFor("name");
-  const country = countryCode(textsFor("country")[0] ?? "") ?? "";
+  const country = countryOf(textsFor("country")[0] ?? "") ?? "";
   return {
     name,
     ids: [...textsFor("id"), ...(slugLike.test(name) ? [name] : [])],

@@ -1,6 +1,6 @@
 import given from "#content/editorial/register-places.json";
 import postTowns from "#content/editorial/uk-post-towns.json";
-import { countryCode } from "#content/nonprofit/country.ts";
+import { countryOf } from "#content/nonprofit/country.ts";
 import { fromPostcode } from "#content/nonprofit/provenance.ts";
 import { fold } from "#content/nonprofit/text.ts";
 import { readablePlace } from "./names.ts";
@@ -148,7 +148,7 @@ function foreignPlace(street: string, named: string): Place {
 
 const foreignCountry = (named: string): string | null => {
   const spelt = spellings.get(named);
-  return spelt === undefined ? countryCode(named) : spelt;
+  return spelt === undefined ? countryOf(named) : spelt;
 };
 
 /** "APO AE 09012" or "APO 09012": a post office of the armed forces. */
@@ -193,7 +193,7 @@ function townName(text: string): string | null {
   const words = once.split(" ").filter((word) => word !== "");
   const last = words.at(-1) ?? "";
   // "TEL AVIV ISRAEL" ends with the country.
-  if (words.length > 1 && last.length > 3 && countryCode(last) !== null && last !== "MEXICO")
+  if (words.length > 1 && last.length > 3 && countryOf(last) !== null && last !== "MEXICO")
     words.pop();
   // Remove the rest of a post code or province code: "ROMA RM".
   while (/^(?:[A-Z]{1,2}|-)$/.test(words.at(-1) ?? "")) words.pop();

@@ -159,6 +159,7 @@ test.each([
   [spanish.country("Kenya"), "Kenia"],
   [french.country("US"), "États-Unis"],
   [french.country("Atlantis"), "Atlantis"],
+  [french.country("Wales"), "Wales"],
   [french.country(null), null],
   [english.exactly(250_000, "USD"), "US$ 250,000"],
   [spanish.exactly(250_000, "CHF"), "250.000 CHF"],
