@@ -233,8 +233,9 @@ function pinOf(issuer: string, key: PublicKey, pins: ReceiptPins): string | null
 }
 
 /**
- * The key that must have signed, and its source: the named one, this directory's own, or one that the issuer publishes, as
- * it does one that is named by its id. Of a key set, the one that the signature names; if the set lacks it, any, so that the check says which key signed.
+ * The key that must have signed, and its source: the named one, this directory's own, or one that the issuer publishes. A
+ * key that is named by its id is looked up there, too. Of a key set, the one that the signature names; if the set lacks it,
+ * any, so that the check says which key signed.
  */
 async function keyFor(
   { receipt, signed_by }: ClaimedReceipt,

@@ -358,16 +358,16 @@ const knownValues: { readonly [Name in FilterName]?: ReadonlyMap<string, string>
 /** Filter values that no nonprofit can have, and regions and cities that are nearly a known one, with the nearest ones. */
 export const unknownValues = (filters: FilterParameters) =>
   givenFilters(filters).flatMap(([filter, value]) => {
-    const wanted = wantedBy(filter, value);
+    const wantedValue = wantedBy(filter, value);
     const isPlace = filter === "region" || filter === "city";
     const values = filter === "city" ? byText(townsLike(value)) : knownValues[filter];
-    if (wanted !== null && (!isPlace || values?.has(wanted))) return [];
+    if (wantedValue !== null && (!isPlace || values?.has(wantedValue))) return [];
     const near = nearestTo(filter, value, values ?? byText([]));
     const nearest = near.length > 0 ? `The nearest: ${near.join(", ")}.` : howToName;
     // A city that the postal table lacks may be right.
     const fault = filter === "city" ? "matches" : "is known here";
     const message = `No ${filter} "${value}" ${fault}. ${nearest}`;
-    return wanted !== null && near.length === 0 ? [] : [{ filter, near, message }];
+    return wantedValue !== null && near.length === 0 ? [] : [{ filter, near, message }];
   });
 
 function nearestTo(filter: FilterName, value: string, values: ReadonlyMap<string, string>) {

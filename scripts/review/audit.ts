@@ -109,8 +109,8 @@ async function keysFrom(
     return pem === null ? [] : [(await openSigner(pem)).publicKey];
   }
   // Ids are computed, because the store may have been changed together with the log.
-  const noted = await Promise.all((await signingKeys(store)).map(({ x }) => publicKeyOf(x)));
-  const keyOf = (name: string) => publicKeyOf(noted.find(({ kid }) => kid === name)?.x ?? name);
+  const ownKeys = await Promise.all((await signingKeys(store)).map(({ x }) => publicKeyOf(x)));
+  const keyOf = (name: string) => publicKeyOf(ownKeys.find(({ kid }) => kid === name)?.x ?? name);
   return Promise.all(named.split(",").map(keyOf)).catch(() =>
     stopWith("--key: give ids of keys, or the x of their JWKs: 43 characters each.", 2),
   );

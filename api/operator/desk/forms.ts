@@ -114,7 +114,7 @@ type Special = {
   /** Initial values of the fields. */
   stored?: Readonly<Record<string, string | null>>;
   /** The stored texts in the fields, so that no one overwrites a change unseen. */
-  shown?: readonly StoredText[];
+  shownTexts?: readonly StoredText[];
   /** Shown before everything else. */
   before?: Part;
   /** Further fields, which are no members of the action. */
@@ -125,7 +125,7 @@ type Special = {
 
 export const form = (name: FormName, page: FormPage, special: Special = {}): Html => {
   const { path, about, buttons, hidden, legend } = formWords[name];
-  const { stored = {}, query = {}, shown = [], before, fields, without } = special;
+  const { stored = {}, query = {}, shownTexts = [], before, fields, without } = special;
   const sentForm = typedInto(name, page);
   const place = path.replaceAll(/:(\w+)/g, (_, param: string) =>
     encodeURIComponent(page.params[param] ?? ""),
@@ -145,7 +145,7 @@ export const form = (name: FormName, page: FormPage, special: Special = {}): Htm
     <fieldset>
       <legend>${special.legend ?? legend}</legend>
       ${tokenField(page.token)}
-      ${Object.entries({ ...shownDigests(shown), ...special.hidden, ...hidden }).map(([member, value]) => html`<input type="hidden" name="${member}" value="${value}" />`)}
+      ${Object.entries({ ...shownDigests(shownTexts), ...special.hidden, ...hidden }).map(([member, value]) => html`<input type="hidden" name="${member}" value="${value}" />`)}
       ${about === undefined ? null : html`<p>${about}</p>`}
       ${members.filter(({ words }) => words.last !== true).map(control)} ${fields}
       ${members.filter(({ words }) => words.last === true).map(control)}
@@ -211,7 +211,7 @@ export const isTyped = (sent: Form, stored: StoredText): boolean =>
   sent.has(stored.name) && digestOf(sent.text(stored.name)) !== shownBy(sent, stored);
 
 /** Fields with a typed text whose stored text has changed to a third one since the form showed it. */
-export const overtakenIn = (texts: readonly StoredText[], sent: Form): StoredText[] =>
+export const conflictsIn = (texts: readonly StoredText[], sent: Form): StoredText[] =>
   texts.filter(
     (stored) =>
       isTyped(sent, stored) &&

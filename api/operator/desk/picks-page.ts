@@ -5,7 +5,7 @@ import type { GovernancePhase, PickChange, PickItem } from "#content/contract/re
 import { type Html, html } from "#content/language/html.ts";
 import { decisionNotice } from "./queues.ts";
 import { type Forms, notHere, type FormNotice, type Visit } from "./visit.ts";
-import { form, isTyped, overtakenIn, type StoredText } from "./forms.ts";
+import { form, isTyped, conflictsIn, type StoredText } from "./forms.ts";
 import { type Page, redirect } from "./layout.ts";
 import { instant, nextLink, profileLink, sent, table } from "./elements.ts";
 
@@ -63,8 +63,8 @@ export async function pickPage(visit: Visit, { said, status }: FormNotice = {}):
   const { context, params } = visit;
   const pick = await findPick(context, params["slug"] ?? "");
   if (pick === null) return notHere("This nonprofit is not recommended (any more).");
-  const shown = textsOf(pick);
-  const stored = Object.fromEntries(shown.map(({ name, text }) => [name, text]));
+  const shownTexts = textsOf(pick);
+  const stored = Object.fromEntries(shownTexts.map(({ name, text }) => [name, text]));
   return {
     title: `Pick: ${pick.name}`,
     place: "/desk/picks",
@@ -76,7 +76,7 @@ export async function pickPage(visit: Visit, { said, status }: FormNotice = {}):
         ${origin(pick, context.config.recommendationPhase)}${pick.draft_id === null ? null : `, draft ${pick.draft_id}`}
       </p>
       <div class="decide">
-        ${form("editPick", visit, { stored, shown })} ${form("removePick", visit)}
+        ${form("editPick", visit, { stored, shownTexts })} ${form("removePick", visit)}
       </div>`,
   };
 }
@@ -100,7 +100,7 @@ export const pickForms = {
   editPick: {
     page: pickPage,
     done,
-    overtaken: async (visit) => overtakenIn(await presentTexts(visit), visit.form),
+    conflicts: async (visit) => conflictsIn(await presentTexts(visit), visit.form),
     /** What was left as it was shown stays as it is stored. */
     body: async (visit) => {
       const left = (await presentTexts(visit)).filter((stored) => !isTyped(visit.form, stored));

@@ -18,7 +18,7 @@ import {
   field,
   form,
   linesOf,
-  overtakenIn,
+  conflictsIn,
   storedTexts,
   typedInto,
 } from "./forms.ts";
@@ -94,7 +94,7 @@ export async function profilePage(visit: Visit, { said, status }: FormNotice = {
 function changeForms(record: NonprofitRecord, visit: Visit): Html {
   const members = membersOf(record);
   const fields = editedFields(members, typedInto("editProfile", visit));
-  return html`${form("editProfile", visit, { shown: storedTexts(members), fields })}
+  return html`${form("editProfile", visit, { shownTexts: storedTexts(members), fields })}
     <div class="decide">${form("withdrawProfile", visit)} ${form("mergeProfile", visit)}</div>`;
 }
 
@@ -126,7 +126,7 @@ const steps = {
 export const profileForms = {
   editProfile: {
     ...steps,
-    overtaken: async (visit) => overtakenIn(storedTexts(await presentMembers(visit)), visit.form),
+    conflicts: async (visit) => conflictsIn(storedTexts(await presentMembers(visit)), visit.form),
     body: async (visit) => {
       const edits = editedIn(await presentMembers(visit), visit.form);
       const changes = edits.filter(({ isChanged }) => isChanged);

@@ -39,7 +39,7 @@ type FormSteps<Name extends FormName> = {
   /** Members of the body that have no field of the same name. */
   body?: (visit: FormVisit) => object | Promise<object>;
   /** Typed fields whose stored text has changed since the form showed it: the form is shown again first. */
-  overtaken?: (visit: FormVisit) => Promise<StoredText[]>;
+  conflicts?: (visit: FormVisit) => Promise<StoredText[]>;
   /** Replaces the standard message for a form that cannot be used. */
   unusable?: (failure: Refusal, visit: FormVisit) => string | undefined;
 };
@@ -77,8 +77,8 @@ async function formWork(
   if (Object.values(params).includes("")) {
     return refused({ status: 400, code: "invalid_review", detail: "" });
   }
-  const overtaken = (await steps.overtaken?.(visit)) ?? [];
-  if (overtaken.length > 0) return refused(changedMeanwhile(overtaken));
+  const conflicts = (await steps.conflicts?.(visit)) ?? [];
+  if (conflicts.length > 0) return refused(changedMeanwhile(conflicts));
   const bodySent = { ...body, ...(await steps.body?.(visit)) };
   const action: Action = actions[name];
   const outcome = await action.perform(context, {
@@ -89,8 +89,8 @@ async function formWork(
   return outcome.ok ? done(visit, outcome.value) : refused(outcome.failure);
 }
 
-function changedMeanwhile(overtaken: readonly StoredText[]): Refusal {
-  const now = overtaken.map(({ name, text }) => {
+function changedMeanwhile(conflicts: readonly StoredText[]): Refusal {
+  const now = conflicts.map(({ name, text }) => {
     const field = name.replace("value.", "").replaceAll("_", " ");
     return `${field} is now ${text === "" ? "empty" : `“${Array.from(text).slice(0, 300).join("")}”`}`;
   });
