@@ -162,16 +162,16 @@ export const change = <
     refusals: also,
   }) as const;
 
-/** Parses names separated by commas, each once; no names mean all. A failure says what to send. */
+/** Parses names separated by commas, each once; no names at all count as absent. A failure says what to send. */
 export function namesAsked(
   what: string,
   text: string,
   all: readonly string[],
-): Result<string[], string> {
+): Result<string[] | undefined, string> {
   const names = [...new Set(text.split(",").map((name) => name.trim()))].filter(Boolean);
   const unknown = names.find((name) => !all.includes(name));
   return unknown === undefined
-    ? ok(names.length === 0 ? [...all] : names)
+    ? ok(names.length === 0 ? undefined : names)
     : fail(unknownName(what, unknown, all));
 }
 

@@ -319,6 +319,15 @@ describe("an answer in JSON", () => {
     },
   );
 
+  test.each(["search?q=harbour", "nonprofits?limit=2"])(
+    "of %s has all items whole when commas name nothing",
+    async (path) => {
+      const whole = await service.json(`/api/${path}`);
+      expect(await service.json(`/api/${path}&fields=%2C`)).toEqual(whole);
+      expect((await service.json("/api/nonprofits?include=,%20")).facets).toBeUndefined();
+    },
+  );
+
   test("has facets and charts when they are included, and its next page has, too", async () => {
     for (const included of ["", "charts", "facets", "facets,charts"]) {
       const query = included === "" ? "" : `?include=${included.replace(",", ",%20")}`;
