@@ -72,6 +72,10 @@ export async function withAllWords(
   return candidatesOf({ tiers }, match, first);
 }
 
+/** Results that have all words themselves, as typed or in another form of the same word. */
+export const withWords = (reading: Reading, filters: readonly FtsMatch[]): FtsMatch =>
+  matcher(reading, filters)(allOf(besidePlace(reading).map(({ asName }) => asName)));
+
 /**
  * Results with the rarest of the words, with all but one, or of the cause, after `all` of them; null if there are none. Rare
  * words say more, so results with rarer words come first.

@@ -24,6 +24,7 @@ import {
 } from "./query.ts";
 import {
   type RankingQuery,
+  withWords,
   type CandidateSet,
   type RankedPage,
   pageOf,
@@ -186,7 +187,7 @@ async function wordsPage(
     return { ...nothing, ...understanding(answer ?? { reading }, nothing) };
   const page = counted(answer, await pageOf(index, candidateSet, pageQuery));
   const allMatches = matches && { matches: await index.ids(candidateSet.match, matchesMax + 1) };
-  return { ...page, ...allMatches, ...understanding(answer, page) };
+  return { ...page, ...allMatches, ...(await withKinds(index, answer, pageQuery.filters, page)) };
 }
 
 /** Results with a note or from another place are related, not matches. */
@@ -378,6 +379,23 @@ function understanding(
     note: remark,
   };
 }
+
+/** The understanding of results, some of which may lack the words and only be of the kind that these name. */
+async function withKinds(
+  index: SearchIndex,
+  answer: Answer,
+  filters: readonly FtsMatch[],
+  page: RankedPage,
+): Promise<Understanding> {
+  const understood = understanding(answer, page);
+  const { reading } = answer;
+  const namesKind = besidePlace(reading).some(({ match, asName }) => match !== asName);
+  if (!understood.exact || page.total === 0 || !namesKind) return understood;
+  if ((await index.count(withWords(reading, filters))) === page.total) return understood;
+  return { ...understood, exact: false, note: kindNote };
+}
+
+const kindNote = "Some have other words: they are organisations of the kind that these words name.";
 
 function noteOf(
   reading: Reading,

@@ -149,6 +149,8 @@ describe("a place in a query", () => {
   });
 });
 
+const named = (...names: string[]) => names.map((name) => aNonprofit({ name }));
+
 test.each([
   ["soup kitchen", ["Amos House", "Plenty for All"]],
   ["food pantry", ["Amos House", "Plenty for All"]],
@@ -160,7 +162,13 @@ test.each([
 ])("the kind of organisation %p is what registers' codes say", async (q, names) => {
   const found = await findIn(kinds, q);
   expect(found.names.toSorted()).toEqual(names);
-  expect(found).toMatchObject({ exact: true, matching: names.length });
+  const note = "Some have other words: they are organisations of the kind that these words name.";
+  expect(found).toMatchObject({ exact: false, note, matching: names.length });
+});
+
+test("a search for a kind is exact when every result has its words", async () => {
+  using banks = await aStoreOf(...named("Island Food Bank", "Food Bank of the Harbour"));
+  expect(await findIn(banks, "food bank")).toMatchObject({ total: 2, exact: true, note: null });
 });
 
 test("a kind is not thrown away for a rarer word beside it", async () => {
@@ -183,8 +191,6 @@ test("small letters may be the initials of a name rather than a rare word", asyn
     matching: 2,
   });
 });
-
-const named = (...names: string[]) => names.map((name) => aNonprofit({ name }));
 
 test.each([
   ["an ordinary word", "linton", ["Linton Park Almshouses"]],
