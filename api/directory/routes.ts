@@ -91,10 +91,11 @@ export const directoryRoutes = (context: DirectoryContext) => {
     route(directory.getStats, ({ query }) => numbers(context, query.include)),
   )
     .use(serveIn(languageCodes, browse))
-    .get("/nonprofits/:slug", ({ params: { slug } }) => {
+    .get("/nonprofits/:slug", async ({ params }) => {
       // Elysia cannot match `:slug.atom`, so this route serves the feed and is also the 404 of a missing profile.
-      if (!slug.endsWith(".atom")) return unknownSlug();
-      return historyForPeople(context, slug.slice(0, -".atom".length), "feed");
+      const [slug = "", form] = params.slug.split(".");
+      if (form === "atom") return historyForPeople(context, slug, "feed");
+      return (await recordBySlug(store, slug)) === null ? unknownSlug() : notPublished(slug);
     });
 };
 
@@ -175,6 +176,13 @@ export const movedTo = (path: string): Response =>
   new Response(null, { status: 308, headers: { location: encodeURI(path) } });
 
 const unknownSlug = (): Response => problem({ ...nonprofitNotFound, code: "nonprofit_not_found" });
+
+const notPublished = (slug: string): Response =>
+  problem({
+    status: 404,
+    code: "nonprofit_not_found",
+    detail: `This page is not published yet. GET /api/nonprofits/${slug} has what is known now.`,
+  });
 
 const whole = "all";
 

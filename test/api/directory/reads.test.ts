@@ -355,6 +355,14 @@ describe("a slug in other letters, an id or a register number leads to the profi
     expect([status, headers.get("location")]).toEqual([308, `/api/enrich/${slug}`]);
   });
 
+  test.each(["", ".md"])("and a page%s that is to be published is not of nobody", async (form) => {
+    const body = await service.json(`/nonprofits/${slug}${form}`);
+    expect(body).toMatchObject({ status: 404, code: "nonprofit_not_found" });
+    expect(body.detail).toContain(`not published yet. GET /api/nonprofits/${slug} has`);
+    const unknown = await service.json(`/nonprofits/nobody${form}`);
+    expect(unknown.detail).toStartWith("No nonprofit has this slug.");
+  });
+
   test("and nowhere else", async () => {
     const nobody = ["/api/nonprofits/nobody", "/api/nonprofits/999", "/nonprofits/NOBODY.md"];
     for (const path of [...nobody, "/api/donations/hope-kitchen/none"])
