@@ -8,7 +8,7 @@ import { readOrgId } from "#content/register/org-id.ts";
 import { loadCauseMapping, registerFormats } from "#scripts/import/run-import.ts";
 import { readRow } from "#scripts/import/format.ts";
 import { readCsv } from "#scripts/import/read-file.ts";
-import { anImporting, outcome, type TestImporting } from "#test/support/importing.ts";
+import { anImporting, outcome, registerFile, type TestImporting } from "#test/support/importing.ts";
 
 // One store for all: each test asks for numbers of its own.
 let importing: TestImporting;
@@ -40,11 +40,31 @@ describe("codes and dates as the IRS writes them:", () => {
     ["149", ["education"]],
     ["326", ["youth-empowerment", "housing"]],
     ["526", ["legal-justice"]],
+    // Money and goods for the poor are more than food.
+    ["560", ["poverty-reduction"]],
   ])("the activity codes %s are of the causes %j", (codes, causes) => {
     const causesOf = (activity: string) =>
       mapping.american({ foundation: "", ntee: "", activity, name: "Sample" }).causes;
     expect((codes.match(/.{3}/g) ?? []).flatMap(causesOf)).toEqual(causes);
   });
+
+  test.each([
+    // Alone, these two were given to organisations of every kind.
+    ["320000000", undefined, []],
+    ["059000000", undefined, []],
+    ["320349000", "320349000", ["youth-empowerment"]],
+    ["149000000", "149000000", ["education"]],
+  ])(
+    "a row of the activity codes %s says %p, and has the causes %j",
+    async (codes, activity, causes) => {
+      const [head = "", row = ""] = readFileSync(registerFile("eo_aa.csv"), "utf8").split("\n");
+      const coded = row.replace("FOOD BANK", "SOCIETY").replace(",000000000,", `,${codes},`);
+      const [result] = await read("irs-bmf", `${head}\n${coded.replace(",K31,", ",,")}\n`);
+      if (result === undefined || !("draft" in result)) throw new Error("no draft");
+      const { fields, record } = result.draft;
+      expect([record?.facts["activity"], fields?.causes]).toEqual([activity, causes]);
+    },
+  );
 
   test.each([
     ["PC", { deductibility: "PC" }],
