@@ -49,6 +49,19 @@ describe("codes and dates as the IRS writes them:", () => {
   });
 
   test.each([
+    ["Yale University", ["education"]],
+    ["Montana 4-H Foundation Inc", ["youth-empowerment"]],
+    ["Rotary Club of Falls Church", []],
+    ["Friends of Homeless Animals", ["animals"]],
+    ["Guild of Martial Arts", []],
+  ])("without a code %s is of the causes %j", (name, causes) => {
+    const codes = { foundation: "", ntee: "", activity: "000000000" };
+    expect(mapping.american({ ...codes, name }).causes).toEqual(causes);
+    // Where a code says a cause, such words add none.
+    expect(mapping.american({ ...codes, ntee: "D20", name }).causes).toEqual(["animals"]);
+  });
+
+  test.each([
     // Alone, these two were given to organisations of every kind.
     ["320000000", undefined, []],
     ["059000000", undefined, []],
