@@ -395,7 +395,7 @@ async function withKinds(
   return { ...understood, exact: false, note: kindNote };
 }
 
-const kindNote = "Some have other words: they are organisations of the kind that these words name.";
+const kindNote = "Some of these lack the words themselves, but are organisations of this kind.";
 
 function noteOf(
   reading: Reading,

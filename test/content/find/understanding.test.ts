@@ -162,7 +162,7 @@ test.each([
 ])("the kind of organisation %p is what registers' codes say", async (q, names) => {
   const found = await findIn(kinds, q);
   expect(found.names.toSorted()).toEqual(names);
-  const note = "Some have other words: they are organisations of the kind that these words name.";
+  const note = "Some of these lack the words themselves, but are organisations of this kind.";
   expect(found).toMatchObject({ exact: false, note, matching: names.length });
 });
 
