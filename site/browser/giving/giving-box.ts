@@ -16,6 +16,7 @@ function enhance(box: HTMLElement): void {
   const amount = part("#give-amount", box) as HTMLInputElement;
   const wrongNote = part("#give-wrong", box);
   const service = openGivingService(directory, slug);
+  const opened = openedPayment(wallet);
   const panel = openPanel(
     {
       ask,
@@ -37,7 +38,10 @@ function enhance(box: HTMLElement): void {
         part(".line", ask).classList.toggle("faulty", !amountResult.ok);
         if (amountResult.ok) box.classList.add("chosen");
       },
+      onRequirements: opened.forget,
+      onOpened: opened.keep,
       afterwards: ({ donation_id, explorer_url }) => {
+        opened.forget();
         // The confirmation moves to the top. Inserting the box's next element again makes it appear without moving.
         box.classList.add("paid");
         ask.before(part(".done", box));
@@ -92,5 +96,25 @@ function enhance(box: HTMLElement): void {
     // As if it had been typed: the panel writes it in the service's form, without a decimal comma.
     amount.dispatchEvent(new Event("change"));
   }
-  if (location.hash === "#pay") void panel.show();
+  // Phones drop a page while the wallet is open: whoever may have paid already is not asked to pay again.
+  const memo = opened.kept();
+  if (memo !== null) void panel.find(memo);
+  else if (location.hash === "#pay") void panel.show();
+}
+
+/** The payment of a wallet whose link was opened last in this tab, by its memo. A browser may forbid to keep it. */
+function openedPayment(wallet: string) {
+  const name = `payment to ${wallet}`;
+  const withStorage = <Value>(use: (storage: Storage) => Value): Value | null => {
+    try {
+      return use(sessionStorage);
+    } catch {
+      return null;
+    }
+  };
+  return {
+    keep: (memo: string) => void withStorage((storage) => storage.setItem(name, memo)),
+    kept: () => withStorage((storage) => storage.getItem(name)),
+    forget: () => void withStorage((storage) => storage.removeItem(name)),
+  };
 }

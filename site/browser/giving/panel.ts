@@ -29,6 +29,8 @@ export type PanelOptions = {
   /** Called with each chosen amount, or with what is wrong with it, before the service is asked. */
   onAmount?: (amount: Result<string, string>) => void;
   onRequirements?: (requirements: PaymentQuote) => void;
+  /** Called with the memo of the payment whose link was opened. */
+  onOpened?: (memo: string) => void;
   /** Returns the links to show after a payment was found. */
   afterwards: (settlement: Settlement) => (Node | string)[];
 };
@@ -39,7 +41,7 @@ const restMs = 500;
 /** Makes the elements request a payment, show it, and report when it was found. */
 export function openPanel(
   parts: PanelParts,
-  { service, text, wallet, onAmount, onRequirements, afterwards }: PanelOptions,
+  { service, text, wallet, onAmount, onRequirements, onOpened, afterwards }: PanelOptions,
 ) {
   const { ask, amount, payment, status, again } = parts;
   let watching = new AbortController();
@@ -101,11 +103,20 @@ export function openPanel(
     onRequirements?.(requirements);
     draw(parts, requirements, text);
     // A phone may drop this page while the wallet is open: once asked, the service looks for the payment by itself.
-    const lookOnce = () => void service.statusOf(requirements.memo);
+    const lookOnce = () => {
+      onOpened?.(requirements.memo);
+      void service.statusOf(requirements.memo);
+    };
     parts.walletLink.addEventListener("click", lookOnce, { signal });
     say(text("waiting", { amount: Number(wantedAmount.value) }));
     await readingTime(signal);
     await follow(signal, () => service.statusOf(requirements.memo));
+  }
+
+  /** Looks until the payment with this memo is found. */
+  async function find(memo: string): Promise<void> {
+    say(text("looking"));
+    await follow(restart(), () => service.statusOf(memo));
   }
 
   /** Looks until the transfer with this signature is found. */
@@ -140,7 +151,7 @@ export function openPanel(
       now();
     });
   }
-  return { say, show, prove, stop: () => void restart() };
+  return { say, show, prove, find, stop: () => void restart() };
 }
 
 /** The amount in the service's form, or the text that says what is wrong with it. */

@@ -127,6 +127,22 @@ describeInBrowser("giving in a browser", (browser) => {
     expect(new URL(request.url()).searchParams.get("memo")).toBe(memo);
   });
 
+  test("a payment whose link was opened is found when the page is loaded again, and none is asked for", async () => {
+    const page = await opened("/donate/wells?amount=2#pay");
+    await code(page);
+    const link = await linkOn(page);
+    await page.click(".payment a");
+    await page.reload();
+    await says(page, "Looking for the transaction");
+    expect(await page.isVisible(".qr svg")).toBe(false);
+    site.pay(link);
+    await says(page, "Received: 2 USDC");
+    // The next gift begins as the first one did.
+    await page.reload();
+    await code(page);
+    expect(await linkOn(page)).not.toBe(link);
+  });
+
   test("a wallet of the browser that speaks the Wallet Standard pays by a button", async () => {
     const page = await openPage(browser());
     const donor = site.chain.donor();
