@@ -146,20 +146,20 @@ async function opened(options: OpenOptions, address: string) {
   // A connection that has read keeps the log open and in place until it is closed.
   const openLog = () => reader.execute("SELECT 1 FROM sqlite_schema LIMIT 1");
   if (embedded) await openLog();
-  let files = storeFiles(embedded ? address : ":memory:");
+  let files = embedded ? storeFiles(address) : null;
   const assertInPlace = () => {
-    files.checkPlace();
-    files.checkDamage();
+    files?.checkPlace();
+    files?.checkDamage();
   };
   const inPlace = async <Value>(work: () => Promise<Value>): Promise<Value> => {
     try {
       assertInPlace();
       const value = await work();
-      files.checkPlace();
+      files?.checkPlace();
       return value;
     } catch (error) {
       // This connection still has the log open, and no other ever will.
-      if (files.lacksLog()) await writer.execute("PRAGMA wal_checkpoint(FULL)");
+      if (files?.lacksLog() === true) await writer.execute("PRAGMA wal_checkpoint(FULL)");
       throw error;
     }
   };
@@ -183,7 +183,7 @@ async function opened(options: OpenOptions, address: string) {
     checkpoints?.close();
     reader.close();
     if (writer !== reader) writer.close();
-    if (!migrated) files.leave();
+    if (!migrated) files?.leave();
   };
   const alone = async <Value>(work: (tx: WriteTransaction) => Promise<Value>) => {
     assertInPlace();
@@ -228,7 +228,7 @@ async function opened(options: OpenOptions, address: string) {
     assertInPlace,
     /** Checks an embedded store on a thread of its own; throws StoreDamaged if SQLite finds damage. */
     checkPages: async (): Promise<void> => {
-      if (!embedded || address === ":memory:") return;
+      if (files === null) return;
       files.checkPlace();
       const fault = await checkStore(address);
       if (fault !== null) noteDamage(address, fault);
@@ -263,8 +263,8 @@ const connectTo = (
       });
 
 function refuseMissing(path: string): void {
-  const file = path === ":memory:" ? null : statSync(path, { throwIfNoEntry: false });
-  if (file === null || (file?.size ?? 0) > 0) return;
+  const file = statSync(path, { throwIfNoEntry: false });
+  if ((file?.size ?? 0) > 0) return;
   throw new CannotStart(
     file === undefined ? `There is no store at ${path}.` : `The store ${path} is empty: 0 bytes.`,
     "Correct ALMONER_DATA_DIR or ALMONER_DATABASE_URL, or restore a backup. A new directory begins with `bun start` or `bun run import` in an empty folder.",
@@ -284,7 +284,6 @@ async function prepareFile(
 /** Only the owner may read the store. SQLite gives the log and its index the file's mode. */
 function makePrivate(path: string): void {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-  if (path === ":memory:") return;
   privateFile(path);
   for (const beside of [`${path}-wal`, `${path}-shm`]) closeToOthers(beside);
 }

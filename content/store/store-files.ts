@@ -3,14 +3,9 @@ import Database from "libsql";
 import { isStoreDamage, StoreDamaged, StoreLost } from "./busy.ts";
 
 /**
- * Remembers the inodes of an embedded store's files while its log is open, because its path may come to name other files. A
- * store in memory has none.
+ * Remembers the inodes of an embedded store's files while its log is open, because its path may come to name other files.
  */
 export function storeFiles(path: string) {
-  if (path === ":memory:") {
-    const nothing = () => {};
-    return { checkPlace: nothing, checkDamage: nothing, lacksLog: () => false, leave: nothing };
-  }
   const log = `${path}-wal`;
   const inode = (file: string) => statSync(file, { throwIfNoEntry: false })?.ino;
   const fileInode = inode(path);
