@@ -9,7 +9,6 @@ import {
   importJWK,
 } from "jose";
 import { z } from "zod";
-import { fail, ok, type Result } from "#content/contract/base/result.ts";
 
 /** 32 bytes in base64url: a key, or its RFC 7638 thumbprint, which is its id. */
 const thumbprint = /^[A-Za-z0-9_-]{43}$/;
@@ -72,24 +71,22 @@ function privateKeyOf(pem: string) {
   throw new Error("the signing key is not an Ed25519 private key in PKCS#8 PEM form");
 }
 
-export type SignatureFailure = { kind: "not_signed" | "wrong_signature" };
-
-/** Verifies a detached JWS (RFC 7515, appendix F) over these bytes with this key. */
-export async function verifyDetached(
+/** Whether this key made a detached JWS (RFC 7515, appendix F) over these bytes. */
+export async function isSignatureOf(
   jws: string,
   payload: Uint8Array,
   publicKey: PublicKey,
-): Promise<Result<null, SignatureFailure>> {
+): Promise<boolean> {
   const [header = "", between, signature = "", ...rest] = jws.trim().split(".");
-  if (between !== "" || rest.length > 0) return fail({ kind: "not_signed" });
+  if (between !== "" || rest.length > 0) return false;
   try {
     const key = await importJWK({ ...publicKey, alg: "EdDSA" });
     await compactVerify(`${header}.${base64url.encode(payload)}.${signature}`, key, {
       algorithms: ["EdDSA"],
     });
-    return ok(null);
+    return true;
   } catch {
-    return fail({ kind: "wrong_signature" });
+    return false;
   }
 }
 

@@ -10,12 +10,7 @@ import {
 import { objectIn } from "#content/contract/base/json.ts";
 import { fail, ok, type Result } from "#content/contract/base/result.ts";
 import { isoTime } from "#content/contract/base/time.ts";
-import {
-  keyIdOf,
-  type PublicKey,
-  type Signer,
-  verifyDetached,
-} from "#content/feed/signing-keys.ts";
+import { isSignatureOf, keyIdOf, type PublicKey, type Signer } from "#content/feed/signing-keys.ts";
 import { clusterOfChain, explorerUrl, offeredCaip2Of } from "./network.ts";
 import type { Donation } from "./store.ts";
 import { usdcNumber } from "#content/contract/base/money.ts";
@@ -155,7 +150,7 @@ export async function verifyReceipt(
 
 async function isSigned(value: unknown, signature: string, key: PublicKey): Promise<boolean> {
   try {
-    return (await verifyDetached(signature, canonicalBytes(value), key)).ok;
+    return await isSignatureOf(signature, canonicalBytes(value), key);
   } catch {
     // Text without a canonical form, such as half a surrogate pair, was never signed.
     return false;

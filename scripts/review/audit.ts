@@ -1,14 +1,13 @@
 import { flag, textOption, wordedCommand } from "#scripts/support/command.ts";
-import { boundedText, fetchPlain } from "#content/runtime/plain-fetch.ts";
 import type { Config } from "#api/config.ts";
 import { existingSigningKeyOf } from "#api/secrets.ts";
 import { feedPaths } from "#content/contract/feed.ts";
 import {
+  isSignatureOf,
   keyIdOf,
   openSigner,
   type PublicKey,
   publicKeyOf,
-  verifyDetached,
 } from "#content/feed/signing-keys.ts";
 import { signingKeys } from "#content/feed/store.ts";
 import {
@@ -27,8 +26,8 @@ import { openBlobs } from "#site/bundle/blobs.ts";
 import { bundleExists, openManifest, publisherFolders } from "#site/bundle/manifest.ts";
 import { configOrExit, openExistingStore, stopWith } from "#scripts/support/config.ts";
 import { json } from "#scripts/support/operator-api.ts";
+import { readBytes, textOf, type Unproven } from "#scripts/verify/source.ts";
 
-const waitMs = 30_000;
 /** A head is made each day, so every older entry has one. */
 const headWithinMs = 2 * 86_400_000;
 
@@ -136,17 +135,10 @@ function headsFrom(text: string, from: string): AuditHead[] {
 /** A head takes some 400 bytes a day, so this is enough for a century. */
 const headsBytesMax = 16_777_216;
 
-async function textAt(place: string): Promise<string> {
-  const isUrl = /^https?:/.test(place);
-  try {
-    if (!isUrl) return await Bun.file(place).text();
-    const answer = await fetchPlain(place, { signal: AbortSignal.timeout(waitMs) });
-    if (!answer.ok) throw new Error(`status ${answer.status}`);
-    return await boundedText(answer, headsBytesMax);
-  } catch (error) {
-    return stopWith(`--heads: ${place} cannot be read (${String(error)}).`, 2);
-  }
-}
+const textAt = (place: string): Promise<string> =>
+  readBytes(place, headsBytesMax).then(textOf, ({ message }: Unproven) =>
+    stopWith(`--heads: ${message}`, 2),
+  );
 
 /** The heads signed by these keys. A head that names one of them with a false signature is forged; others are listed. */
 async function checkSignatures(heads: readonly AuditHead[], keys: readonly PublicKey[]) {
@@ -158,7 +150,7 @@ async function checkSignatures(heads: readonly AuditHead[], keys: readonly Publi
     const key = keys.find(({ kid }) => kid === signedBy);
     const text = new TextEncoder().encode(signedTextOf(head));
     if (key === undefined) otherKeys.add(signedBy);
-    else if ((await verifyDetached(head.jws, text, key)).ok) signed.push(head);
+    else if (await isSignatureOf(head.jws, text, key)) signed.push(head);
     else {
       const problem = `has a head of ${head.day} with a false signature`;
       faults.push({ id: head.entries, problem });

@@ -1,11 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import {
+  isSignatureOf,
   keyIdOf,
   keySetOf,
   KeySet,
   openSigner,
   publicKeyOf,
-  verifyDetached,
 } from "#content/feed/signing-keys.ts";
 import { aSigningKey } from "#test/support/publisher.ts";
 
@@ -17,32 +17,26 @@ describe("a detached signature", () => {
     expect(key.kid).toBe("kPrK_qmxVWaYVA9wwBF6Iuo3vVzz7TxHCTwXBygrS4k"); // Appendix A.3.
     const jws =
       "eyJhbGciOiJFZERTQSJ9..hgyY0il_MGCjP0JzlnLWG1PPOt7-09PGcvMg3AIbQR6dWbhijcNR4ki4iylGjg5BhVsPt9g7sVvpAr_MuM0KAg";
-    expect(await verifyDetached(jws, bytes("Example of Ed25519 signing"), key)).toMatchObject({
-      ok: true,
-    });
-    expect(await verifyDetached(jws, bytes("Example of ed25519 signing"), key)).toMatchObject({
-      failure: { kind: "wrong_signature" },
-    });
+    expect(await isSignatureOf(jws, bytes("Example of Ed25519 signing"), key)).toBe(true);
+    expect(await isSignatureOf(jws, bytes("Example of ed25519 signing"), key)).toBe(false);
   });
   test("is the same for the same bytes and key", async () => {
     const signer = await openSigner(aSigningKey());
     const first = await signer.sign(bytes("list"));
     expect(await signer.sign(bytes("list"))).toBe(first);
-    expect(await verifyDetached(`${first}\n`, bytes("list"), signer.publicKey)).toMatchObject({
-      ok: true,
-    });
+    expect(await isSignatureOf(`${first}\n`, bytes("list"), signer.publicKey)).toBe(true);
   });
   test("by another key is refused", async () => {
     const one = await openSigner(aSigningKey());
     const other = await openSigner(aSigningKey());
     const jws = await other.sign(bytes("list"));
-    expect(await verifyDetached(jws, bytes("list"), one.publicKey)).toMatchObject({ ok: false });
+    expect(await isSignatureOf(jws, bytes("list"), one.publicKey)).toBe(false);
   });
   test.each(["", "a.b", "a.b.c", "..", "e30..", "eyJhbGciOiJub25lIn0.."])(
     "%j is no signature",
     async (jws) => {
       const { publicKey } = await openSigner(aSigningKey());
-      expect(await verifyDetached(jws, bytes("list"), publicKey)).toMatchObject({ ok: false });
+      expect(await isSignatureOf(jws, bytes("list"), publicKey)).toBe(false);
     },
   );
 });
