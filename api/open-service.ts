@@ -5,7 +5,7 @@ import { countActivity } from "#content/operation/activity-store.ts";
 import { setDonationNetwork } from "#content/giving/store.ts";
 import { every } from "#content/runtime/timing.ts";
 import { StoreLost } from "#content/store/busy.ts";
-import { openStore, servingStore } from "#content/store/open.ts";
+import { openStore } from "#content/store/open.ts";
 import { logRecommendations } from "#content/recommendation/log-store.ts";
 import { watchChanges } from "#content/feed/store.ts";
 import { createApp } from "./app.ts";
@@ -60,8 +60,7 @@ export async function openService(config: Config, overrides: ServiceOverrides = 
   const log = overrides.log ?? openLog(config);
   const { databaseUrl: url, databaseToken: authToken } = config;
   const store =
-    overrides.store ??
-    (await openStore({ url, authToken, create: !isUsed(config), ...servingStore }));
+    overrides.store ?? (await openStore({ url, authToken, create: !isUsed(config), serves: true }));
   await refuseSample(config, store);
   const clock = systemClock;
   const secrets = overrides.secrets ?? (await openSecrets(config, store, clock(), log));

@@ -15,7 +15,7 @@ import { holdsSample, nonprofitCount } from "#content/operation/directory-facts-
 import { CannotStart } from "#content/runtime/start-error.ts";
 import { superviseChild } from "#content/runtime/supervised-child.ts";
 import { reportToSystemd } from "#content/runtime/systemd.ts";
-import { openStore, storeAddress, servingStore, type Store } from "#content/store/open.ts";
+import { openStore, storeAddress, type Store } from "#content/store/open.ts";
 import { chainFiles, notedAddress, whyNoChain } from "#scripts/chain/installed.ts";
 import { openExport } from "#site/bundle/export-folder.ts";
 import { publisherFolders } from "#site/bundle/manifest.ts";
@@ -63,7 +63,7 @@ export const command = wordedCommand("start", {
       create,
       url: settings.databaseUrl,
       authToken: settings.databaseToken,
-      ...servingStore,
+      serves: true,
       onCommit: () => publisher?.send("written"),
     });
     // The site compiles while the store is filled. Whoever needs it waits for it and reports a failure.

@@ -41,14 +41,10 @@ export type OpenOptions = {
   authToken?: string | undefined;
   /** How long a write waits for another process's lock before StoreBusy is thrown. Default: 1,000 ms. */
   busyWaitMs?: number;
-  /** How long a database server may take to answer before StoreAway. Default: 60,000 ms, enough for large imports. */
-  serverWaitMs?: number;
   /** FULL survives power loss at each commit; NORMAL survives a crash of the process. Default FULL. */
   synchronous?: "FULL" | "NORMAL" | "OFF";
   /** Memory for pages of an embedded file while writing, in MB. Default: SQLite's 2. */
   writeCacheMb?: number;
-  /** Checkpoint an embedded file on another thread: for a process that must answer requests meanwhile. */
-  checkpointsApart?: boolean;
   /** Read and write on one connection, for a command that does one thing after another; `writeAlone` needs it. */
   oneConnection?: boolean;
   /** Called after each write that was committed. */
@@ -56,22 +52,19 @@ export type OpenOptions = {
   /** Do not migrate or create: for readers of a store that another process keeps up to date. */
   migrated?: boolean;
   /**
-   * Upgrade the store while others use it, for a service restarted beside others: migrations only add
-   * (docs/decisions/10-upgrades.md). Else CannotStart. A server's users are unknown.
+   * For a process that answers requests meanwhile: another thread checkpoints an embedded file, and a service that is
+   * restarted beside others upgrades the store, because migrations only add (docs/decisions/10-upgrades.md). Else
+   * CannotStart, if others use the file; a server's users are unknown.
    */
-  upgradesBeside?: boolean;
+  serves?: boolean;
   /** Whether a missing or empty file becomes a new store; default true. Otherwise CannotStart is thrown. */
   create?: boolean;
 };
 
-/** Options for a process that answers requests and writes. The cache holds the upper pages of the indexes. */
-export const servingStore = {
-  writeCacheMb: 16,
-  checkpointsApart: true,
-  serverWaitMs: 5_000,
-  upgradesBeside: true,
-} as const;
-
+/** Holds the upper pages of the indexes. */
+const servingCacheMb = 16;
+/** How long a database server may take to answer before StoreAway; commands send it large imports. */
+const serverWaitMs = { serving: 5_000, other: 60_000 } as const;
 /** 64 MB: when the log is this long, the writer itself checkpoints and restarts it. */
 const longestLogPages = 16_384;
 const keptLogBytes = 16_000_000;
@@ -123,7 +116,7 @@ async function opened(options: OpenOptions, address: string) {
   if (!migrated) {
     let waiting: string[] = [];
     const seeToBeAlone = async () => {
-      waiting = embedded ? await migrationsAlone(writer, options.upgradesBeside === true) : [];
+      waiting = embedded ? await migrationsAlone(writer, options.serves === true) : [];
       if (waiting.length === 0) return;
       // SQLite leaves the log mode only for a store's only connection. Prepare nothing, because it may meet a lock.
       await writer.executeMultiple("PRAGMA journal_mode = DELETE");
@@ -141,8 +134,7 @@ async function opened(options: OpenOptions, address: string) {
     const migrating = () => migrateAmongOthers(writer);
     await retryWhileBusy(migrating, 10_000, reconnectWriter);
   }
-  const checkpoints =
-    embedded && options.checkpointsApart === true ? checkpointApart(address) : null;
+  const checkpoints = embedded && options.serves === true ? checkpointApart(address) : null;
   // A connection that has read keeps the log open and in place until it is closed.
   const openLog = () => reader.execute("SELECT 1 FROM sqlite_schema LIMIT 1");
   if (embedded) await openLog();
@@ -249,16 +241,13 @@ async function opened(options: OpenOptions, address: string) {
   };
 }
 
-const connectTo = (
-  { url, authToken, serverWaitMs = 60_000 }: OpenOptions,
-  embedded: boolean,
-): Client =>
+const connectTo = ({ url, authToken, serves = false }: OpenOptions, embedded: boolean): Client =>
   embedded || url === inMemory
     ? // Waiting for a lock inside SQLite is synchronous and freezes the event loop: keep it short, retry outside.
       openEmbeddedClient(url, { timeout: 20 })
     : createClient({
         url,
-        fetch: fetchWithin(serverWaitMs),
+        fetch: fetchWithin(serverWaitMs[serves ? "serving" : "other"]),
         ...(authToken === undefined ? {} : { authToken }),
       });
 
@@ -288,15 +277,19 @@ function makePrivate(path: string): void {
   for (const beside of [`${path}-wal`, `${path}-shm`]) closeToOthers(beside);
 }
 
-function writerPragmas({ synchronous, writeCacheMb, checkpointsApart }: OpenOptions): string[] {
+function writerPragmas({
+  synchronous = "FULL",
+  serves = false,
+  writeCacheMb = serves ? servingCacheMb : undefined,
+}: OpenOptions): string[] {
   const pragmas = ["locking_mode = NORMAL", "journal_mode = WAL"];
-  pragmas.push(`synchronous = ${synchronous ?? "FULL"}`);
+  pragmas.push(`synchronous = ${synchronous}`);
   // A log that grew in a busy minute is truncated when it restarts, which frees its space.
   pragmas.push(`journal_size_limit = ${keptLogBytes}`);
   if (writeCacheMb !== undefined) pragmas.push(`cache_size = -${writeCacheMb * 1_000}`);
   // Checkpoint rarely, because each checkpoint waits for the disk. The log grows to about the size of the cache, or much
   // longer when another thread makes the checkpoints.
-  const logPages = checkpointsApart === true ? longestLogPages : (writeCacheMb ?? 0) * 128;
+  const logPages = serves ? longestLogPages : (writeCacheMb ?? 0) * 128;
   return logPages === 0 ? pragmas : [...pragmas, `wal_autocheckpoint = ${logPages}`];
 }
 

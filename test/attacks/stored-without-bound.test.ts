@@ -10,7 +10,7 @@ import {
   type FunnelRow,
   recommendationFunnel,
 } from "#content/recommendation/follow-through-store.ts";
-import { openStore, servingStore } from "#content/store/open.ts";
+import { openStore } from "#content/store/open.ts";
 import { curate } from "#test/support/curate.ts";
 import { addSlug, addSlugs, from, sendValue, submissionOf } from "#test/support/enriching.ts";
 import { aNonprofit } from "#test/support/records.ts";
@@ -22,7 +22,7 @@ const dir = mkdtempSync(join(tmpdir(), "almoner-stored-"));
 const store = await openStore({
   url: `file:${join(dir, "store.db")}`,
   synchronous: "OFF",
-  ...servingStore,
+  serves: true,
 });
 const service = await aService({ env: { ALMONER_TRUSTED_HOPS: "1" }, context: { store } });
 afterAll(() => {

@@ -8,7 +8,7 @@ import { takeDueIntents } from "#content/giving/intent-store.ts";
 import { changesAfter, newestSequence } from "#content/nonprofit/changes-store.ts";
 import { applyDueWallets } from "#content/onboarding/wallet-hold-store.ts";
 import { logOperator, storedHeads, verifyAudit } from "#content/operation/audit-store.ts";
-import { openStore, servingStore } from "#content/store/open.ts";
+import { openStore } from "#content/store/open.ts";
 import { softwareVersion } from "#content/store/software.ts";
 import { anOnboardingService, type OnboardingService } from "#test/support/onboarding.ts";
 import { runProgram, runScript, startService } from "#test/support/processes.ts";
@@ -204,12 +204,15 @@ describe("a store of 0.4 is refused in two lines", () => {
     expect(existsSync(join(older, "store.db-wal"))).toBe(false);
   };
 
-  test.each([{}, { migrated: true }, servingStore])("however it is opened: %p", async (options) => {
-    const path = join(older, "store.db");
-    const opening = openStore({ url: `file:${path}`, ...options });
-    expect(await opening.then(String, (error: Error) => error.message)).toBe(twoLines(path));
-    expectUntouched();
-  });
+  test.each([{}, { migrated: true }, { serves: true }])(
+    "however it is opened: %p",
+    async (options) => {
+      const path = join(older, "store.db");
+      const opening = openStore({ url: `file:${path}`, ...options });
+      expect(await opening.then(String, (error: Error) => error.message)).toBe(twoLines(path));
+      expectUntouched();
+    },
+  );
 
   // Each opens a store in a way of its own; all others do as one of these.
   test.each(["start", "upgrade --check", "backup", "doctor"])("by the command %s", async (line) => {

@@ -96,8 +96,8 @@ test("a command upgrades no store that another process uses, and a service does"
   expect(err).toMatch(
     /^\S+\.db needs an upgrade \(migrations wait: 9000_made_up\), and another process uses it\.\nStop what uses it /,
   );
-  const serves = `import { openStore, servingStore } from "#content/store/open.ts";
-    (await openStore({ url: "file:${path}", ...servingStore })).close();`;
+  const serves = `import { openStore } from "#content/store/open.ts";
+    (await openStore({ url: "file:${path}", serves: true })).close();`;
   await Bun.write(join(next, "serve.ts"), serves);
   expect(await runProgram([process.execPath, join(next, "serve.ts")], { cwd: next })).toMatchObject(
     {

@@ -18,7 +18,7 @@ import { scheduleUpkeep } from "#scripts/publish/watch.ts";
 import { lastBackup, noteBackup } from "#content/operation/backup-store.ts";
 import { compactActivity, countedByDay } from "#content/operation/activity-store.ts";
 import { countedKinds } from "#content/operation/directory-facts-store.ts";
-import { openStore, servingStore } from "#content/store/open.ts";
+import { openStore } from "#content/store/open.ts";
 import { runScript } from "#test/support/processes.ts";
 
 const hourMs = 3_600_000;
@@ -28,7 +28,7 @@ beforeEach(() => {
   dataDir = mkdtempSync(join(tmpdir(), "almoner-upkeep-"));
 });
 afterEach(() => rmSync(dataDir, { recursive: true, force: true }));
-const open = () => openStore({ url: `file:${join(dataDir, "store.db")}`, ...servingStore });
+const open = () => openStore({ url: `file:${join(dataDir, "store.db")}`, serves: true });
 
 test("counts of old hours become counts of days, and no number changes", async () => {
   using store = await open();

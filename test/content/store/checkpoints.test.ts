@@ -2,7 +2,7 @@ import { afterEach, expect, test } from "bun:test";
 import { mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { openStore, servingStore, type Store } from "#content/store/open.ts";
+import { openStore, type Store } from "#content/store/open.ts";
 
 let folder: string;
 const opened: Store[] = [];
@@ -40,7 +40,7 @@ async function until(met: () => boolean): Promise<void> {
 }
 
 test("the log reaches the file beside the event loop, and is begun again when it is long", async () => {
-  const store = await aStore(servingStore);
+  const store = await aStore({ serves: true });
   const before = sizes();
   await writeFacts(store, 60);
   // 60 facts are shorter than any log that the writer itself checkpoints: it was not the writer.
@@ -57,7 +57,7 @@ test("the log reaches the file beside the event loop, and is begun again when it
 });
 
 test("a store that is closed at once, or while a checkpoint runs, closes", async () => {
-  const store = await aStore(servingStore);
+  const store = await aStore({ serves: true });
   await writeFacts(store, 20);
   await Bun.sleep(205);
   store.close();

@@ -13,7 +13,7 @@ import { join } from "node:path";
 import { readConfig } from "#api/config.ts";
 import { openService } from "#api/open-service.ts";
 import { StoreLost } from "#content/store/busy.ts";
-import { openStore, servingStore, type Store } from "#content/store/open.ts";
+import { openStore, type Store } from "#content/store/open.ts";
 import { directoryFacts } from "#content/store/tables/publishing.ts";
 import { aNonprofit, saveNew } from "#test/support/records.ts";
 
@@ -24,7 +24,7 @@ let store: Store;
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), "almoner-lost-"));
   path = join(folder, "store.db");
-  store = await openStore({ url: `file:${path}`, ...servingStore });
+  store = await openStore({ url: `file:${path}`, serves: true });
 });
 afterEach(() => {
   store.close();
