@@ -12,7 +12,7 @@ import { version } from "#content/contract/base/version.ts";
 import { readKeys } from "./backup/keys.ts";
 import { openPlace } from "./backup/place.ts";
 import { type BackupOutcome, takeBackup } from "./backup/take.ts";
-import { flag, runCommand, textOption, wordedCommand } from "./support/command.ts";
+import { flag, print, runCommand, textOption, wordedCommand } from "./support/command.ts";
 import { configOrExit, openExistingStore, reasonOf, stopWith } from "./support/config.ts";
 
 export const command = wordedCommand("backup", {
@@ -37,7 +37,7 @@ export const command = wordedCommand("backup", {
     if (bytesOf(store) === 0) {
       stopWith(`There is no store to back up at ${store}.`, 2);
     }
-    const silent = args.quiet === true || args.json === true;
+    const isQuiet = args.quiet === true;
     try {
       const troubles = await keyTroubles(config);
       const outcome = await takeBackup({
@@ -49,7 +49,7 @@ export const command = wordedCommand("backup", {
         software: version,
         prunes: troubles.length === 0,
         now: systemClock(),
-        onStep: (step) => silent || console.error(`${step} …`),
+        onStep: (step) => isQuiet || args.json === true || console.error(`${step} …`),
       });
       if (troubles.length > 0) {
         throw new Error(
@@ -59,12 +59,12 @@ export const command = wordedCommand("backup", {
       noteBackup(dataDir, null);
       // Printed even for a quiet backup, because the place fills up.
       for (const why of outcome.notRemoved) console.error(`Could not be removed: ${why}.`);
-      if (args.json === true) console.log(JSON.stringify({ place: place.name, ...outcome }));
-      else if (!silent) console.log(inWords(place.name, outcome));
+      if (args.json === true || !isQuiet)
+        print(args, { place: place.name, ...outcome }, () => linesOf(place.name, outcome));
     } catch (error) {
       fail(dataDir, error);
     }
-    if (args.quiet !== true) sayWithoutKeys(config);
+    if (!isQuiet) sayWithoutKeys(config);
   },
 });
 
@@ -106,14 +106,14 @@ function sayWithoutKeys({ backup: { passphrase } }: Config): void {
 const withoutKeys =
   "WITHOUT KEYS: if you lose this machine, the signing key is lost. A directory restored from this backup does not start until you run `bun run rotate-key`, and mirrors refuse the new key. Set ALMONER_BACKUP_PASSPHRASE, or keep the folder `secrets` elsewhere.";
 
-function inWords(place: string, { manifest, bytes, removed }: BackupOutcome): string {
+function linesOf(place: string, { manifest, bytes, removed }: BackupOutcome): string[] {
   const { name, facts, keys } = manifest;
   const rows = Object.values(facts.rows).reduce((sum, count) => sum + count, 0);
   return [
     `${name} at ${place}: ${rows.toLocaleString("en")} rows, ${(bytes / 1e6).toFixed(1)} MB, unpacked and read through.`,
     keys === null ? "The keys are not in it." : "The keys are in it, sealed.",
     ...(removed.length === 0 ? [] : [`No longer kept: ${removed.join(", ")}.`]),
-  ].join("\n");
+  ];
 }
 
 if (import.meta.main) await runCommand(command);

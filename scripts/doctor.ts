@@ -5,15 +5,14 @@ import { systemClock } from "#content/contract/base/time.ts";
 import { CannotStart } from "#content/runtime/start-error.ts";
 import { PublisherBusy, takePublisherLock } from "#site/publisher/lock.ts";
 import { examine, type Finding } from "./doctor/examine.ts";
-import { flag, runCommand, wordedCommand } from "./support/command.ts";
+import { flag, print, runCommand, wordedCommand } from "./support/command.ts";
 import { configOrExit } from "./support/config.ts";
-import { json, print } from "./support/operator-api.ts";
 import { publisherFolders } from "#site/bundle/manifest.ts";
 
 export const command = wordedCommand("doctor", {
   args: {
     repair: flag,
-    json,
+    json: flag,
   },
   run: async ({ args }) => {
     const config = configOrExit({ opens: false });

@@ -19,7 +19,7 @@ import {
 } from "#content/recommendation/follow-through-store.ts";
 import { sha256Of } from "#content/runtime/digest.ts";
 import type { Store } from "#content/store/open.ts";
-import { flag, positionals, runCommand, wordedCommand } from "./support/command.ts";
+import { flag, positionals, print, runCommand, wordedCommand } from "./support/command.ts";
 import { configOrExit, openExistingStore, stopWith } from "./support/config.ts";
 
 export const command = wordedCommand("import-hits", {
@@ -44,7 +44,7 @@ export const command = wordedCommand("import-hits", {
       console.error(`${files[reports.length]}: ${why}`);
       process.exitCode = 1;
     }
-    console.log(args.json === true ? JSON.stringify(reports) : reports.map(inWords).join("\n"));
+    print(args, reports, () => reports.map(inWords));
   },
 });
 

@@ -1,6 +1,6 @@
 import { systemClock } from "#content/contract/base/time.ts";
 import { linkRegisters } from "#content/register/link-registers.ts";
-import { flag, runCommand, wordedCommand } from "./support/command.ts";
+import { flag, print, runCommand, wordedCommand } from "./support/command.ts";
 import { configOrExit, openExistingStore, stopSignal } from "./support/config.ts";
 import { startProgress } from "./support/progress.ts";
 
@@ -25,12 +25,14 @@ export const command = wordedCommand("link-registers", {
     }));
     const waiting = pairs.filter(({ waits }) => waits).length;
     const report = { checked_only: checkOnly, linked: pairs.length - waiting, waiting, pairs };
-    if (args.json === true) return console.log(JSON.stringify(report));
-    for (const { kept, gone, source, waits } of pairs) {
-      console.log(`${gone} -> ${kept} (${source})${waits ? ", waits for an operator" : ""}`);
-    }
     const words = checkOnly ? ["would be linked", "would wait"] : ["linked", "wait"];
-    console.log(`${report.linked} ${words[0]}, ${waiting} ${words[1]} for an operator.`);
+    print(args, report, ({ linked }) => [
+      ...pairs.map(
+        ({ kept, gone, source, waits }) =>
+          `${gone} -> ${kept} (${source})${waits ? ", waits for an operator" : ""}`,
+      ),
+      `${linked} ${words[0]}, ${waiting} ${words[1]} for an operator.`,
+    ]);
   },
 });
 

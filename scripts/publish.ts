@@ -40,8 +40,8 @@ import {
   targetOrExit,
   failuresOf,
   notKeptMessage,
-  showFindings,
   showFailed,
+  findingLines,
   targetOf,
 } from "./publish/once.ts";
 import { showStatus } from "./publish/status.ts";
@@ -49,6 +49,7 @@ import { turnDay, watch } from "./publish/watch.ts";
 import {
   flag,
   optionAlone,
+  print,
   runCommand,
   textOption,
   wholeNumber,
@@ -254,13 +255,11 @@ function report(manifest: Manifest, verb: PublishRequest["verb"] | null, json: b
   const failed = failuresOf(manifest);
   if (failed.length > 0) process.exitCode = 1;
   if (verb === null && held_at > 0) console.error(heldMessage(held_at));
-  if (json) {
-    console.log(JSON.stringify({ release: current_release, held_at, ...findings, failed }));
-  } else {
-    console.log(`The running publisher is at release ${current_release}.`);
-    if (verb === "rollback") console.log(heldMessage(held_at));
-    showFindings(findings);
-  }
+  print({ json }, { release: current_release, held_at, ...findings, failed }, ({ release }) => [
+    `The running publisher is at release ${release}.`,
+    ...(verb === "rollback" ? [heldMessage(held_at)] : []),
+    ...findingLines(findings),
+  ]);
   showFailed(failed);
 }
 

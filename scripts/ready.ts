@@ -1,9 +1,8 @@
 import { join } from "node:path";
 import probes from "#content/editorial/ready.json";
 import { filePathsFor, headersOf } from "#site/delivery/http-headers.ts";
-import { runCommand, textOption, wordedCommand } from "./support/command.ts";
+import { flag, print, runCommand, textOption, wordedCommand } from "./support/command.ts";
 import { stopWith } from "./support/config.ts";
-import { json, print } from "./support/operator-api.ts";
 import { startProgress } from "./support/progress.ts";
 
 /**
@@ -15,7 +14,7 @@ type Probe = (typeof probes)[number];
 const timeoutMs = 20_000;
 
 export const command = wordedCommand("ready", {
-  args: { url: textOption, dir: textOption, json },
+  args: { url: textOption, dir: textOption, json: flag },
   run: async ({ args }) => {
     const { url = "", dir } = args;
     if (dir === undefined && !URL.canParse(url))

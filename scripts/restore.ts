@@ -18,7 +18,7 @@ import {
   manifestOf,
   openPlace,
 } from "./backup/place.ts";
-import { flag, runCommand, textOption, wordedCommand } from "./support/command.ts";
+import { flag, print, runCommand, textOption, wordedCommand } from "./support/command.ts";
 import { checkedSigningKey, configOrExit, reasonOf, stopWith } from "./support/config.ts";
 import { startProgress } from "./support/progress.ts";
 
@@ -45,15 +45,12 @@ export const command = wordedCommand("restore", {
     const release = options.publish ? await publish(config, name) : 0;
     const seconds = Number(((performance.now() - startedMs) / 1_000).toFixed(1));
     const outcome = { backup: name, rows: manifest.facts.rows, keys: Object.keys(keys), epoch };
-    if (options.json === true) console.log(JSON.stringify({ ...outcome, release, seconds }));
-    else {
-      console.log(
-        `${name} is restored ${release > 0 ? "and published " : ""}in ${seconds} s. Start it: bun start\n` +
-          (epoch === null
-            ? "The change feed goes on where the backup ended."
-            : "The change feed begins a new epoch, because more may have been published since the backup: mirrors and readers of the feed start again."),
-      );
-    }
+    print(options, { ...outcome, release, seconds }, () => [
+      `${name} is restored ${release > 0 ? "and published " : ""}in ${seconds} s. Start it: bun start`,
+      epoch === null
+        ? "The change feed goes on where the backup ended."
+        : "The change feed begins a new epoch, because more may have been published since the backup: mirrors and readers of the feed start again.",
+    ]);
   },
 });
 

@@ -11,9 +11,16 @@ import type { Reverted } from "#content/contract/review.ts";
 import { audit } from "./review/audit.ts";
 import { argsOf, inputOf, operated, pageLines } from "./review/operated.ts";
 import { approve, list, queues, reject, showOne } from "./review/reviews.ts";
-import { flag, positional, runCommand, textOption, wordedCommand } from "./support/command.ts";
+import {
+  flag,
+  positional,
+  print,
+  runCommand,
+  textOption,
+  wordedCommand,
+} from "./support/command.ts";
 import { stopWith } from "./support/config.ts";
-import { json, nameIn, print, show, valueIn, withOperatorApi } from "./support/operator-api.ts";
+import { nameIn, show, valueIn, withOperatorApi } from "./support/operator-api.ts";
 import { startProgress } from "./support/progress.ts";
 
 const log = operated("review log", operations.readAuditLog, {
@@ -26,7 +33,7 @@ const lineOf = ({ happened_at, operator: by, action, subject, detail }: AuditEnt
   `${happened_at}  ${by}  ${action}  ${JSON.stringify(subject)}  ${JSON.stringify(detail)}`;
 
 const health = wordedCommand("review health", {
-  args: { json },
+  args: { json: flag },
   run: async ({ args }) => {
     const { warnings } = await show(args, operations.getOperatorHealth, {}, (state) => [
       ...healthNames.map(

@@ -9,7 +9,14 @@ import {
 } from "./seed/seed-directory.ts";
 import { configOrExit, stopSignal, stopWith } from "./support/config.ts";
 import { startProgress } from "./support/progress.ts";
-import { flag, runCommand, textOption, wholeNumber, wordedCommand } from "./support/command.ts";
+import {
+  flag,
+  print,
+  runCommand,
+  textOption,
+  wholeNumber,
+  wordedCommand,
+} from "./support/command.ts";
 
 const seedNumberMax = 2 ** 31 - 1;
 
@@ -59,8 +66,9 @@ export const command = wordedCommand("seed", {
     });
     progress.end();
     const report = { added, from: start, profiles: done, seed_number: sample.seedNumber };
-    if (args.json === true) console.log(JSON.stringify(report));
-    else console.log(`${added.toLocaleString("en")} nonprofits added to ${config.databaseUrl}.`);
+    print(args, report, () => [
+      `${added.toLocaleString("en")} nonprofits added to ${config.databaseUrl}.`,
+    ]);
     if (done < profiles) stopWith("Stopped before the end: the same command goes on from here.");
   },
 });

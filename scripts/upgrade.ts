@@ -14,9 +14,8 @@ import {
   rowsWritten,
   storeVersion,
 } from "#content/store/upgrade.ts";
-import { flag, runCommand, wordedCommand } from "./support/command.ts";
+import { flag, print, runCommand, wordedCommand } from "./support/command.ts";
 import { configOrExit, openExistingStore } from "./support/config.ts";
-import { json, print } from "./support/operator-api.ts";
 
 /** Space for a migration, as a multiple of the store's size: it writes a log, and may rebuild a table. */
 const roomFactor = 2;
@@ -24,7 +23,7 @@ const roomFactor = 2;
 export const command = wordedCommand("upgrade", {
   args: {
     check: flag,
-    json,
+    json: flag,
   },
   run: async ({ args }) => {
     const config = configOrExit();

@@ -16,7 +16,7 @@ import { bundleExists, openManifest, publisherFolders } from "#site/bundle/manif
 import { openExport } from "#site/bundle/export-folder.ts";
 import { PublisherBusy, takePublisherLock } from "#site/publisher/lock.ts";
 import { siteDigest } from "#site/renderer/compile.ts";
-import { flag, runCommand, wordedCommand } from "./support/command.ts";
+import { flag, print, runCommand, wordedCommand } from "./support/command.ts";
 import { configOrExit, openExistingStore } from "./support/config.ts";
 
 export const command = wordedCommand("upkeep", {
@@ -39,21 +39,17 @@ export const command = wordedCommand("upkeep", {
       (await compactStore(filePathOf(databaseUrl), { always: args.compact === true }));
     const freed_bytes = Math.max(0, bytesBefore - bytesUnder(dataDir));
     const outcome = { freed_bytes, hours_joined, contacts_erased, compacted, pruned, removed };
-    if (args.json === true) console.log(JSON.stringify(outcome));
-    else if (args.quiet !== true) {
-      console.log(
-        [
-          `${freed_bytes.toLocaleString("en")} bytes freed.`,
-          `${hours_joined} counts of hours became counts of days.`,
-          `${contacts_erased} contacts that agents sent, rejected 90 days ago, were erased.`,
-          compacted ? "The store was compacted." : "The store needed no compacting.",
-          pruned
-            ? "Releases and content that nothing needs are gone."
-            : "The running publisher forgets old releases itself, every minute.",
-          ...removed.map((path) => `Removed: ${path}`),
-        ].join("\n"),
-      );
-    }
+    if (args.quiet === true && args.json !== true) return;
+    print(args, outcome, () => [
+      `${freed_bytes.toLocaleString("en")} bytes freed.`,
+      `${hours_joined} counts of hours became counts of days.`,
+      `${contacts_erased} contacts that agents sent, rejected 90 days ago, were erased.`,
+      compacted ? "The store was compacted." : "The store needed no compacting.",
+      pruned
+        ? "Releases and content that nothing needs are gone."
+        : "The running publisher forgets old releases itself, every minute.",
+      ...removed.map((path) => `Removed: ${path}`),
+    ]);
   },
 });
 

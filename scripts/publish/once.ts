@@ -2,6 +2,7 @@ import type { Config } from "#api/config.ts";
 import { systemClock } from "#content/contract/base/time.ts";
 import { saveDirectoryFact } from "#content/nonprofit/save.ts";
 import { directoryFact } from "#content/store/facts.ts";
+import { print } from "#scripts/support/command.ts";
 import { stopWith, stopSignal } from "#scripts/support/config.ts";
 import { startProgress, type Progress } from "#scripts/support/progress.ts";
 import { openBlobs } from "#site/bundle/blobs.ts";
@@ -58,14 +59,14 @@ export async function publishFull(
   await syncAll(publisher.context);
   const seconds = ((performance.now() - startedMs) / 1_000).toFixed(1);
   const among = waiting + outcome.waiting;
-  if (json) console.log(JSON.stringify({ ...outcome, waiting: among, seconds: Number(seconds) }));
-  else {
-    console.log(`Release ${outcome.release}: ${outcome.files} files in ${seconds} s.`);
-    showFindings(outcome);
-    if (among > 0)
-      console.log(`${among} changes were waiting to be published: what they touch is among these.`);
-    showFailed(outcome.failed);
-  }
+  print({ json }, { ...outcome, waiting: among, seconds: Number(seconds) }, () => [
+    `Release ${outcome.release}: ${outcome.files} files in ${seconds} s.`,
+    ...findingLines(outcome),
+    ...(among > 0
+      ? [`${among} changes were waiting to be published: what they touch is among these.`]
+      : []),
+  ]);
+  if (!json) showFailed(outcome.failed);
   return outcome.failed.length;
 }
 
@@ -84,17 +85,13 @@ export async function drainOnce(
   while (prune(context, releasesKept));
   const state = manifest.state();
   const failed = failuresOf(manifest);
-  const releaseCount = state.current_release - current_release;
-  if (json)
-    console.log(JSON.stringify({ release: state.current_release, made: releaseCount, failed }));
-  else {
-    console.log(
-      releaseCount === 0
-        ? `Nothing to publish: release ${state.current_release} holds everything.`
-        : `Release ${state.current_release} is current (${releaseCount} new).`,
-    );
-    showFailed(failed);
-  }
+  const made = state.current_release - current_release;
+  print({ json }, { release: state.current_release, made, failed }, ({ release }) => [
+    made === 0
+      ? `Nothing to publish: release ${release} holds everything.`
+      : `Release ${release} is current (${made} new).`,
+  ]);
+  if (!json) showFailed(failed);
   return failed.length;
 }
 
@@ -120,11 +117,9 @@ export async function goBack(
   // After a power loss, the release that was left must not return.
   await syncAll(context);
   const files = outcome.changed.length + outcome.removed.length;
-  console.log(
-    json
-      ? JSON.stringify({ release: outcome.release, held_at: target, files })
-      : `Release ${outcome.release} shows what release ${target} showed (${files} files). Publishing is held; Resume with \`publish --resume\`.`,
-  );
+  print({ json }, { release: outcome.release, held_at: target, files }, ({ release }) => [
+    `Release ${release} shows what release ${target} showed (${files} files). Publishing is held; Resume with \`publish --resume\`.`,
+  ]);
 }
 
 /** The message for publishing while a rollback holds. */
@@ -158,21 +153,23 @@ export function notKeptMessage(target: number, manifest: Manifest): string {
 
 const shownMax = 20;
 
-/** Prints which files a full build changed or repaired; nothing for a first build. */
-export function showFindings({ differing, repaired = [] }: FullBuildFindings): void {
-  if (differing?.length === 0) console.log("Nothing differed from the bundle before.");
-  showPaths("files differed from the bundle before", differing ?? []);
-  showPaths("files were damaged on the disk, and are whole again", repaired);
-}
+/** Which files a full build changed or repaired; nothing for a first build. */
+export const findingLines = ({ differing, repaired = [] }: FullBuildFindings): string[] => [
+  ...(differing?.length === 0 ? ["Nothing differed from the bundle before."] : []),
+  ...pathLines("files differed from the bundle before", differing ?? []),
+  ...pathLines("files were damaged on the disk, and are whole again", repaired),
+];
 
 type FullBuildFindings = { differing?: readonly string[] | null; repaired?: readonly string[] };
 
-function showPaths(what: string, paths: readonly string[]): void {
-  if (paths.length === 0) return;
-  console.log(`${paths.length} ${what}:`);
-  for (const path of paths.slice(0, shownMax)) console.log(`  ${path}`);
-  if (paths.length > shownMax) console.log("  … (--json lists them all)");
-}
+const pathLines = (what: string, paths: readonly string[]): string[] =>
+  paths.length === 0
+    ? []
+    : [
+        `${paths.length} ${what}:`,
+        ...paths.slice(0, shownMax).map((path) => `  ${path}`),
+        ...(paths.length > shownMax ? ["  … (--json lists them all)"] : []),
+      ];
 
 /** A bucket and how it is filled: from the command line, else from the settings. */
 export type Bucket = { to: string; extensionless: boolean };

@@ -10,6 +10,7 @@ import {
 } from "#site/bundle/manifest.ts";
 import { releases } from "#site/bundle/release.ts";
 import { isPublisherAlive } from "#site/publisher/lock.ts";
+import { print } from "../support/command.ts";
 import { openExistingStore, stopWith } from "../support/config.ts";
 import { heldMessage, showFailed } from "./once.ts";
 
@@ -19,8 +20,8 @@ const releasesShownMax = 10;
 export async function showStatus(config: Config, json: boolean): Promise<void> {
   const status = await statusOf(config, json);
   if (status.failed.length > 0) process.exitCode = 1;
-  if (json) console.log(JSON.stringify(status));
-  else showInWords(status);
+  print({ json }, status, linesOf);
+  if (!json) showFailed(status.failed);
 }
 
 async function statusOf(config: Config, withAllReleases: boolean) {
@@ -46,35 +47,26 @@ async function statusOf(config: Config, withAllReleases: boolean) {
 
 type Status = Awaited<ReturnType<typeof statusOf>>;
 
-function showInWords({
-  resident,
-  files,
-  bytes,
-  differing,
-  repaired,
-  failed,
-  ...state
-}: Status): void {
-  console.log(`Release        ${state.current_release}`);
-  if (state.held_at > 0) console.log(`Held           ${heldMessage(state.held_at)}`);
-  console.log(`Waiting        ${describe(state.waiting)}`);
-  if (state.request !== "") console.log(`Asked for      ${state.request}`);
-  console.log(`Failed         ${failed.length === 0 ? "nothing" : `${failed.length} documents`}`);
-  console.log(`Running        ${resident ? `yes, process ${state.pid}` : "no"}`);
-  console.log(`Files          ${files}, ${(bytes / 1e6).toFixed(1)} MB`);
-  console.log(
-    `Changes        published to ${state.fast_sequence}, lists and feed to ${state.slow_sequence}`,
-  );
-  if (state.built_at > 0)
-    console.log(
-      `Full build     ${instant(state.built_at)}, ${differing.length} files differed${examples(differing)}, ${repaired.length} damaged files were repaired${examples(repaired)}`,
-    );
-  console.log(`Durable        to release ${state.durable_release}`);
-  for (const { id, reason, created_at, changed_files } of state.releases) {
-    console.log(`  ${id}  ${instant(created_at)}  ${changed_files} files  ${reason}`);
-  }
-  showFailed(failed);
-}
+const linesOf = ({ differing, repaired, failed, ...state }: Status): string[] => [
+  `Release        ${state.current_release}`,
+  ...(state.held_at > 0 ? [`Held           ${heldMessage(state.held_at)}`] : []),
+  `Waiting        ${describe(state.waiting)}`,
+  ...(state.request === "" ? [] : [`Asked for      ${state.request}`]),
+  `Failed         ${failed.length === 0 ? "nothing" : `${failed.length} documents`}`,
+  `Running        ${state.resident ? `yes, process ${state.pid}` : "no"}`,
+  `Files          ${state.files}, ${(state.bytes / 1e6).toFixed(1)} MB`,
+  `Changes        published to ${state.fast_sequence}, lists and feed to ${state.slow_sequence}`,
+  ...(state.built_at > 0
+    ? [
+        `Full build     ${instant(state.built_at)}, ${differing.length} files differed${examples(differing)}, ${repaired.length} damaged files were repaired${examples(repaired)}`,
+      ]
+    : []),
+  `Durable        to release ${state.durable_release}`,
+  ...state.releases.map(
+    ({ id, reason, created_at, changed_files }) =>
+      `  ${id}  ${instant(created_at)}  ${changed_files} files  ${reason}`,
+  ),
+];
 
 const instant = (milliseconds: number): string => new Date(milliseconds).toISOString();
 

@@ -1,4 +1,4 @@
-import { flag, textOption, wordedCommand } from "#scripts/support/command.ts";
+import { flag, print, textOption, wordedCommand } from "#scripts/support/command.ts";
 import type { Config } from "#api/config.ts";
 import { existingSigningKeyOf } from "#api/secrets.ts";
 import { feedPaths } from "#content/contract/feed.ts";
@@ -25,7 +25,6 @@ import type { Store } from "#content/store/open.ts";
 import { openBlobs } from "#site/bundle/blobs.ts";
 import { bundleExists, openManifest, publisherFolders } from "#site/bundle/manifest.ts";
 import { configOrExit, openExistingStore, stopWith } from "#scripts/support/config.ts";
-import { json } from "#scripts/support/operator-api.ts";
 import { readBytes, textOf, type Unproven } from "#scripts/verify/source.ts";
 
 /** A head is made each day, so every older entry has one. */
@@ -37,7 +36,7 @@ export const audit = wordedCommand("review audit", {
     verify: flag,
     heads: textOption,
     key: textOption,
-    json,
+    json: flag,
   },
   run: async ({ args }) => {
     if (args.verify !== true)
@@ -46,20 +45,17 @@ export const audit = wordedCommand("review audit", {
     using store = await openExistingStore(config);
     const keys = await keysFrom(config, store, args.key);
     const outcome = await verified(store, { config, keys, copy: args.heads });
-    if (outcome.faults.length > 0) process.exitCode = 1;
     const ok = outcome.faults.length === 0;
-    if (args.json === true) return console.log(JSON.stringify({ ok, ...outcome }));
-    for (const { id, problem } of outcome.faults)
-      console.log(id === 0 ? `${problem}.` : `Entry ${id} ${problem}.`);
-    const { entries, hash, heads, other_keys } = outcome;
-    console.log(
+    if (!ok) process.exitCode = 1;
+    print(args, { ok, ...outcome }, ({ faults, entries, hash, heads, other_keys }) => [
+      ...faults.map(({ id, problem }) => (id === 0 ? `${problem}.` : `Entry ${id} ${problem}.`)),
       `${ok ? "The log is as it was written" : "THE LOG CANNOT BE TRUSTED"}: ${entries} entries, head ${hash || "none"}, compared with ${heads} published heads.`,
-    );
-    if (other_keys.length > 0) {
-      console.log(
-        `Signed by another key: ${other_keys.join(", ")}. Name an older key of yours with --key, by its id, or a copy of the heads with --heads.`,
-      );
-    }
+      ...(other_keys.length === 0
+        ? []
+        : [
+            `Signed by another key: ${other_keys.join(", ")}. Name an older key of yours with --key, by its id, or a copy of the heads with --heads.`,
+          ]),
+    ]);
   },
 });
 

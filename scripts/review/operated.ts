@@ -14,7 +14,6 @@ import {
   type Args,
   type AdminOperation,
   change,
-  json,
   operator,
   type OperationCall,
   show,
@@ -49,7 +48,7 @@ export const argsOf = (
   ),
   ...own,
   ...(method === "get" ? {} : { operator }),
-  json,
+  json: flag,
 });
 
 function argOf(member: string, shape: z.ZodType): ArgDef {

@@ -1,12 +1,10 @@
 import { operatorOperations as operations } from "#content/contract/operations/operator.ts";
 import type { ReviewItem } from "#content/contract/review.ts";
-import { positional, positionals, wordedCommand } from "#scripts/support/command.ts";
+import { flag, positional, positionals, print, wordedCommand } from "#scripts/support/command.ts";
 import { stopWith } from "#scripts/support/config.ts";
 import {
   change,
   defaultOperator,
-  json,
-  print,
   show,
   valueIn,
   withOperatorApi,
@@ -28,7 +26,7 @@ export const queues = operated("review queues", operations.countReviews, {
 });
 
 export const showOne = wordedCommand("review show", {
-  args: { id: positional, json },
+  args: { id: positional, json: flag },
   run: ({ args }) =>
     withOperatorApi(defaultOperator, async (call) => {
       const review = await call(operations.getReview, { params: { id: args.id } });

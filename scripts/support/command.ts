@@ -15,6 +15,16 @@ export const positional = { type: "positional", required: true } as const;
 /** One word or more. */
 export const positionals = { ...positional, many: true } as const;
 
+/** Prints a value as JSON, with --json, or in lines. */
+export function print<Value>(
+  args: Readonly<Record<string, unknown>>,
+  value: Value,
+  linesOf: (value: Value) => readonly string[],
+): void {
+  const lines = args["json"] === true ? [JSON.stringify(value)] : linesOf(value);
+  for (const line of lines) console.log(line);
+}
+
 /** The number that an option gives, from 1 to `max`. Ends the process with exit code 2 if it is none. */
 export function wholeNumber(option: string, text: string, max: number): number {
   const value = Number(text);

@@ -12,7 +12,7 @@ import { fail, ok, type Result } from "#content/contract/base/result.ts";
 import { systemClock } from "#content/contract/base/time.ts";
 import { bundleExists, publisherFolders } from "#site/bundle/manifest.ts";
 import { openBundleReader, publicationState } from "#site/delivery/bundle-reader.ts";
-import { flag, textOption } from "./command.ts";
+import { print, textOption } from "./command.ts";
 import { configOrExit, openExistingStore, stopWith } from "./config.ts";
 
 /** The result of an operation: its value, or the code and text of its problem. */
@@ -147,7 +147,6 @@ async function openActions(config: Config, operator: string): Promise<Connection
   };
 }
 
-export const json = flag;
 export const operator = { ...textOption, default: defaultOperator } as const;
 
 /** Options as they were typed. */
@@ -175,16 +174,6 @@ export async function show<Answer extends z.ZodObject>(
     print(args, value, linesOf);
     return value;
   });
-}
-
-/** Prints a value as JSON or in lines. */
-export function print<Value>(
-  args: Args,
-  value: Value,
-  linesOf: (value: Value) => readonly string[],
-): void {
-  const lines = args["json"] === true ? [JSON.stringify(value)] : linesOf(value);
-  for (const line of lines) console.log(line);
 }
 
 /**
