@@ -10,7 +10,7 @@ import {
 import { wireTime } from "#content/contract/base/time.ts";
 import { publicName, shownSource } from "#content/nonprofit/public-name.ts";
 import { saveDirectoryFact } from "#content/nonprofit/save.ts";
-import { directoryFact } from "#content/store/facts.ts";
+import { directoryFact, jsonFact } from "#content/store/facts.ts";
 import type { Queryable, Store } from "#content/store/open.ts";
 import {
   agentKeys,
@@ -235,6 +235,5 @@ export async function keptAnswer<Name extends keyof StoredAnswers>(
   name: Name,
 ): Promise<StoredAnswers[Name]> {
   const { shape, of } = answersByName[name];
-  const value = await directoryFact(store, name);
-  return (value === null ? undefined : shape.safeParse(JSON.parse(value)).data) ?? of(store);
+  return (await jsonFact(store, name, shape.nullable().catch(null))) ?? of(store);
 }

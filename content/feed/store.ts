@@ -9,7 +9,7 @@ import {
   newestSequence,
 } from "#content/nonprofit/changes-store.ts";
 import { publicFields } from "#content/nonprofit/wire.ts";
-import { directoryFact, noteFact } from "#content/store/facts.ts";
+import { directoryFact, jsonFact, noteFact } from "#content/store/facts.ts";
 import type { Queryable, Store, WriteTransaction } from "#content/store/open.ts";
 import { changes, feedFiles } from "#content/store/tables/publishing.ts";
 import { KeySet, type PublicKey, publicKeysMax } from "./signing-keys.ts";
@@ -119,10 +119,8 @@ export async function issueList(
 const keysFact = "signing_keys";
 
 /** The directory's public keys, the current one first; none before it first signs. */
-export async function signingKeys(store: Queryable): Promise<PublicKey[]> {
-  const value = await directoryFact(store, keysFact);
-  return value === null ? [] : KeySet.parse(JSON.parse(value)).keys;
-}
+export const signingKeys = async (store: Queryable): Promise<PublicKey[]> =>
+  (await jsonFact(store, keysFact, KeySet))?.keys ?? [];
 
 /** Stores the directory's keys, the current one first; of more than 16 the oldest are dropped. */
 export async function noteSigningKeys(
@@ -138,10 +136,8 @@ export async function noteSigningKeys(
 export const hasSigned = async (store: Queryable): Promise<boolean> =>
   (await findIssue(store)) !== null;
 
-async function findIssue(store: Queryable): Promise<StoredIssue | null> {
-  const value = await directoryFact(store, issueFact);
-  return value === null ? null : StoredIssue.parse(JSON.parse(value));
-}
+const findIssue = (store: Queryable): Promise<StoredIssue | null> =>
+  jsonFact(store, issueFact, StoredIssue);
 
 /** The feed's epoch; null before the first `closeFeedFiles`, which creates it. */
 export const findEpoch = (store: Queryable): Promise<string | null> =>

@@ -19,7 +19,7 @@ import {
   donationCount,
   liveCounters,
 } from "./directory-facts-store.ts";
-import { directoryFact, noteFact } from "#content/store/facts.ts";
+import { jsonFact, noteFact } from "#content/store/facts.ts";
 
 /** What is counted: queries, hits on the channels for agents, submissions of agents, and refused requests. */
 export type ActivityKind =
@@ -246,7 +246,5 @@ export const saveHits = (
     return true;
   });
 
-async function readTo(store: Queryable): Promise<ReadTo> {
-  const fact = await directoryFact(store, factName);
-  return fact === null ? {} : ReadTo.parse(JSON.parse(fact));
-}
+const readTo = async (store: Queryable): Promise<ReadTo> =>
+  (await jsonFact(store, factName, ReadTo)) ?? {};

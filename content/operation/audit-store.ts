@@ -5,7 +5,7 @@ import type { AuditEntry, AuditLog } from "#content/contract/operator.ts";
 import type { QueryOf } from "#content/contract/operations/operation.ts";
 import type { operatorOperations } from "#content/contract/operations/operator.ts";
 import { isoTime } from "#content/contract/base/time.ts";
-import { directoryFact } from "#content/store/facts.ts";
+import { jsonFact } from "#content/store/facts.ts";
 import type { Queryable, Store, WriteTransaction } from "#content/store/open.ts";
 import { query } from "#content/store/query.ts";
 import { auditLog } from "#content/store/tables/operations.ts";
@@ -184,8 +184,7 @@ export type AuditHeads = z.infer<typeof AuditHeads>;
 export const auditHeadsFact = "audit_heads";
 
 export const storedHeads = async (store: Queryable): Promise<AuditHead[]> =>
-  AuditHeads.parse(JSON.parse((await directoryFact(store, auditHeadsFact)) ?? '{"heads":[]}'))
-    .heads;
+  (await jsonFact(store, auditHeadsFact, AuditHeads))?.heads ?? [];
 
 export const signedTextOf = ({ day, entries, hash }: Omit<AuditHead, "jws">): string =>
   JSON.stringify([day, entries, hash]);

@@ -9,7 +9,7 @@ import { donations } from "#content/store/tables/giving.ts";
 import { listTotals, nonprofits } from "#content/store/tables/nonprofits.ts";
 import { activityCounts } from "#content/store/tables/operations.ts";
 import { changes } from "#content/store/tables/publishing.ts";
-import { directoryFact, factsBeginning } from "#content/store/facts.ts";
+import { factsBeginning, jsonFact } from "#content/store/facts.ts";
 
 const weekMs = 7 * 24 * hourMs;
 
@@ -31,11 +31,8 @@ export async function directoryNumbers(
 }
 
 /** The counters of the last checkpoint; zeros before the first. */
-export async function storedCounters(store: Queryable): Promise<Counters> {
-  const value = await directoryFact(store, "counters");
-  const result = value === null ? null : Counters.safeParse(JSON.parse(value));
-  return result?.success === true ? result.data : countersOf([], 0);
-}
+export const storedCounters = async (store: Queryable): Promise<Counters> =>
+  (await jsonFact(store, "counters", Counters.nullable().catch(null))) ?? countersOf([], 0);
 
 /** How often a kind was counted: in total, and in the last seven days. */
 export type KindCount = { kind: string; count: number; this_week: number };

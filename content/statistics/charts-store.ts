@@ -5,7 +5,7 @@ import { countsHere } from "#content/giving/store.ts";
 import { countryList } from "#content/nonprofit/list-store.ts";
 import { saveDirectoryFact } from "#content/nonprofit/save.ts";
 import { directoryNumbers } from "#content/operation/directory-facts-store.ts";
-import { directoryFact } from "#content/store/facts.ts";
+import { directoryFact, jsonFact } from "#content/store/facts.ts";
 import type { Queryable, Store } from "#content/store/open.ts";
 import { submissions } from "#content/store/tables/enrichment.ts";
 import { donations } from "#content/store/tables/giving.ts";
@@ -28,11 +28,9 @@ export const directoryStats = async (store: Queryable, counters: Counters): Prom
 });
 
 /** The stored data of the charts, or current data if none is stored yet. */
-export async function storedCharts(store: Queryable): Promise<Charts> {
-  const value = await directoryFact(store, chartsFact);
-  const charts = value === null ? null : Charts.safeParse(JSON.parse(value));
-  return charts?.success === true ? charts.data : countCharts(store, await today(store));
-}
+export const storedCharts = async (store: Queryable): Promise<Charts> =>
+  (await jsonFact(store, chartsFact, Charts.nullable().catch(null))) ??
+  countCharts(store, await today(store));
 
 /** Counts the data of the charts and stores it for all pages. Writes nothing if it has not changed. */
 export async function storeCharts(store: Store, now: Date): Promise<void> {

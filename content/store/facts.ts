@@ -1,4 +1,5 @@
 import { eq, like } from "drizzle-orm";
+import type { z } from "zod";
 import type { Queryable, WriteTransaction } from "./open.ts";
 import { directoryFacts } from "./tables/publishing.ts";
 
@@ -9,6 +10,16 @@ export async function directoryFact(store: Queryable, name: string): Promise<str
     .from(directoryFacts)
     .where(eq(directoryFacts.name, name));
   return fact?.value ?? null;
+}
+
+/** A fact that holds JSON of this shape; null when it is not set. */
+export async function jsonFact<Value>(
+  store: Queryable,
+  name: string,
+  shape: z.ZodType<Value>,
+): Promise<Value | null> {
+  const value = await directoryFact(store, name);
+  return value === null ? null : shape.parse(JSON.parse(value));
 }
 
 /** Stores a fact that nothing published shows; for facts on pages use `saveDirectoryFact`. */
