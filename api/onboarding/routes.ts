@@ -195,7 +195,7 @@ const answersTo = (baseUrl: string) => {
   } as const satisfies FailureTable<OnboardFailure>;
 };
 
-const walletNotUsable = ({ message }: { message: string }) => ({
+const walletNotUsable = (message: string) => ({
   status: 400,
   code: "wallet_not_usable",
   detail: `wallet: ${message}`,

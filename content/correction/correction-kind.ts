@@ -60,7 +60,7 @@ export const correctionRequests = requestKind<Correction>({
     const text = ruling.value ?? suggested_value;
     const thisYear = ruling.now.getUTCFullYear();
     const newValue = correctedValue(field, text, { thisYear });
-    if (!newValue.ok) return unusable(newValue.failure.message);
+    if (!newValue.ok) return unusable(newValue.failure);
     const writes = await setWrites(store, request, newValue.value, ruling);
     const outcomeText = text === null ? "is empty now" : "is corrected";
     const message =
@@ -157,7 +157,7 @@ function checksOf({ row, record }: WaitingRequest<Correction>, now: Date): Revie
   return [
     usable.ok
       ? passed("form", `It is a ${fieldPhrase(field)} that may go live.`)
-      : failed("form", usable.failure.message),
+      : failed("form", usable.failure),
     wordingCheck(suggested_value),
     ...checks,
   ];

@@ -16,7 +16,7 @@ import { edited } from "#content/nonprofit/operator-changes.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { characterCount, readSentences, tooLong } from "#content/nonprofit/text.ts";
 
-type ReadResult = Result<string | null, { message: string }>;
+type ReadResult = Result<string | null, string>;
 
 export const isSettable = (field: CorrectionField): field is SettableByCorrection =>
   settableByCorrection.some((settable) => settable === field);
@@ -33,7 +33,7 @@ export function readCorrection(
   const take = (path: keyof typeof sent, parse: (text: string) => ReadResult): string | null => {
     const text = sent[path];
     const value = text === null ? ok(null) : parse(text);
-    if (!value.ok) wrongs.push({ path, message: value.failure.message });
+    if (!value.ok) wrongs.push({ path, message: value.failure });
     return value.ok ? value.value : null;
   };
   const request = {
@@ -51,7 +51,7 @@ export function readCorrection(
     source_url: take("source_url", (text) => {
       const { source_url } = lengthMax;
       if (characterCount(text) > source_url) {
-        return fail({ message: tooLong("source_url", source_url) });
+        return fail(tooLong("source_url", source_url));
       }
       return checkSourceUrl(text);
     }),
@@ -97,10 +97,10 @@ export function correctedValue(
   field: SettableByCorrection,
   text: string | null,
   { thisYear }: { thisYear: number },
-): Result<Partial<NonprofitRecord>, { message: string }> {
-  if (text === null && field === "name") return fail({ message: "A profile needs a name." });
+): Result<Partial<NonprofitRecord>, string> {
+  if (text === null && field === "name") return fail("A profile needs a name.");
   if (text !== null && Number.isNaN(typed(field, text))) {
-    return fail({ message: `${field} is a number, like 1200.` });
+    return fail(`${field} is a number, like 1200.`);
   }
   const value = text === null ? (field === "causes" ? [] : null) : typed(field, text);
   const editResult = fitted(ProfileEdit.shape.values, { [field]: value });
@@ -109,5 +109,5 @@ export function correctedValue(
     : editResult;
   return valuesResult.ok
     ? valuesResult
-    : fail({ message: valuesResult.failure[0]?.message ?? "It cannot be used." });
+    : fail(valuesResult.failure[0]?.message ?? "It cannot be used.");
 }

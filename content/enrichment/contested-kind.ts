@@ -64,7 +64,7 @@ export const contestedRequests = requestKind<VotedField>({
     const { field, votes } = row;
     if (value === null) return unusable("Send value: the correct value of the field.");
     const checked = checkValue(field, value, { thisYear: now.getUTCFullYear() });
-    if (!checked.ok) return unusable(checked.failure.message);
+    if (!checked.ok) return unusable(checked.failure);
     const { normalised_value } = checked.value;
     const source = takenFrom("consensus", now.getTime());
     const sources = votes.map((vote) => ({ value: vote.value, source }));

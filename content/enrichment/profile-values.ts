@@ -16,7 +16,7 @@ import {
   shortenedLink,
 } from "./value.ts";
 
-type Read = Result<unknown, { message: string }>;
+type Read = Result<unknown, string>;
 type Reader = (value: never, thisYear: number) => Read;
 
 const likeAgents =
@@ -25,10 +25,10 @@ const likeAgents =
     checkText(field as EnrichableField, value, thisYear);
 
 /** An http(s) address of a page or picture on a public host, checked and cleaned. */
-export function linkIn(field: string, value: string): Result<string, { message: string }> {
+export function linkIn(field: string, value: string): Result<string, string> {
   const url = /^https?:\/\//i.test(value.trim()) ? safeLink(value.trim()) : null;
-  if (url === null || readWebsite(url) === null) return fail({ message: notALink(field) });
-  return isLinkShortener(url) ? fail({ message: shortenedLink(field) }) : ok(url);
+  if (url === null || readWebsite(url) === null) return fail(notALink(field));
+  return isLinkShortener(url) ? fail(shortenedLink(field)) : ok(url);
 }
 
 const rows =
@@ -36,7 +36,7 @@ const rows =
   (values: readonly object[]): Read => {
     const read = values.map((row) => itemFrom(field, JSON.stringify(row)));
     const wrong = read.find((reading) => reading.kind === "wrong");
-    if (wrong !== undefined) return fail({ message: wrong.message });
+    if (wrong !== undefined) return fail(wrong.message);
     return ok(read.flatMap((reading) => ("row" in reading ? [reading.row] : [])));
   };
 
@@ -46,15 +46,13 @@ const asItIs = () => (value: unknown) => ok(value);
 const readers: Readonly<Record<FieldType, (field: FieldName) => Reader>> = {
   name: () => (value: string) => {
     const wrong = checkLine("name", value);
-    return wrong === null
-      ? ok(value.normalize("NFC").replaceAll(/\s+/gu, " "))
-      : fail({ message: wrong });
+    return wrong === null ? ok(value.normalize("NFC").replaceAll(/\s+/gu, " ")) : fail(wrong);
   },
   text: likeAgents,
   country: () => (value: string) => {
     const code = countryOf(value);
     return code === null
-      ? fail({ message: 'country is an English name ("Kenya") or an ISO 3166 code ("KE").' })
+      ? fail('country is an English name ("Kenya") or an ISO 3166 code ("KE").')
       : ok(code);
   },
   website: likeAgents,
@@ -89,7 +87,7 @@ export function readProfileValues(
     }
     const outcome = readers[fields[field].type](field)(value as never, thisYear);
     if (outcome.ok) read[column] = outcome.value;
-    else wrongs.push({ path: `values.${field}`, message: outcome.failure.message });
+    else wrongs.push({ path: `values.${field}`, message: outcome.failure });
   }
   return wrongs.length > 0 ? fail(wrongs) : ok(read);
 }

@@ -100,7 +100,7 @@ function accept(
   now: Date,
 ): Result<{ after: NonprofitRecord; text: string }, ReviewFailure> {
   const checked = checkValue(field, edited ?? value, { thisYear: now.getUTCFullYear() });
-  if (!checked.ok) return unusable(checked.failure.message);
+  if (!checked.ok) return unusable(checked.failure);
   const text = checked.value.value;
   const accepted = (part: string, values: Partial<NonprofitRecord>) => {
     const source = sourceFrom("operator", now.getTime(), {

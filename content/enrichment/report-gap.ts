@@ -49,7 +49,7 @@ function readGap(body: unknown): Result<Gap, Wrong[]> {
   if (!shaped.ok) return shaped;
   const { field = null, cause, country, slug, ...sent } = shaped.value;
   const text = readSentences("looked_for", sent.looked_for, gapLimits.characters);
-  if (!text.ok) return fail([{ path: "looked_for", ...text.failure }]);
+  if (!text.ok) return fail([{ path: "looked_for", message: text.failure }]);
   const country_code = country === null ? null : countryOf(country);
   const filters = { cause: cause ?? undefined, country: country_code ?? country ?? undefined };
   const unknown = unknownValues(filters).map(({ filter, message }) => ({ path: filter, message }));

@@ -14,7 +14,7 @@ export function checksOf(
   return [
     usable.ok
       ? passed("form", `It is a ${field} that may go live.`)
-      : failed("form", usable.failure.message),
+      : failed("form", usable.failure),
     ...(fieldTypeOf(field) === "prose" ? [wordingCheck(value)] : []),
     sourceCheck(source_url),
   ];

@@ -96,29 +96,26 @@ function indexed(field: EnrichableField, compared: string): string {
 /** A cleaned value that may go live, and its comparison form. */
 export type UsableValue = { value: string; normalised_value: string };
 
-/** Why a value cannot be used, in a sentence that tells the sender what to send instead. */
-export type Unusable = { message: string };
-
 const foundedFrom = 1_000;
 const plainEmail = z.email();
 
 /**
  * Checks and cleans a submitted value. Text has no control, bidi or stray tag characters and fits the field's length; a
  * website is http(s) with a public host, an e-mail address parses, a year lies between 1000 and `thisYear`. Nothing is
- * fetched.
+ * fetched. The failure tells the sender what to send instead.
  */
 export function checkValue(
   field: EnrichableField,
   raw: string,
   { thisYear }: { thisYear: number },
-): Result<UsableValue, Unusable> {
+): Result<UsableValue, string> {
   const unsafe = unusableText(field, raw);
-  if (unsafe !== null) return fail({ message: unsafe });
+  if (unsafe !== null) return fail(unsafe);
   const value = (clean[field] ?? trimmed)(raw);
-  if (value === "") return fail({ message: emptied[field] ?? `${field} is empty.` });
+  if (value === "") return fail(emptied[field] ?? `${field} is empty.`);
   const compared = normalise[field](value);
   const problem = checks[field]?.(value, { compared, thisYear }) ?? null;
-  if (problem !== null) return fail({ message: problem });
+  if (problem !== null) return fail(problem);
   return ok({ value, normalised_value: indexed(field, compared) });
 }
 
@@ -127,22 +124,20 @@ export function checkText(
   field: EnrichableField,
   raw: string,
   thisYear: number,
-): Result<string, Unusable> {
+): Result<string, string> {
   const checked = checkValue(field, raw, { thisYear });
   return checked.ok ? ok(checked.value.value) : checked;
 }
 
 /** Checks the address where an agent found a value: an http(s) URL without credentials, never opened. Null if none. */
-export function checkSourceUrl(raw: string | null): Result<string | null, Unusable> {
+export function checkSourceUrl(raw: string | null): Result<string | null, string> {
   if (raw === null) return ok(null);
   const text = raw.trim();
   const url = unsafeCharacter(text, { prose: false }) === null ? URL.parse(text) : null;
   if (url !== null && /^https?:\/\//i.test(text) && url.username === "" && url.password === "") {
     return ok(url.href);
   }
-  return fail({
-    message: "source_url must be an http(s) address, like https://charity.example/about.",
-  });
+  return fail("source_url must be an http(s) address, like https://charity.example/about.");
 }
 
 /** Checks a line that names someone: an agent's id or name. Returns what is wrong, or null. */

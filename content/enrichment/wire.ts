@@ -89,8 +89,8 @@ function readItem(item: Item, agent: Agent, thisYear: number): Result<ReadItem, 
   const source = checkSourceUrl(item.source_url);
   if (!value.ok || !source.ok) {
     return fail([
-      ...(value.ok ? [] : [{ path: "value", message: value.failure.message }]),
-      ...(source.ok ? [] : [{ path: "source_url", message: source.failure.message }]),
+      ...(value.ok ? [] : [{ path: "value", message: value.failure }]),
+      ...(source.ok ? [] : [{ path: "source_url", message: source.failure }]),
     ]);
   }
   return ok({

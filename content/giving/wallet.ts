@@ -15,19 +15,19 @@ export type Wallet = {
 const notWallets = new Map(Object.entries(addresses));
 
 /** Reads a Solana address: base58 of 32 bytes where someone can hold money. */
-export function readWallet(text: string): Result<Wallet, { message: string }> {
+export function readWallet(text: string): Result<Wallet, string> {
   const address = text.trim();
   const bytes = base58Bytes(address, 32);
   if (bytes === null) {
     const message = "usdc_wallet is a Solana address: base58 of 32 bytes, 32 to 44 characters.";
-    return fail({ message });
+    return fail(message);
   }
   const whose =
     notWallets.get(address) ?? (/1{12}$/.test(address) ? "an address of Solana itself" : undefined);
-  if (whose !== undefined) return fail({ message: `This is ${whose}, not a wallet.` });
+  if (whose !== undefined) return fail(`This is ${whose}, not a wallet.`);
   const point = pointOf(bytes);
   // Anyone can make signatures that fit a key of small order.
-  if (point?.isSmallOrder() === true) return fail({ message: "No wallet has this address." });
+  if (point?.isSmallOrder() === true) return fail("No wallet has this address.");
   return ok({ address, onCurve: point !== null });
 }
 

@@ -75,14 +75,14 @@ export function readSentences(
   name: string,
   raw: string,
   lengthMax: number,
-): Result<string, { message: string }> {
+): Result<string, string> {
   const text = raw.normalize("NFC").trim();
-  if (isBlank(text)) return fail({ message: `${name} is empty.` });
-  if (characterCount(text) > lengthMax) return fail({ message: tooLong(name, lengthMax) });
+  if (isBlank(text)) return fail(`${name} is empty.`);
+  if (characterCount(text) > lengthMax) return fail(tooLong(name, lengthMax));
   const refused = unsafeCharacter(text, { prose: true });
   return refused === null
     ? ok(text)
-    : fail({ message: `${name} holds a character that is not allowed (${refused}).` });
+    : fail(`${name} holds a character that is not allowed (${refused}).`);
 }
 
 export const tooLong = (name: string, lengthMax: number): string =>

@@ -68,7 +68,7 @@ export const onboardingRequests = requestKind<Onboarding, NonprofitRecord | null
   approve: async (store, { row: submission, record }, ruling) => {
     const value = ruling.value?.trim() || submission.first_approved_value;
     const edits = readEdits(value, { thisYear: ruling.now.getUTCFullYear() });
-    if (!edits.ok) return unusable(edits.failure.message);
+    if (!edits.ok) return unusable(edits.failure);
     const obstacle = await obstacleOf(store, submission, record);
     if (obstacle !== null) return conflict(obstacle);
     const duplicateConflict = await unseenDuplicate(store, submission, edits.value);

@@ -270,21 +270,21 @@ export const editable = (request: OnboardingRequest, approvedValue: string | nul
     ...objectIn(approvedValue ?? ""),
   });
 
-type EditsResult = Result<OnboardingEdits, { message: string }>;
+type EditsResult = Result<OnboardingEdits, string>;
 
 /** Reads the edits of a request: a JSON object as text, null for none. Checked like the organisation's own values. */
 export function readEdits(value: string | null, { thisYear }: { thisYear: number }): EditsResult {
   if (value === null || value.trim() === "") return ok({});
   const sent = objectIn(value);
-  if (sent === null) return fail({ message: howToEdit });
+  if (sent === null) return fail(howToEdit);
   const editBody = fitted(EditBody, sent);
-  if (!editBody.ok) return fail({ message: wrongsInWords(editBody.failure) });
+  if (!editBody.ok) return fail(wrongsInWords(editBody.failure));
   const { causes, ...texts } = editBody.value;
   const edits: OnboardingEdits = causes === undefined ? {} : { causes: [...new Set(causes)] };
   for (const [field, given] of Object.entries(texts)) {
     const isGiven = typeof given === "string";
     const fieldValue = isGiven ? readField(field as keyof typeof texts, given, thisYear) : ok(null);
-    if (!fieldValue.ok) return fail({ message: fieldValue.failure.message });
+    if (!fieldValue.ok) return fieldValue;
     Object.assign(edits, { [field === "country" ? "country_code" : field]: fieldValue.value });
   }
   return ok(edits);

@@ -56,7 +56,7 @@ export function readOnboarding(
   const take = (field: Field): string | null => {
     const text = submission[field];
     const read = text === null ? ok(null) : readField(field, text, thisYear);
-    if (!read.ok) wrongs.push({ path: field, message: read.failure.message });
+    if (!read.ok) wrongs.push({ path: field, message: read.failure });
     return read.ok ? read.value : null;
   };
   const { country, contact_email, ...taken } = Object.fromEntries(
@@ -72,7 +72,7 @@ export function readOnboarding(
     ),
   });
   const proof = proofIn(submission);
-  if (!proof.ok) wrongs.push({ path: "wallet_signature", message: proof.failure.message });
+  if (!proof.ok) wrongs.push({ path: "wallet_signature", message: proof.failure });
   if (wrongs.length > 0 || !proof.ok) return fail(wrongs.slice(0, wrongsMax));
   return ok({ request, proof: proof.value });
 }
@@ -107,7 +107,7 @@ function missing({ claim_slug, name, country, contact_email }: OnboardingBody): 
 }
 
 /** Reads a field, or says why its text cannot be used. */
-type Reader = (text: string, thisYear: number) => Result<string, { message: string }>;
+type Reader = (text: string, thisYear: number) => Result<string, string>;
 
 const live =
   (field: "contact_email" | "mission" | "website" | "city" | "tagline"): Reader =>
@@ -119,10 +119,9 @@ const line =
   (text) => {
     const trimmed = text.normalize("NFC").trim();
     const most = lengthMax[field];
-    if (characterCount(trimmed) > most)
-      return fail({ message: `${field} has at most ${most} characters.` });
+    if (characterCount(trimmed) > most) return fail(`${field} has at most ${most} characters.`);
     const unsafe = checkLine(field, trimmed);
-    return unsafe === null ? ok(trimmed) : fail({ message: unsafe });
+    return unsafe === null ? ok(trimmed) : fail(unsafe);
   };
 
 const link =
@@ -131,39 +130,38 @@ const link =
     linkIn(field, /^https?:/i.test(text.trim()) ? text : `https://${text.trim()}`);
 
 /** Reads the programmes of a form: one per line, with the name before a colon and a description after it. */
-export function programsIn(text: string): Result<Program[], { message: string }> {
+export function programsIn(text: string): Result<Program[], string> {
   const programs: Program[] = [];
   for (const row of text.split("\n").filter((textLine) => textLine.trim() !== "")) {
     const [, name = row, description = null] = /^([^:]+):\s*(.+)$/.exec(row.trim()) ?? [];
     const read = itemFrom("programme", JSON.stringify({ name: name.trim(), description }));
     if (read.kind !== "programme" || unsafeCharacter(row, { prose: false }) !== null)
-      return fail({ message: "programs has one programme a line: name: what it does." });
+      return fail("programs has one programme a line: name: what it does.");
     programs.push(read.row);
   }
   return ok(programs);
 }
 
-function checkedName(text: string): Result<string, { message: string }> {
+function checkedName(text: string): Result<string, string> {
   const name = text.normalize("NFC").replaceAll(/\s+/gu, " ").trim();
   if (characterCount(name) > lengthMax.name) {
-    return fail({ message: `name has at most ${lengthMax.name} characters.` });
+    return fail(`name has at most ${lengthMax.name} characters.`);
   }
   const unsafe = unsafeCharacter(text.trim(), { prose: false });
-  if (unsafe !== null)
-    return fail({ message: `name has a character that is not allowed (${unsafe}).` });
+  if (unsafe !== null) return fail(`name has a character that is not allowed (${unsafe}).`);
   return /[\p{L}\p{N}]/u.test(name)
     ? ok(name)
-    : fail({ message: "name has no letter or digit: send the organisation's name." });
+    : fail("name has no letter or digit: send the organisation's name.");
 }
 
-function knownCountry(text: string): Result<string, { message: string }> {
+function knownCountry(text: string): Result<string, string> {
   const code = text.length > lengthMax.country ? null : countryOf(text);
   const message =
     'No country has this name or code. Send its English name ("Kenya") or ISO 3166 code ("KE").';
-  return code === null ? fail({ message }) : ok(code);
+  return code === null ? fail(message) : ok(code);
 }
 
-function walletIn(text: string): Result<string, { message: string }> {
+function walletIn(text: string): Result<string, string> {
   const wallet = readWallet(text);
   return wallet.ok ? ok(wallet.value.address) : wallet;
 }
@@ -197,23 +195,21 @@ export const readField = (field: Field, text: string, thisYear: number) =>
 
 const noSignature = "wallet_signature is a base58 signature of 64 bytes.";
 
-function proofIn(body: OnboardingBody): Result<WalletProofSent | null, { message: string }> {
+function proofIn(body: OnboardingBody): Result<WalletProofSent | null, string> {
   const { usdc_wallet, wallet_challenge: challenge, wallet_signature: signature } = body;
   if (signature === null && challenge === null) return ok(null);
   if (signature === null) {
-    return fail({
-      message: "wallet_challenge came without wallet_signature: send both or neither.",
-    });
+    return fail("wallet_challenge came without wallet_signature: send both or neither.");
   }
   if (usdc_wallet === null) {
-    return fail({ message: "wallet_signature came without usdc_wallet: send both or neither." });
+    return fail("wallet_signature came without usdc_wallet: send both or neither.");
   }
   const usable = /^[1-9A-HJ-NP-Za-km-z]{64,88}$/.test(signature.trim());
-  if (!usable) return fail({ message: noSignature });
+  if (!usable) return fail(noSignature);
   if (challenge !== null && challenge.length > lengthMax.wallet_challenge) {
-    return fail({
-      message: "wallet_challenge is not a challenge: send the text of GET /api/onboard/challenge.",
-    });
+    return fail(
+      "wallet_challenge is not a challenge: send the text of GET /api/onboard/challenge.",
+    );
   }
   return ok({ challenge, signature: signature.trim() });
 }

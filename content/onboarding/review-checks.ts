@@ -178,7 +178,7 @@ const number: Check = ({ request, profile }) => {
 const wallet: Check = ({ request }) => {
   if (request.usdc_wallet === null) return null;
   const address = readWallet(request.usdc_wallet);
-  if (!address.ok) return failed("wallet", address.failure.message);
+  if (!address.ok) return failed("wallet", address.failure);
   return address.value.onCurve ? passed("wallet", says.on_curve) : noted("wallet", says.off_curve);
 };
 

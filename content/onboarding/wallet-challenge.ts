@@ -31,13 +31,13 @@ export function challengeFor(address: string, now: Date, issuer: Issuer) {
 export function walletChallenge(
   { issuer, now }: { issuer: Issuer; now: Date },
   address: string,
-): Result<WalletChallenge, { message: string }> {
+): Result<WalletChallenge, string> {
   const wallet = readWallet(address);
   if (!wallet.ok) return wallet;
   if (!wallet.value.onCurve) {
     const message =
       "No key belongs to this address (it may be a multisig vault), so it cannot sign. Send it without a signature.";
-    return fail({ message });
+    return fail(message);
   }
   const { text, issuedAtMs, expiresAtMs } = challengeFor(wallet.value.address, now, issuer);
   return ok({

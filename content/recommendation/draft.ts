@@ -46,7 +46,7 @@ export function readDraft(body: DraftBody): Result<DraftRequest, PickFault[]> {
   const source = checkSourceUrl(source_url);
   const faults: PickFault[] = [
     ...(text.ok ? [] : text.failure),
-    ...(source.ok ? [] : [{ path: "source_url", message: source.failure.message, claims: false }]),
+    ...(source.ok ? [] : [{ path: "source_url", message: source.failure, claims: false }]),
     ...wrongs.map((wrong) => ({ ...wrong, claims: false })),
   ];
   if (!text.ok || !source.ok || source.value === null || faults.length > 0) {

@@ -12,7 +12,7 @@ import { aWallet } from "#test/support/wallets.ts";
 
 const wallet = (address: string) => {
   const read = readWallet(address);
-  if (!read.ok) throw new Error(read.failure.message);
+  if (!read.ok) throw new Error(read.failure);
   return read.value;
 };
 

@@ -348,7 +348,7 @@ test.each([
   ['{"contact_email":"a@b.example"}', /^Leave out contact_email/],
 ])("edits that are refused say what is wrong: %s", (text, words) => {
   const edits = readEdits(text, { thisYear });
-  expect(edits.ok ? "" : edits.failure.message).toMatch(words);
+  expect(edits.ok ? "" : edits.failure).toMatch(words);
 });
 
 test.each([
