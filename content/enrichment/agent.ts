@@ -1,8 +1,7 @@
 import { timingSafeEqual } from "node:crypto";
 import { agentLengthMax } from "#content/contract/enrichment.ts";
 import { publicId } from "#content/nonprofit/public-name.ts";
-import { characterCount, lettersOf } from "#content/nonprofit/text.ts";
-import { checkLine } from "./value.ts";
+import { characterCount, lettersOf, textFault, tooLong } from "#content/nonprofit/text.ts";
 
 /**
  * The form in which agent ids are compared, so that spelling variants of one id are one agent. It ignores invisible
@@ -73,13 +72,12 @@ export function readAgent(input: { agent_id: string; agent_name: string | null }
     ["agent_name", name],
   ] as const;
   const wrongs = lines.flatMap(([path, line]) => {
-    const message = checkLine(path, line);
+    const message = textFault(path, line);
     return message === null ? [] : [{ path, message }];
   });
   // Folding can make an id longer: it splits ligatures and wide letters.
   if (characterCount(agent.agent_id) > agentLengthMax) {
-    const message = `agent_id has at most ${agentLengthMax} characters.`;
-    wrongs.push({ path: "agent_id", message });
+    wrongs.push({ path: "agent_id", message: tooLong("agent_id", agentLengthMax) });
   }
   return { agent, wrongs };
 }

@@ -6,15 +6,9 @@ import { fail, ok, type Result } from "#content/contract/base/result.ts";
 import { countryOf } from "#content/nonprofit/country.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { safeLink } from "#content/nonprofit/safe-link.ts";
+import { textFault } from "#content/nonprofit/text.ts";
 import { readWebsite } from "#content/nonprofit/website.ts";
-import {
-  itemFrom,
-  checkLine,
-  checkText,
-  isLinkShortener,
-  notALink,
-  shortenedLink,
-} from "./value.ts";
+import { itemFrom, checkText, isLinkShortener, notALink, shortenedLink } from "./value.ts";
 
 type Read = Result<unknown, string>;
 type Reader = (value: never, thisYear: number) => Read;
@@ -45,7 +39,7 @@ const asItIs = () => (value: unknown) => ok(value);
 /** Operators' values meet the same rules as agents' values, so that pages need not expect anything else. */
 const readers: Readonly<Record<FieldType, (field: FieldName) => Reader>> = {
   name: () => (value: string) => {
-    const wrong = checkLine("name", value);
+    const wrong = textFault("name", value);
     return wrong === null ? ok(value.normalize("NFC").replaceAll(/\s+/gu, " ")) : fail(wrong);
   },
   text: likeAgents,

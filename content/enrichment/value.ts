@@ -10,7 +10,7 @@ import {
 } from "#content/contract/enrichment.ts";
 import { fail, ok, type Result } from "#content/contract/base/result.ts";
 import { isHarmlessPlace, withoutAddress } from "#content/nonprofit/public-name.ts";
-import { characterCount, isBlank, unsafeCharacter } from "#content/nonprofit/text.ts";
+import { characterCount, textFault, unsafeCharacter } from "#content/nonprofit/text.ts";
 import {
   agreedWebsite,
   comparedWebsite,
@@ -109,8 +109,11 @@ export function checkValue(
   raw: string,
   { thisYear }: { thisYear: number },
 ): Result<UsableValue, string> {
-  const unsafe = unusableText(field, raw);
-  if (unsafe !== null) return fail(unsafe);
+  const fault = textFault(field, raw.trim(), {
+    lengthMax: lengthMax[field],
+    prose: fieldTypeOf(field) === "prose",
+  });
+  if (fault !== null) return fail(fault);
   const value = (clean[field] ?? trimmed)(raw);
   if (value === "") return fail(emptied[field] ?? `${field} is empty.`);
   const compared = normalise[field](value);
@@ -138,24 +141,6 @@ export function checkSourceUrl(raw: string | null): Result<string | null, string
     return ok(url.href);
   }
   return fail("source_url must be an http(s) address, like https://charity.example/about.");
-}
-
-/** Checks a line that names someone: an agent's id or name. Returns what is wrong, or null. */
-export function checkLine(name: string, text: string): string | null {
-  if (isBlank(text)) return `${name} is empty.`;
-  const unsafe = unsafeCharacter(text, { prose: false });
-  return unsafe === null ? null : `${name} holds a character that is not allowed (${unsafe}).`;
-}
-
-function unusableText(field: EnrichableField, raw: string): string | null {
-  const most = lengthMax[field];
-  // Test the cheap bound first: a text of n UTF-16 units has at least n/2 characters.
-  if (raw.length > most * 2 || characterCount(raw.trim()) > most) {
-    return `${field} has at most ${most} characters.`;
-  }
-  if (isBlank(raw)) return `${field} is empty.`;
-  const unsafe = unsafeCharacter(raw.trim(), { prose: fieldTypeOf(field) === "prose" });
-  return unsafe === null ? null : `${field} holds a character that is not allowed (${unsafe}).`;
 }
 
 const trimmed = (raw: string): string => raw.normalize("NFC").trim();

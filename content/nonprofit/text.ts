@@ -60,7 +60,7 @@ export function withoutUnsafe(text: string): string {
 }
 
 /** Whether a text has no visible character. */
-export const isBlank = (text: string): boolean =>
+const isBlank = (text: string): boolean =>
   /^[\s\p{Default_Ignorable_Code_Point}\u2800]*$/u.test(text);
 
 /** How many characters (code points) a text has. */
@@ -77,12 +77,22 @@ export function readSentences(
   lengthMax: number,
 ): Result<string, string> {
   const text = raw.normalize("NFC").trim();
-  if (isBlank(text)) return fail(`${name} is empty.`);
-  if (characterCount(text) > lengthMax) return fail(tooLong(name, lengthMax));
-  const refused = unsafeCharacter(text, { prose: true });
-  return refused === null
-    ? ok(text)
-    : fail(`${name} holds a character that is not allowed (${refused}).`);
+  const fault = textFault(name, text, { lengthMax, prose: true });
+  return fault === null ? ok(text) : fail(fault);
+}
+
+/** Why someone's text cannot be used: it is too long, has no visible character or an unsafe one; null if it can. */
+export function textFault(
+  name: string,
+  text: string,
+  { lengthMax = Infinity, prose = false }: { lengthMax?: number; prose?: boolean } = {},
+): string | null {
+  // Test the cheap bound first: a text of n UTF-16 units has at least n/2 characters.
+  if (text.length > lengthMax * 2 || characterCount(text) > lengthMax)
+    return tooLong(name, lengthMax);
+  if (isBlank(text)) return `${name} is empty.`;
+  const refused = unsafeCharacter(text, { prose });
+  return refused === null ? null : `${name} holds a character that is not allowed (${refused}).`;
 }
 
 export const tooLong = (name: string, lengthMax: number): string =>

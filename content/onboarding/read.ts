@@ -11,9 +11,9 @@ import type { Program } from "#content/contract/nonprofit.ts";
 import { countryOf } from "#content/nonprofit/country.ts";
 import { slugIn } from "#content/nonprofit/slug.ts";
 import { fitted, type Wrong, wrongsMax } from "#content/contract/problem.ts";
-import { characterCount, unsafeCharacter } from "#content/nonprofit/text.ts";
+import { characterCount, textFault, unsafeCharacter } from "#content/nonprofit/text.ts";
 import { linkIn } from "#content/enrichment/profile-values.ts";
-import { itemFrom, checkLine, checkText } from "#content/enrichment/value.ts";
+import { itemFrom, checkText } from "#content/enrichment/value.ts";
 import { readWallet } from "#content/giving/wallet.ts";
 
 const storedText = z.string().nullable().default(null);
@@ -118,10 +118,8 @@ const line =
   (field: "claim_slug" | "contact_name" | "registration_number"): Reader =>
   (text) => {
     const trimmed = text.normalize("NFC").trim();
-    const most = lengthMax[field];
-    if (characterCount(trimmed) > most) return fail(`${field} has at most ${most} characters.`);
-    const unsafe = checkLine(field, trimmed);
-    return unsafe === null ? ok(trimmed) : fail(unsafe);
+    const fault = textFault(field, trimmed, { lengthMax: lengthMax[field] });
+    return fault === null ? ok(trimmed) : fail(fault);
   };
 
 const link =

@@ -1,12 +1,6 @@
 import { fail, ok, type Result } from "#content/contract/base/result.ts";
 import { intentLengthMax, intentsMax, reasonLengthMax } from "#content/contract/recommendation.ts";
-import {
-  characterCount,
-  linkLike,
-  unsafeCharacter,
-  describeFaults,
-  wordingFaults,
-} from "#content/nonprofit/text.ts";
+import { describeFaults, linkLike, textFault, wordingFaults } from "#content/nonprofit/text.ts";
 
 /** The words of a recommendation. */
 export type PickText = { recommended_for: string[]; why_recommended: string };
@@ -59,10 +53,8 @@ function faultsOf(
   { lengthMax, byAgent }: { lengthMax: number; byAgent: boolean },
 ): PickFault[] {
   const fault = (message: string) => [{ path, message, claims: false }];
-  if (text === "") return fault("It is empty.");
-  if (characterCount(text) > lengthMax) return fault(`It has at most ${lengthMax} characters.`);
-  const unsafe = unsafeCharacter(text, { prose: true });
-  if (unsafe !== null) return fault(`It holds a character that is not allowed (${unsafe}).`);
+  const wrong = textFault("It", text, { lengthMax, prose: true });
+  if (wrong !== null) return fault(wrong);
   if (byAgent && linkLike.test(text)) {
     return fault("It holds a link, an address or a wallet: put the evidence into source_url.");
   }

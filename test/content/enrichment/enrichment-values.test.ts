@@ -4,7 +4,6 @@ import { agentFlags, foldAgentId, isMixedScript } from "#content/enrichment/agen
 import { publicValue, tracedValue, tracedValues } from "#content/nonprofit/wire.ts";
 import {
   rowFrom,
-  checkLine,
   checkSourceUrl,
   checkValue,
   isTestData,
@@ -13,7 +12,12 @@ import {
 } from "#content/enrichment/value.ts";
 import { dayPivot, rotate } from "#content/enrichment/needs-store.ts";
 import { promotionNote } from "#content/enrichment/consensus.ts";
-import { characterCount, unsafeCharacter, withoutUnsafe } from "#content/nonprofit/text.ts";
+import {
+  characterCount,
+  textFault,
+  unsafeCharacter,
+  withoutUnsafe,
+} from "#content/nonprofit/text.ts";
 import { enrichableFields, type EnrichableField, lengthMax } from "#content/contract/enrichment.ts";
 import { anyText } from "#test/support/any-text.ts";
 
@@ -72,7 +76,7 @@ describe("a value that is refused", () => {
 
   test.each(enrichableFields)("%s too long", (field) => {
     const checked = check(field, "é".repeat(lengthMax[field] + 1));
-    expect(checked.ok ? "" : checked.failure).toContain(String(lengthMax[field]));
+    expect(checked.ok ? "" : checked.failure).toContain(lengthMax[field].toLocaleString("en"));
     expect(check(field, "x".repeat(65_536)).ok).toBe(false);
   });
 });
@@ -100,10 +104,10 @@ test("unsafe characters are named, and can be taken out; line breaks and emoji s
   expect(unsafeCharacter("a\u{E0041}", { prose: true })).toBe("U+E0041");
   expect(unsafeCharacter("葛󠄀飾", { prose: true })).toBeNull();
   expect(unsafeCharacter("葛󠄀飾", { prose: false })).toBe("U+E0100");
-  expect(checkLine("agent_name", " ")).toBe("agent_name is empty.");
-  expect(checkLine("agent_name", "Bot\u2066")).toContain("U+2066");
-  expect(checkLine("agent_name", "\uFE0F")).toBe("agent_name is empty.");
-  expect(checkLine("agent_name", "Bot")).toBeNull();
+  expect(textFault("agent_name", " ")).toBe("agent_name is empty.");
+  expect(textFault("agent_name", "Bot\u2066")).toContain("U+2066");
+  expect(textFault("agent_name", "\uFE0F")).toBe("agent_name is empty.");
+  expect(textFault("agent_name", "Bot")).toBeNull();
   expect(unsafeCharacter("\u115F\u1161", { prose: true })).toBeNull(); // Old Korean.
 });
 
