@@ -25,7 +25,7 @@ import { pathIn } from "#content/language/texts.ts";
 import { nonprofitNotFound } from "#content/contract/problem.ts";
 import { NonprofitSummary } from "#content/contract/nonprofit.ts";
 import { unknownNote } from "#content/find/query.ts";
-import { donationHistory, recentDonationsMax } from "#content/giving/answers.ts";
+import { donationHistory } from "#content/giving/answers.ts";
 import { networks } from "#content/giving/network.ts";
 import { finalDonations } from "#content/giving/store.ts";
 import { contestedOf } from "#content/enrichment/review-store.ts";
@@ -164,7 +164,7 @@ async function historyForPeople(
   const record = await recordBySlug(store, slug);
   const history = record === null ? null : await historyAnswer(store, slug);
   if (record === null || history === null) return unknownSlug();
-  const [donations] = await finalDonations(store, [record.id], recentDonationsMax);
+  const [donations] = await finalDonations(store, [record.id]);
   const place = { cluster: networks[network].cluster, baseUrl };
   const gifts = donations === undefined ? null : donationHistory(donations, donations, place);
   const contestedValues = await contestedOf(store, record);

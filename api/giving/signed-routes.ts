@@ -12,7 +12,7 @@ import {
   walletProblems,
 } from "#content/contract/operations/donation.ts";
 import { openSigner, signCompact } from "#content/feed/signing-keys.ts";
-import { donationHistory, nothingGiven, recentDonationsMax } from "#content/giving/answers.ts";
+import { donationHistory, nothingGiven } from "#content/giving/answers.ts";
 import { correctionOf, receiptOf, signedAnswer, signReceipt } from "#content/giving/receipt.ts";
 import { donateTarget, donationById, donationsTo } from "#content/giving/store.ts";
 import { recordBySlug } from "#content/nonprofit/record-store.ts";
@@ -57,7 +57,7 @@ export const receiptRoutes = ({ store, clock, chain, secrets, config }: SigningC
     route(operations.getDonationHistory, async ({ params: { slug } }) => {
       const target = await donateTarget(store, slug, clock());
       if (target === null) return refuse(donationHistoryProblems, { kind: "nonprofit_not_found" });
-      const [donations = nothingGiven] = await donationsTo(store, [target.id], recentDonationsMax);
+      const [donations = nothingGiven] = await donationsTo(store, [target.id]);
       const place = { cluster: chain.cluster, baseUrl };
       return encodedJson(donationHistory(target, donations, place), freshCacheControl);
     }),

@@ -80,7 +80,3 @@ export const fieldsWhere = <Use extends "corrected" | "merged" | "traced">(
   use: Use,
 ): readonly FieldWhere<Use>[] =>
   fieldEntries.flatMap(([name, field]) => (field[use] === true ? [name as FieldWhere<Use>] : []));
-
-/** The names of the fields of one of these types. */
-export const fieldsOfType = (...types: readonly FieldType[]): readonly FieldName[] =>
-  fieldEntries.flatMap(([name, { type }]) => (types.includes(type) ? [name] : []));

@@ -6,7 +6,7 @@ import {
   type SettableByCorrection,
   settableByCorrection,
 } from "#content/contract/correction.ts";
-import { fieldsOfType } from "#content/contract/fields.ts";
+import { fields } from "#content/contract/fields.ts";
 import { fitted, type Wrong } from "#content/contract/problem.ts";
 import { ProfileEdit } from "#content/contract/profile-change.ts";
 import { fail, ok, type Result } from "#content/contract/base/result.ts";
@@ -60,14 +60,14 @@ export function readCorrection(
   return wrongs.length > 0 ? fail(wrongs) : ok(request);
 }
 
-const numbers: ReadonlySet<string> = new Set(fieldsOfType("year", "count", "money"));
+const numberTypes: ReadonlySet<string> = new Set(["year", "count", "money"]);
 
 /** "1200", "12,000". A text that others may read as another number ("1,5") does not match. */
 const plainNumber = /^(?:\d{1,15}|\d{1,3}(?:[ ,_\u00a0\u202f]\d{3}){1,4})(?:\.\d{1,2})?$/;
 
 /** A text as a value of a profile's edit: "12,000" is a number, "education, Mental Health" two causes. */
 function typed(field: SettableByCorrection, text: string): unknown {
-  if (numbers.has(field))
+  if (numberTypes.has(fields[field].type))
     return plainNumber.test(text) ? Number(text.replaceAll(/[^\d.]/g, "")) : Number.NaN;
   if (field !== "causes") return text;
   return text.split(/[,;\n]/u).flatMap((part) => {

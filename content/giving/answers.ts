@@ -276,8 +276,6 @@ type DonationSummary = {
 };
 export const nothingGiven: DonationSummary = { count: 0, donors: 0, total: micro(0n), recent: [] };
 
-export const recentDonationsMax = 50;
-
 /** GET /api/donations/{slug}. */
 export const donationHistory = (
   { name, slug }: Nonprofit,

@@ -155,20 +155,17 @@ const factName = "donation_network";
  */
 export const countsHere = `voided_at IS NULL AND network = coalesce((SELECT value FROM directory_facts WHERE name = '${factName}'), network)`;
 
+const recentMax = 50;
+
 /** `donationsTo`, restricted to final donations. */
-export const finalDonations = (store: Queryable, ids: readonly number[], limit: number) =>
-  donationsTo(store, ids, limit, `commitment = 'finalized' AND ${countsHere}`);
+export const finalDonations = (store: Queryable, ids: readonly number[]) =>
+  donationsTo(store, ids, `commitment = 'finalized' AND ${countsHere}`);
 
 /**
- * Number, donors and sum of the donations of these nonprofits, by id, with the newest `limit` of each, newest first. A
+ * Number, donors and sum of the donations of these nonprofits, by id, with the newest 50 of each, newest first. A
  * nonprofit without donations is left out. Index: donations_by_nonprofit.
  */
-export async function donationsTo(
-  store: Queryable,
-  ids: readonly number[],
-  limit: number,
-  counts = countsHere,
-) {
+export async function donationsTo(store: Queryable, ids: readonly number[], counts = countsHere) {
   const listed = JSON.stringify(ids);
   const totals = await query(
     store,
@@ -183,7 +180,7 @@ export async function donationsTo(
   return Promise.all(
     totals.map(async (nonprofit) => {
       const rest = `WHERE nonprofit_id = ? AND ${counts} ORDER BY settled_at DESC, id LIMIT ?`;
-      return { ...nonprofit, recent: await select(store, rest, [nonprofit.id, limit]) };
+      return { ...nonprofit, recent: await select(store, rest, [nonprofit.id, recentMax]) };
     }),
   );
 }

@@ -5,7 +5,7 @@ import {
   isChanged,
   isOfDonations,
 } from "#content/nonprofit/changes-store.ts";
-import { donationHistory, recentDonationsMax } from "#content/giving/answers.ts";
+import { donationHistory } from "#content/giving/answers.ts";
 import { networks } from "#content/giving/network.ts";
 import { finalDonations, givenToAfter } from "#content/giving/store.ts";
 import { nonprofitIdsAfter } from "#content/nonprofit/list-store.ts";
@@ -135,7 +135,7 @@ export const donations = byNonprofit({
   changedIn: (change) =>
     isOfDonations(change) || change.fields.includes("name") ? change.nonprofit_id : null,
   idsAfter: givenToAfter,
-  rowsOf: (store, ids) => finalDonations(store, ids, recentDonationsMax),
+  rowsOf: finalDonations,
   filesOf: async (row, source) => {
     const place = { cluster: networks[source.network].cluster, baseUrl: source.baseUrl };
     const answer = donationHistory(row, row, place);

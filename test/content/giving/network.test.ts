@@ -69,7 +69,7 @@ test("a transfer that was voided is recorded again, each time under another id, 
 
 /** All that says how much was given. */
 async function told() {
-  const [{ count, total, recent } = nothingGiven] = await donationsTo(store, [1], 50);
+  const [{ count, total, recent } = nothingGiven] = await donationsTo(store, [1]);
   const ranked = (await donorCounts(store, [1])).get(1) ?? 0;
   const { total_donations } = await liveCounters(store, now);
   const daily = (await donationsByDay(store, 0)).filter(({ name }) => name === "donations");
