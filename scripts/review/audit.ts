@@ -1,6 +1,7 @@
 import { flag, print, textOption, wordedCommand } from "#scripts/support/command.ts";
 import type { Config } from "#api/config.ts";
 import { existingSigningKeyOf } from "#api/secrets.ts";
+import { objectIn } from "#content/contract/base/json.ts";
 import { feedPaths } from "#content/contract/feed.ts";
 import {
   isSignatureOf,
@@ -120,13 +121,9 @@ function publishedHeads({ dataDir }: Config): string | null {
   return file && (openBlobs(manifest).find(file.digest)?.toString() ?? null);
 }
 
-function headsFrom(text: string, from: string): AuditHead[] {
-  try {
-    return AuditHeads.parse(JSON.parse(text)).heads;
-  } catch {
-    return stopWith(`${from}: these are no heads of an audit log.`, 2);
-  }
-}
+const headsFrom = (text: string, from: string): AuditHead[] =>
+  AuditHeads.safeParse(objectIn(text)).data?.heads ??
+  stopWith(`${from}: these are no heads of an audit log.`, 2);
 
 /** A head takes some 400 bytes a day, so this is enough for a century. */
 const headsBytesMax = 16_777_216;

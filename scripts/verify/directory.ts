@@ -9,11 +9,12 @@ import {
   ManifestShard,
   type ShardReference,
 } from "#content/contract/feed.ts";
+import { objectIn } from "#content/contract/base/json.ts";
 import { isSignatureOf, keyIdOf, type PublicKey } from "#content/feed/signing-keys.ts";
 import { eachAtMost, retry } from "#content/runtime/concurrency.ts";
 import { everyPath } from "#content/runtime/files.ts";
 import { namesBelow, totalsOf } from "#site/bundle/signed-list.ts";
-import { jsonOf, keysIn, keysNamed, readBytes, textOf, Unproven, unreadable } from "./source.ts";
+import { keysIn, keysNamed, readBytes, textOf, Unproven, unreadable } from "./source.ts";
 
 /** Reads a file of a published directory by its path, at most `bytesMax` bytes. */
 type ReadFile = (path: string, bytesMax: number) => Promise<Uint8Array>;
@@ -63,7 +64,7 @@ type Claim = { signature: string; bytes: Uint8Array; kid: string; manifest: Bund
 async function readClaim(readFile: ReadFile): Promise<Claim> {
   const signature = textOf(await readFile(feedPaths.signature, smallBytesMax));
   const bytes = await readFile(feedPaths.manifest, listBytesMax);
-  const manifest = BundleManifest.safeParse(jsonOf(textOf(bytes)));
+  const manifest = BundleManifest.safeParse(objectIn(textOf(bytes)));
   const kid = keyIdOf(signature);
   if (manifest.success && kid !== null) return { signature, bytes, kid, manifest: manifest.data };
   throw new Unproven("no_directory", 2, "This is no signed list of a directory's files.");
@@ -125,7 +126,7 @@ const eachEntry = (
 
 /** The files of a shard, or its further shards. Refuses a shard with stray paths, or one that differs from its totals. */
 function entriesOf(bytes: Uint8Array, { path: shardPath, ...totals }: ShardReference) {
-  const shardContent = ManifestShard.safeParse(jsonOf(textOf(bytes)));
+  const shardContent = ManifestShard.safeParse(objectIn(textOf(bytes)));
   if (!shardContent.success) {
     const [issue] = shardContent.error.issues;
     throw badList(`${shardPath}: ${issue?.path.join(".")}: ${issue?.message}`);

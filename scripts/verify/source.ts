@@ -1,3 +1,4 @@
+import { objectIn } from "#content/contract/base/json.ts";
 import { KeySet, PublicKey, publicKeyOf } from "#content/feed/signing-keys.ts";
 import { boundedBytes, fetchPlain } from "#content/runtime/plain-fetch.ts";
 
@@ -72,18 +73,9 @@ export const noKey = (from: string) =>
 
 /** The keys of a JWK or JWK set; none for another text. Key ids are computed, because a text could claim any. */
 export async function keysIn(text: string): Promise<PublicKey[]> {
-  const value = jsonOf(text);
+  const value = objectIn(text);
   const set = KeySet.safeParse(value);
   const key = PublicKey.omit({ kid: true }).safeParse(value);
   const keys = set.data?.keys ?? (key.success ? [key.data] : []);
   return Promise.all(keys.map(({ x }) => publicKeyOf(x)));
-}
-
-/** Parses JSON; null for anything else. */
-export function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
-  }
 }
