@@ -145,7 +145,18 @@ async function openShards(first: number, others: readonly number[]): Promise<Ind
         total: results.length,
         exact: false,
         answer: null,
-        items: (from, count) => Promise.all(results.slice(from, from + count).map(itemOf)),
+        items: async (from, count) => {
+          const here = placeHere();
+          const shown = results.slice(from, from + count).map((result) => result.data());
+          return (await Promise.all(shown)).map(
+            ({ url, meta: { title = url, place = "", line = "" } }) => ({
+              url,
+              title,
+              note: here(place),
+              line,
+            }),
+          );
+        },
       };
     },
     counts: async (words, filters) => {
@@ -158,15 +169,10 @@ async function openShards(first: number, others: readonly number[]): Promise<Ind
 /** Shorter words are the beginning of too many words. */
 const preloadFrom = 3;
 
-async function itemOf(result: PagefindResult): Promise<FoundItem> {
-  const { url, meta } = await result.data();
-  return { url, title: meta.title ?? url, note: meta.place ?? "", line: meta.line ?? "" };
-}
-
 /** Searches through GET /api/search. */
 async function service(words: string, literal: boolean, rows: RowWords): Promise<SearchResults> {
   const first = await ask(words, literal, { offset: 0, limit: firstPage });
-  const country = countryHere();
+  const here = placeHere();
   return {
     total: first.total,
     exact: true,
@@ -177,7 +183,7 @@ async function service(words: string, literal: boolean, rows: RowWords): Promise
       return nonprofits.slice(0, limit).map((item, at) => ({
         url: `/nonprofits/${item.slug}`,
         title: item.name,
-        note: rowNote(item, [item.city, country(item.country)].filter(Boolean).join(", "), rows),
+        note: rowNote(item, here([item.city, item.country].filter(Boolean).join(", ")), rows),
         line: item.tagline ?? item.mission ?? "",
         warning: warningOf(item, rows),
         heading: offset + at > 0 && offset + at === first.matching ? rows.text("related") : null,
@@ -188,10 +194,10 @@ async function service(words: string, literal: boolean, rows: RowWords): Promise
 
 const firstPage = 10;
 
-/** Returns a country's name, English in the service's answers, in the page's language: browsers know both. */
-function countryHere(): (english: string | null) => string | null {
+/** Returns a place whose country, its last part, is in English, in the page's language: browsers know both. */
+export function placeHere(): (place: string) => string {
   const { lang } = document.documentElement;
-  if (lang === "en" || lang === "") return (english) => english;
+  if (lang === "en" || lang === "") return (place) => place;
   const namesIn = (language: string) =>
     new Intl.DisplayNames(language, { type: "region", fallback: "none" });
   const here = namesIn(lang);
@@ -200,7 +206,11 @@ function countryHere(): (english: string | null) => string | null {
   const codes = letters.flatMap((first) => letters.map((second) => first + second));
   // Former codes such as DD have names of today's countries, too: the same in each language.
   const names = new Map(codes.map((code) => [inEnglish.of(code) ?? "", here.of(code)]));
-  return (english) => names.get(english ?? "") ?? english;
+  return (place) => {
+    const parts = place.split(", ");
+    const country = parts.pop() ?? "";
+    return [...parts, names.get(country) ?? country].join(", ");
+  };
 }
 
 async function ask(

@@ -1,6 +1,6 @@
 import { debounced, el, part } from "#site/browser/dom.ts";
 import { pathHere, type Say, sayingOf } from "#site/browser/texts.ts";
-import { type SearchResults, type FoundItem, openEngine } from "./engine.ts";
+import { type SearchResults, type FoundItem, openEngine, placeHere } from "./engine.ts";
 import { offerMore } from "./offer-more.ts";
 import { readIn } from "./understood.ts";
 
@@ -95,8 +95,10 @@ async function show(
   const note = answer && noteOf(answer, box.text);
   if (note) box.count.append(` · ${note}`);
   const chips = answer && readIn(box.field.value, answer.understood);
+  const here = placeHere();
   for (const { text, values, q, literal } of chips ?? []) {
-    const words = box.text(text, values);
+    const { place } = values;
+    const words = box.text(text, place === undefined ? values : { ...values, place: here(place) });
     const label = `${words} ${box.whole.dataset["remove"]}`;
     const attributes = { type: "button", class: "chip", "aria-label": label };
     const button = el("button", attributes, [`${words} ×`]);
