@@ -12,6 +12,7 @@ import { isoDay, systemClock } from "#content/contract/base/time.ts";
 import { changedProfile } from "#content/nonprofit/changes-store.ts";
 import { firstSlug } from "#content/nonprofit/list-store.ts";
 import { holdsSample, nonprofitCount } from "#content/operation/directory-facts-store.ts";
+import { isUnfilled } from "#content/register/import-store.ts";
 import { CannotStart } from "#content/runtime/start-error.ts";
 import { superviseChild } from "#content/runtime/supervised-child.ts";
 import { reportToSystemd } from "#content/runtime/systemd.ts";
@@ -77,7 +78,7 @@ export const command = wordedCommand("start", {
       args.real === true
         ? (await import("./start/real-directory.ts")).fillFromRegister
         : fillWithSample;
-    await fill(store, { ...settings, profiles, create, tell });
+    await fill(store, { ...settings, profiles, create, sample: args.sample === true, tell });
     await refuseSample(settings, store);
     const localChain = await starting;
     const config = { ...settings, solanaRpcUrls: nodesOf(settings, localChain) };
@@ -200,28 +201,32 @@ async function fillWithSample(
     databaseUrl,
     profiles,
     create,
+    sample,
     tell,
   }: Pick<Config, "network" | "databaseUrl"> & {
     profiles: number;
     create: boolean;
+    sample: boolean;
     tell: ((line: string) => void) | undefined;
   },
 ): Promise<void> {
   const unfinished = await unfinishedSample(store);
   if (network === "solana" && (await nonprofitCount(store)) === 0) stopWith(noSample, 2);
   if (unfinished === null && (await nonprofitCount(store)) > 0) return;
-  if (unfinished === null && !create) {
+  // An import that was killed has begun a directory of real nonprofits.
+  const isNew = sample || (create && (await isUnfilled(store)));
+  if (unfinished === null && !isNew) {
     throw new CannotStart(
       `The store ${storeAddress(databaseUrl)} holds no nonprofit, and the data folder was used before.`,
       "Restore a backup, or fill it with `bun run import`; with --sample it gets invented nonprofits.",
     );
   }
-  const sample = unfinished ?? { profiles, seed_number: seedNumber };
-  console.log(`An empty data folder: making a sample directory of ${sample.profiles} nonprofits.`);
-  const progress = startProgress("Sample nonprofits", sample.profiles, tell);
+  const outline = unfinished ?? { profiles, seed_number: seedNumber };
+  console.log(`An empty data folder: making a sample directory of ${outline.profiles} nonprofits.`);
+  const progress = startProgress("Sample nonprofits", outline.profiles, tell);
   await seedDirectory(store, {
-    profiles: sample.profiles,
-    seedNumber: sample.seed_number,
+    profiles: outline.profiles,
+    seedNumber: outline.seed_number,
     asOf: isoDay(systemClock().getTime()),
     onProgress: progress.at,
   });

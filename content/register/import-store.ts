@@ -179,6 +179,11 @@ export async function startImport(
   return started.id;
 }
 
+/** Forgets an import that wrote nothing. */
+export async function forgetImport(tx: WriteTransaction, id: number): Promise<void> {
+  await tx.db.delete(imports).where(eq(imports.id, id));
+}
+
 /** Whether no import has begun to write, and nothing else has filled the store. */
 export async function isUnfilled(store: Queryable): Promise<boolean> {
   const begun = await store.db.$count(imports, ne(imports.status, "failed"));

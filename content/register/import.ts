@@ -22,6 +22,7 @@ import {
   emptyReport,
   type ImportReport,
   finishImport,
+  forgetImport,
   hasProfiles,
   lastWasInterrupted,
   saveScopes,
@@ -196,7 +197,10 @@ async function apply(run: Run): Promise<Result<ImportReport, ImportFailure>> {
   };
   const planner = register === null ? recordPlanner : registerPlanner(register);
   const filled = await fillEmpty(run, planner, nextStaged);
-  if (filled === "interrupted") return fail({ kind: "interrupted", stored: null });
+  if (filled === "interrupted") {
+    await store.write((tx) => forgetImport(tx, id));
+    return fail({ kind: "interrupted", stored: null });
+  }
   const saved = filled ?? (await applyRows(run, planner, nextStaged));
   if (signal.aborted) return fail({ kind: "interrupted", stored: report.added + report.changed });
   // After an interrupted run, link all profiles: what that run saved is not in `saved`.
@@ -230,7 +234,8 @@ async function fillEmpty(
 ): Promise<number[] | "interrupted" | null> {
   const { store, signal } = run;
   if (await hasProfiles(store)) return null;
-  const pace: Pace = { size: () => organisationsAtOnce, run: (work) => work() };
+  // Without a pause the signal to stop would arrive only after the last row.
+  const pace: Pace = { size: () => organisationsAtOnce, run: (work) => Bun.sleep(0).then(work) };
   const filling = store.writeAlone((tx) =>
     inBulk(tx, async () => {
       const inside: ApplyStore = { ...tx, write: (work) => work(tx) };

@@ -190,6 +190,21 @@ describe("the import command", () => {
     expect((await run("import", "irs-bmf", file)).code).toBe(0);
     expect(await profiles()).toBe(rows);
   }, 240_000);
+
+  test("stopped while it fills a new store, it ends soon and leaves none", async () => {
+    const child = start("import", "irs-bmf", manyOrganisations(20_000));
+    let err = "";
+    for await (const piece of child.stderr.pipeThrough(new TextDecoderStream())) {
+      err += piece;
+      // The last line before it writes.
+      if (piece.includes("covers NV")) child.kill("SIGINT");
+    }
+    expect([await child.exited, err]).toEqual([
+      130,
+      expect.stringContaining("nothing was written"),
+    ]);
+    expect(readdirSync(join(folder, "data"))).toEqual([]);
+  }, 240_000);
 });
 
 describe("the export command", () => {

@@ -93,6 +93,19 @@ const cases: Case[] = [
     command: "start",
   },
   {
+    name: "a store that a killed import left empty",
+    damage: (dataDir) => {
+      using db = new Database(join(dataDir, "store.db"));
+      db.run("DELETE FROM nonprofits");
+      db.run(
+        "INSERT INTO imports (format, files, status, started_at) VALUES ('irs-bmf', '[]', 'running', 1)",
+      );
+    },
+    says: /holds no nonprofit/,
+    helps: /fill it with `bun run import`/,
+    command: "start",
+  },
+  {
     name: "a store that is missing beside backups",
     damage: (dataDir) => {
       mkdirSync(join(dataDir, "backups"));

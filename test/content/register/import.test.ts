@@ -147,12 +147,15 @@ test.each<[kind: string, failure: object, source: ImportSource, options?: Option
   ["bad_row", { ...csv, line: 3, problem: repeated }, rows(organisation(0), organisation(0))],
   ["bad_row", { ...ndjson, line: 2, problem: "this is not JSON" }, records(record({}), "{")],
   ["bad_row", { ...ndjson, line: 1, problem: link }, records(record({ website: "ftp://x.org" }))],
-])("an import ends with %s, and the store is as it was", async (kind, failure, source, options) => {
-  await run(rows(...organisations(30)));
-  const before = store.committed();
-  expect(await run(source, options)).toMatchObject({ ok: false, failure: { kind, ...failure } });
-  expect(store.committed()).toBe(before);
-});
+])(
+  "an import ends with %s, and the store is as it was",
+  async (kind, failure, source, options = {}) => {
+    await run(rows(...organisations(30)));
+    const before = store.committed();
+    expect(await run(source, options)).toMatchObject({ ok: false, failure: { kind, ...failure } });
+    expect(store.committed()).toBe(before);
+  },
+);
 
 test("one that is interrupted as it stores says how many it stored", async () => {
   const stopping = new AbortController();
