@@ -37,6 +37,9 @@ const table: readonly (readonly [EdgeRequest, End])[] = [
   moved("/nonprofits/water-for-all/history", "/history/water-for-all"),
   moved("/api/nonprofits/water-for-all/history", "/api/history/water-for-all"),
   moved("/es/nonprofits/water-for-all/history", "/es/history/water-for-all"),
+  toService("/nonprofits/Water-For-All"),
+  toService("/nonprofits/050258954"),
+  toService("/donate/05-0258954"),
   missing("/nonprofits/nobody", "404.html"),
   missing("/es/about/nothing", "es/404.html"),
   file("/donate/water-for-all", "donate/water-for-all.html"),
@@ -140,7 +143,7 @@ async function endOf(origin: string, { path, method = "GET", accept = "text/html
 
 /** Pages of lists and profiles are kept, in any language; so is that there is no such path of the API. */
 const isNeverKept = (path: string) =>
-  !/^\/\w\w\/(?:nonprofits|donate|causes|browse$)|^\/api\/no/.test(path);
+  !/^(?:\/\w\w)?\/(?:nonprofits|donate|causes|browse$)|^\/api\/no/.test(path);
 
 let bundle: TestBundle;
 let reader: BundleReader;
