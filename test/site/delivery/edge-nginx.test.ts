@@ -314,9 +314,23 @@ describe.skipIf(!hasNginx)("nginx in front of bundle and service", () => {
       expect(await answer.json()).toMatchObject({ status: 413, code: "body_too_large" });
     });
 
+    test("a person reads a page, also after sending a form", async () => {
+      for (const [path, method] of [
+        ["/search?q=water", "GET"],
+        ["/api/onboard", "POST"],
+      ] as const) {
+        const headers = { accept: "text/html,application/xhtml+xml,*/*;q=0.8" };
+        const answer = await fetch(away.origin + path, { method, headers });
+        const types = ["content-type", "retry-after"].map((name) => answer.headers.get(name));
+        expect([answer.status, ...types]).toEqual([503, "text/html; charset=utf-8", "5"]);
+        expect(await answer.text()).toContain("<h1>Temporarily unavailable</h1>");
+      }
+    });
+
     test("what only the service answers says when to ask again", async () => {
       for (const path of ["/api/search?q=water", "/mcp", "/api/nonprofits/unknown"]) {
-        const answer = await fetch(away.origin + path);
+        // Varnish in front asks for a file in no other way.
+        const answer = await fetch(away.origin + path, { headers: { accept: "text/html" } });
         const headers = ["content-type", "retry-after", "cache-control"];
         expect([answer.status, ...headers.map((name) => answer.headers.get(name))]).toEqual([
           503,
