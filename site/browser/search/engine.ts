@@ -213,6 +213,9 @@ export function placeHere(): (place: string) => string {
   };
 }
 
+/** A reader does not wait longer: the index answers instead. */
+const timeoutMs = 5_000;
+
 async function ask(
   words: string,
   literal: boolean,
@@ -220,7 +223,7 @@ async function ask(
 ): Promise<SearchAnswer> {
   const query = new URLSearchParams({ q: words, limit: `${limit}`, offset: `${offset}` });
   if (literal) query.set("literal", "1");
-  const answer = await fetch(`/api/search?${query}`);
+  const answer = await fetch(`/api/search?${query}`, { signal: AbortSignal.timeout(timeoutMs) });
   if (!answer.ok) throw new Error(`the service answered ${answer.status}`);
   return (await answer.json()) as SearchAnswer;
 }

@@ -24,6 +24,7 @@ describeInBrowser("the search box in a browser", (browser) => {
   let directory: Directory;
   let server: Bun.Server<undefined>;
   let withService = true;
+  let isSilent = false;
   let note: string | null = null;
   let matching = 1;
   let asked: URLSearchParams[] = [];
@@ -34,8 +35,10 @@ describeInBrowser("the search box in a browser", (browser) => {
     server = Bun.serve({
       port: 0,
       hostname: "127.0.0.1",
+      idleTimeout: 0,
       fetch: (request) => {
         const { pathname, searchParams } = new URL(request.url);
+        if (pathname === "/api/search" && isSilent) return new Promise<Response>(() => {});
         if (pathname === "/api/search" && withService) {
           asked.push(searchParams);
           return Response.json({ ...fromService, note, matching });
@@ -54,7 +57,7 @@ describeInBrowser("the search box in a browser", (browser) => {
   });
 
   beforeEach(() => {
-    [withService, note, matching, asked] = [true, null, 1, []];
+    [withService, isSilent, note, matching, asked] = [true, false, null, 1, []];
   });
   const opened = async (path = "/"): Promise<WatchedPage> => {
     const page = await openPage(browser());
@@ -136,6 +139,13 @@ describeInBrowser("the search box in a browser", (browser) => {
     );
     expect(await page.textContent("#search-count")).not.toContain("words");
   });
+  test("does not wait for a service that never answers", async () => {
+    isSilent = true;
+    const page = await opened();
+    await search(page, "night");
+    expect((await titles(page))[0]).toStartWith("Night School");
+  });
+
   test("finds across shards, says about how many, and obeys the policy of the page", async () => {
     withService = false;
     const page = await opened();
