@@ -1,26 +1,29 @@
 import { randomUUID } from "node:crypto";
-import { and, eq, gt, ne, sql } from "drizzle-orm";
+import { and, between, eq, ne, sql } from "drizzle-orm";
 import type { Clock } from "#content/contract/base/time.ts";
 import type { Store } from "#content/store/open.ts";
 import { leases } from "#content/store/tables/operations.ts";
 
 /**
  * Work that only one process may do at a time. The holder renews its lease after a third of `ms`; if it dies, the lease ends
- * `ms` after the last renewal.
+ * `ms` after the last renewal. A lease for twice as long is of a clock that was set back since, and void.
  */
 export function openLease(store: Store, clock: Clock, { name, ms }: { name: string; ms: number }) {
   const holder = randomUUID();
   let heldUntilMs = 0;
   let renewAtMs = 0;
-  const isHeld = () => clock().getTime() < heldUntilMs;
+  const isHeld = () => {
+    const leftMs = heldUntilMs - clock().getTime();
+    return leftMs > 0 && leftMs <= 2 * ms;
+  };
   return {
     /** Whether this process may go on, as far as it knows. */
     isHeld,
     /** Takes or keeps the lease: true while no one else holds it. Call it often; it rarely queries the store. */
     hold: async (): Promise<boolean> => {
       const nowMs = clock().getTime();
-      if (nowMs < renewAtMs) return isHeld();
-      const isHolder = await take(store, { name, holder, nowMs, untilMs: nowMs + ms });
+      if (isHeld() && nowMs < renewAtMs) return true;
+      const isHolder = await take(store, { name, holder, nowMs, ms });
       heldUntilMs = isHolder ? nowMs + ms : 0;
       renewAtMs = isHolder ? nowMs + ms / 3 : 0;
       return isHolder;
@@ -35,12 +38,15 @@ export function openLease(store: Store, clock: Clock, { name, ms }: { name: stri
   };
 }
 
-type LeaseClaim = { name: string; holder: string; nowMs: number; untilMs: number };
+type LeaseClaim = { name: string; holder: string; nowMs: number; ms: number };
 
-async function take(store: Store, { name, holder, nowMs, untilMs }: LeaseClaim): Promise<boolean> {
+async function take(store: Store, { name, holder, nowMs, ms }: LeaseClaim): Promise<boolean> {
+  const untilMs = nowMs + ms;
+  // The clock of the other's machine may be ahead by up to `ms`.
+  const isValid = between(leases.until, nowMs + 1, nowMs + 2 * ms);
   const otherHolders = await store.db.$count(
     leases,
-    and(eq(leases.name, name), ne(leases.holder, holder), gt(leases.until, nowMs)),
+    and(eq(leases.name, name), ne(leases.holder, holder), isValid),
   );
   // A waiting process mostly finds it held, so avoid the write lock.
   if (otherHolders > 0) return false;
@@ -51,7 +57,7 @@ async function take(store: Store, { name, holder, nowMs, untilMs }: LeaseClaim):
       .onConflictDoUpdate({
         target: leases.name,
         set: { holder, until: untilMs },
-        setWhere: sql`${leases.holder} = ${holder} OR ${leases.until} <= ${nowMs}`,
+        setWhere: sql`${leases.holder} = ${holder} OR NOT ${isValid}`,
       });
     return rowsAffected === 1;
   });

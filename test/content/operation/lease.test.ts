@@ -32,3 +32,14 @@ test("of processes that start at once, one gets it", async () => {
   const held = await Promise.all(Array.from({ length: 20 }, () => lease("x").hold()));
   expect(held.filter(Boolean)).toHaveLength(1);
 });
+
+test("a clock that is set back frees the lease of who died, and keeps that of who lives", async () => {
+  const dead = lease("y");
+  const alive = lease("z");
+  now += 365 * 86_400_000;
+  for (const holder of [dead, alive]) expect(await holder.hold()).toBe(true);
+  now -= 365 * 86_400_000;
+  expect(await lease("y").hold()).toBe(true);
+  expect(await alive.hold()).toBe(true);
+  expect(await lease("z").hold()).toBe(false);
+});
