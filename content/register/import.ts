@@ -202,7 +202,6 @@ async function apply(run: Run): Promise<Result<ImportReport, ImportFailure>> {
     return fail({ kind: "interrupted", stored: null });
   }
   const saved = filled ?? (await applyRows(run, planner, nextStaged));
-  if (signal.aborted) return fail({ kind: "interrupted", stored: report.added + report.changed });
   // After an interrupted run, link all profiles: what that run saved is not in `saved`.
   const changed = wasInterrupted ? null : saved;
   // Our own records are as their directory decided; links that an operator undid there are in no export.
@@ -210,6 +209,7 @@ async function apply(run: Run): Promise<Result<ImportReport, ImportFailure>> {
     register === null
       ? []
       : await linkRegisters(run, changed, (at, of) => onProgress("linking", at, of));
+  if (signal.aborted) return fail({ kind: "interrupted", stored: report.added + report.changed });
   report.linked = links.filter(({ waits }) => !waits).length;
   report.links_waiting = links.length - report.linked;
   await store.write(async (tx) => {

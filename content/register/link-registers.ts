@@ -26,6 +26,8 @@ export async function linkRegisters(
   const all = ids ?? (await linkableIds(store));
   for (let at = 0; at < all.length && !signal.aborted; at += idsAtOnce) {
     onProgress(at, all.length);
+    // A signal to stop arrives only in a pause.
+    await Bun.sleep(0);
     const part = all.slice(at, at + idsAtOnce);
     links.push(...(await linkProfiles(store, part, { now: clock(), checkOnly })));
   }

@@ -6,7 +6,7 @@ import { recordLine } from "#content/nonprofit/record-line.ts";
 import { saveNonprofits } from "#content/nonprofit/save.ts";
 import { toDetail } from "#content/nonprofit/wire.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
-import { anImporting, type TestImporting } from "#test/support/importing.ts";
+import { anImporting, outcome, type TestImporting } from "#test/support/importing.ts";
 
 let importing: TestImporting;
 beforeEach(async () => {
@@ -91,6 +91,23 @@ describe("one organisation in two registers", () => {
   test("is one profile at once where three registers have it", async () => {
     expect(await run(england, northern, scotland)).toMatchObject({ linked: 2 });
     expect(orgIds(await onlyOne())).toHaveLength(3);
+  });
+
+  test("is one profile after a run that was stopped before it was linked, and the next", async () => {
+    const others = Array.from({ length: 2_000 }, (_, at) => ({
+      id: `GB-CHC-${200_000 + at}`,
+      name: `HOUSE ${at}`,
+      site: `house-${at}.example`,
+    }));
+    const rows = [...others, { ...england, id: "GB-CHC-999999" }, scotland].map(lineOf);
+    const file = importing.file("uk.csv", [header, ...rows].join("\n"));
+    const stop = new AbortController();
+    const stopped = importing.run("ukcat", [file], {
+      signal: stop.signal,
+      onProgress: (step) => step === "linking" && stop.abort(),
+    });
+    expect(await outcome(stopped)).toContain("Run the same command again to finish");
+    expect(await importing.run("ukcat", [file])).toMatchObject({ added: 0, linked: 1 });
   });
 
   test("is updated by the rows of both, each in what it said", async () => {
