@@ -73,7 +73,10 @@ const table: readonly (readonly [EdgeRequest, End])[] = [
   moved("/causes/education/", "/causes/education"),
   moved("/causes/education?region=Hawaii&page=2", "/browse?region=Hawaii&page=2&cause=education"),
   moved("/es/causes/education?region=Hawaii", "/es/browse?region=Hawaii&cause=education"),
+  moved("/countries/ke?region=Nairobi", "/browse?region=Nairobi&country=ke"),
+  moved("/countries/KE?region=Nairobi", "/browse?region=Nairobi&country=KE"),
   moved("/causes/education-11", "/browse?cause=education&page=11"),
+  moved("/countries/KE-11", "/browse?country=KE&page=11"),
   moved("/causes/education/2", "/causes/education-2"),
   moved("/es/causes/education/2", "/es/causes/education-2"),
   toService("/es/causes/education"),
@@ -115,9 +118,11 @@ const table: readonly (readonly [EdgeRequest, End])[] = [
 
 const nameOf = new Map(Object.entries(sampleFiles).map(([path, body]) => [body, path]));
 
-/** A place with its parameters in one order. */
+/** A place with its parameters in one order, and countries in small letters, which all servers may write. */
 function place(location: string): string {
   const { pathname, searchParams, hash } = new URL(location, "http://directory.example");
+  const country = searchParams.get("country");
+  if (country !== null) searchParams.set("country", country.toLowerCase());
   searchParams.sort();
   const query = searchParams.toString();
   return `${pathname}${query === "" ? "" : `?${query}`}${hash}`;
