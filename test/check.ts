@@ -139,8 +139,9 @@ async function runTests(): Promise<TestCounts> {
 /** Runs test files, in a process for each core. To load what they share again for each file takes a fifth longer. */
 async function runFiles(report: string, args: readonly string[]): Promise<TestCounts> {
   const parallel = ["--timeout=240000", `--parallel=${availableParallelism()}`, "--no-isolate"];
+  const preload = "--preload=./test/support/same-seed.ts";
   const reporter = ["--reporter=junit", `--reporter-outfile=${report}`];
-  const words = [toolPath("bun"), "test", ...parallel, ...reporter, ...args];
+  const words = [toolPath("bun"), "test", ...parallel, preload, ...reporter, ...args];
   const code = await Bun.spawn(words, { stdio: ["ignore", "inherit", "inherit"], env }).exited;
   const counts = countsOf(await readFile(report, "utf8").catch(() => ""));
   if (counts.failed > 0 || (code === 0 && counts.passed > 0)) return counts;

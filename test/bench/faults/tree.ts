@@ -69,7 +69,8 @@ export function openTree(folder: string, commit: string) {
     const log = join(folder, "tests.log");
     const startedMs = performance.now();
     const preload = paths.every(isInside) ? ["--preload=./test/support/as-published.ts"] : [];
-    const options = ["--bail", "--timeout=240000", ...preload];
+    const seed = "--preload=./test/support/same-seed.ts";
+    const options = ["--bail", "--timeout=240000", seed, ...preload];
     const words = ["nice", "-n", "15", process.execPath, "test", ...options];
     const [name = "", value] = marker.split("=");
     const child = Bun.spawn([...words, ...paths.map((path) => `./${path}`)], {
