@@ -86,7 +86,7 @@ test("a bucket that refuses connections is told in two lines, by whoever needs i
   }
   expect(linesOf(backup.err)).toHaveLength(2);
   expect(linesOf(restore.err)).toHaveLength(2);
-}, 240_000);
+});
 
 test("a bucket that accepts connections and says nothing is given up, in the same words", async () => {
   const server = createServer(() => {});
@@ -129,7 +129,7 @@ test("a restore that was killed is no obstacle to the next", async () => {
   expect([next.code, next.out]).toEqual([0, expect.stringContaining("is restored")]);
   expect(left().filter((one) => one.includes("restoring"))).toEqual([]);
   expect(readdirSync(join(restored, "secrets"))).toEqual(["signing-key.pem"]);
-}, 240_000);
+});
 
 test("an index that is gone is named by doctor, which makes it again", async () => {
   const drop = async (type: string, name: string) => {
@@ -155,7 +155,7 @@ test("an index that is gone is named by doctor, which makes it again", async () 
     expect.stringContaining("The trigger audit_log_is_not_changed is missing."),
   ]);
   expect(left.out).not.toContain("changes_by_nonprofit");
-}, 240_000);
+});
 
 test("a restore without keys says what will be missing before it begins, a backup without them at its end", async () => {
   const to = join(folder, "without-keys");

@@ -339,7 +339,7 @@ describe("the commands", () => {
     expect(readdirSync(to)).toHaveLength(2);
     expect(lastBackup(own).problem).toContain("holds a damaged signing key");
     rmSync(join(own, "secrets"), { recursive: true });
-  }, 240_000);
+  });
 
   test("say which part of a backup is damaged, and which one to try", async () => {
     const to = join(folder, "half");

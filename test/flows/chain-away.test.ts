@@ -110,7 +110,6 @@ test.concurrent.each(["refuses", "hangs", "answers errors"] as const)(
     await node.stop();
     expect(failures).toEqual([]);
   },
-  240_000,
 );
 
 test("without a node, no one is asked for money, and the health page says so", async () => {

@@ -50,14 +50,14 @@ beforeAll(async () => {
   manifest = openManifest(join(dataDir, "bundle"));
   await until(() => manifest.state().slow_sequence >= nonprofits, 200_000);
   serviceMayBeDown = false;
-}, 240_000);
+});
 
 afterAll(async () => {
   service.kill("SIGTERM");
   await service.exited;
   manifest.close();
   folder.close();
-}, 240_000);
+});
 
 const startService = () =>
   Bun.spawn([process.execPath, join(repository, "scripts/start.ts")], {

@@ -102,7 +102,7 @@ test("damage that any read of a running service meets stops its writes, and read
   expect([...refusals]).toEqual(["503 store_corrupt"]);
   await expectRefusing(service);
   await service.stop();
-}, 240_000);
+});
 
 test("damage that a backup meets stops the writes of the service, and readiness says it", async () => {
   const service = await started();
@@ -115,7 +115,7 @@ test("damage that a backup meets stops the writes of the service, and readiness 
   expect(backup.code).not.toBe(0);
   await expectRefusing(service);
   await service.stop();
-}, 240_000);
+});
 
 test("what happened to the files of a store shows in doctor, review health and readiness", async () => {
   const service = await started();
@@ -136,7 +136,7 @@ test("what happened to the files of a store shows in doctor, review health and r
   const { warnings } = JSON.parse(health.out) as { warnings: string[] };
   expect(warnings[0]).toContain("was removed or replaced while it was in use");
   expect(ready).toMatchObject({ status: 503, detail: "the store was removed or replaced." });
-}, 240_000);
+});
 
 test("a service that is started on a damaged store refuses writes once it has checked it", async () => {
   damagePages();
@@ -153,4 +153,4 @@ test("a service that is started on a damaged store refuses writes once it has ch
   const restored = await started();
   expect((await restored.write()).status).toBeLessThan(300);
   await restored.stop();
-}, 240_000);
+});

@@ -82,7 +82,7 @@ test("every command of ours has these subcommands and options, and gets what it 
     .filter(({ fault }) => fault !== null);
   expect(wrong).toEqual([]);
   expect(asked.length).toBeGreaterThan(100);
-}, 240_000);
+});
 
 describe.skipIf(Bun.which("curl") === null)("the requests, sent to a directory", () => {
   let site: GivingSite;
@@ -114,7 +114,7 @@ describe.skipIf(Bun.which("curl") === null)("the requests, sent to a directory",
     site = await aGivingSite(nonprofits, {}, { ALMONER_RECOMMENDATION_PHASE: "3" });
     const demand = await fetch(`${site.origin}/api/donate/hope-kitchen?amount=2.5`);
     paid = site.pay(((await demand.json()) as { solana_pay: string }).solana_pay);
-  }, 240_000);
+  });
   afterAll(async () => {
     await site.close();
     rmSync(folder, { recursive: true, force: true });
@@ -135,7 +135,7 @@ describe.skipIf(Bun.which("curl") === null)("the requests, sent to a directory",
     }
     const { code, out } = await runScript("ready", ["--dir", folder]);
     expect([code, out]).toEqual([1, expect.stringContaining("answers 404, not 200")]);
-  }, 240_000);
+  });
 
   test.each(blocks.filter(({ text }) => isRun(text)).map(({ at, text }) => [at, text] as const))(
     "%s: %s",
@@ -153,6 +153,5 @@ describe.skipIf(Bun.which("curl") === null)("the requests, sent to a directory",
       const refused = statuses.filter((status) => ![200, 201, 202, 402].includes(status));
       expect([refused, refused.length > 0 ? out : ""]).toEqual([[], ""]);
     },
-    240_000,
   );
 });

@@ -37,13 +37,13 @@ beforeAll(async () => {
     aNonprofit({ slug: "two", usdc_wallet: shared }),
   ]);
   running = await Promise.all([start(!isFull), start(false)]);
-}, 240_000);
+});
 
 afterAll(async () => {
   await Promise.all(running.map((one) => one.stop()));
   folder.close();
   await chain.stop();
-}, 240_000);
+});
 
 let clients = 0;
 const ask = (at: number, path: string, init: RequestInit = {}): Promise<Response> =>
@@ -90,7 +90,7 @@ test("one signature many times at once, over two processes and three slugs: a ro
   expect(different.filter((one) => one.includes("200 settled"))).toHaveLength(2);
   expect(different.filter((one) => one.includes("409 recorded_elsewhere"))).toHaveLength(1);
   expect(await rows(`tx_signature = '${payment.signature}'`)).toHaveLength(2);
-}, 240_000);
+});
 
 /** A sponsored payment of 2 USDC; answers its status. */
 async function pay(at: number, donor: Donor): Promise<number> {
@@ -108,7 +108,7 @@ test("two payments of the same money, one to each process: the sponsor pays for 
   const answers = await Promise.all([0, 1].map((at) => pay(at, donor)));
   expect(answers.toSorted((a, b) => a - b)).toEqual([200, 402]);
   expect(before - chain.lamportsOf(chain.sponsor.publicKey.toBase58())).toBe(10_001);
-}, 240_000);
+});
 
 test("processes are killed while they settle: every payment that landed is recorded, once", async () => {
   let stop = false;
@@ -143,4 +143,4 @@ test("processes are killed while they settle: every payment that landed is recor
   }
   expect([await recorded(), await isWaiting()]).toEqual([given(), false]);
   expect(await rows("nonprofit_id = 1 GROUP BY tx_signature HAVING count(*) > 1")).toEqual([]);
-}, 240_000);
+});

@@ -63,4 +63,4 @@ test("two processes, many submissions: one application and one change row per fi
   });
   measured(`${shown(2 * perProcess)} submissions, ${fields} fields, each applied once`);
   close();
-}, 240_000);
+});

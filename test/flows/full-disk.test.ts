@@ -62,7 +62,7 @@ beforeAll(async () => {
   };
   void reading(service.stderr as ReadableStream<Uint8Array>);
   await untilAnswers(`${url}/healthz`, service);
-}, 240_000);
+});
 afterAll(async () => {
   service?.kill("SIGTERM");
   await service?.exited;
@@ -100,17 +100,13 @@ const write = async (at: number) => {
   return answer.status;
 };
 
-test.skipIf(!hasDisk)(
-  "less than 64 MB of disk is not ready, and doctor says so",
-  async () => {
-    expect((await ready()).status).toBe(200);
-    fill(50_000_000);
-    expect(await untilReadyIs(503)).toMatch(/the disk is full: \d\d MB are left/);
-    const doctor = await runScript("doctor", ["--json"], { ALMONER_DATA_DIR: folder });
-    expect(doctor.out).toMatch(/is not ready: the disk is full: \d\d MB are left/);
-  },
-  240_000,
-);
+test.skipIf(!hasDisk)("less than 64 MB of disk is not ready, and doctor says so", async () => {
+  expect((await ready()).status).toBe(200);
+  fill(50_000_000);
+  expect(await untilReadyIs(503)).toMatch(/the disk is full: \d\d MB are left/);
+  const doctor = await runScript("doctor", ["--json"], { ALMONER_DATA_DIR: folder });
+  expect(doctor.out).toMatch(/is not ready: the disk is full: \d\d MB are left/);
+});
 
 test.skipIf(!hasDisk)(
   "limits hold on a full disk, and the log gets no line for each request",
@@ -138,7 +134,6 @@ test.skipIf(!hasDisk)(
     truncateSync(filler);
     await untilReadyIs(200);
   },
-  240_000,
 );
 
 test.skipIf(!hasDisk)(
@@ -155,5 +150,4 @@ test.skipIf(!hasDisk)(
     const taken = await importing();
     expect(taken.out).toMatch(/added +7/);
   },
-  240_000,
 );

@@ -136,12 +136,12 @@ describe("every kind of page", () => {
       sources.set(path, await answer.text());
     }
     if (chromiumPath !== null) browser = await openChromium();
-  }, 240_000);
+  });
 
   afterAll(async () => {
     await browser?.close();
     await site.close();
-  }, 240_000);
+  });
 
   test("is described to machines, runs no script of its own and loads nothing from elsewhere", () => {
     const faults = [...sources].flatMap(([path, html]) =>
@@ -158,23 +158,19 @@ describe("every kind of page", () => {
       if (status !== 200) missing.push(`${link}: ${status}`);
     });
     expect([links.size > 200, missing]).toEqual([true, []]);
-  }, 240_000);
+  });
 
-  test.skipIf(!clientsInstalled)(
-    "is valid HTML",
-    async () => {
-      const folder = join(site.directory.dataDir, "html");
-      mkdirSync(folder);
-      for (const [path, html] of sources)
-        writeFileSync(join(folder, `${path.replaceAll(/\W/g, "-")}.html`), html);
-      const program = clientFile("node_modules/html-validate/bin/html-validate.mjs");
-      // Scripts and styles are of this origin: no digest has to vouch for them.
-      const checks = ["--preset", "standard,document", "--rule", "require-sri:off"];
-      const { code, out, err } = await runProgram([process.execPath, program, ...checks, folder]);
-      expect([out + err, code]).toEqual(["", 0]);
-    },
-    240_000,
-  );
+  test.skipIf(!clientsInstalled)("is valid HTML", async () => {
+    const folder = join(site.directory.dataDir, "html");
+    mkdirSync(folder);
+    for (const [path, html] of sources)
+      writeFileSync(join(folder, `${path.replaceAll(/\W/g, "-")}.html`), html);
+    const program = clientFile("node_modules/html-validate/bin/html-validate.mjs");
+    // Scripts and styles are of this origin: no digest has to vouch for them.
+    const checks = ["--preset", "standard,document", "--rule", "require-sri:off"];
+    const { code, out, err } = await runProgram([process.execPath, program, ...checks, folder]);
+    expect([out + err, code]).toEqual(["", 0]);
+  });
 
   const inBrowser = test.skipIf(chromiumPath === null);
   inBrowser(
@@ -225,24 +221,20 @@ describe("every kind of page", () => {
     600_000,
   );
 
-  inBrowser(
-    "says what it is without a script",
-    async () => {
-      const context = await openContext(browser, { javaScriptEnabled: false });
-      const faults: string[] = [];
-      // Others were looked at above as they are without one.
-      const scripted = [...sources].filter(([, html]) => load(html)("script[src]").length > 0);
-      expect(scripted.length).toBeGreaterThan(15);
-      await eachAtMost(pagesAtOnce, scripted, async ([path]) => {
-        const page = await context.newPage();
-        await page.goto(url + path);
-        for (const fault of [...(await gapsOf(page)), ...(await stumblingBlocks(page))])
-          faults.push(`${path}: ${fault}`);
-        await page.close();
-      });
-      expect(faults).toEqual([]);
-      await context.close();
-    },
-    240_000,
-  );
+  inBrowser("says what it is without a script", async () => {
+    const context = await openContext(browser, { javaScriptEnabled: false });
+    const faults: string[] = [];
+    // Others were looked at above as they are without one.
+    const scripted = [...sources].filter(([, html]) => load(html)("script[src]").length > 0);
+    expect(scripted.length).toBeGreaterThan(15);
+    await eachAtMost(pagesAtOnce, scripted, async ([path]) => {
+      const page = await context.newPage();
+      await page.goto(url + path);
+      for (const fault of [...(await gapsOf(page)), ...(await stumblingBlocks(page))])
+        faults.push(`${path}: ${fault}`);
+      await page.close();
+    });
+    expect(faults).toEqual([]);
+    await context.close();
+  });
 });

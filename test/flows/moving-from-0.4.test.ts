@@ -56,7 +56,7 @@ beforeAll(async () => {
     ALMONER_STORED_MB_PER_DAY: "0",
     ALMONER_RECOMMENDATION_PHASE: "3",
   });
-}, 240_000);
+});
 afterAll(() => {
   service.close();
   rmSync(folder, { recursive: true });

@@ -80,7 +80,7 @@ test("kill -9 while approving: no claim, registration or change is half applied"
   expect(checked.rows[0]?.["integrity_check"]).toBe("ok");
   again.close();
   folder.close();
-}, 240_000);
+});
 
 /** Hears which approvals the child reports; the first line says that it begins. */
 async function listen(output: ReadableStream<Uint8Array>, said: Set<string>, onReady: () => void) {

@@ -413,5 +413,5 @@ describe("phase 3", () => {
       await ask("SELECT count(DISTINCT subject) AS subjects, count(*) AS rows FROM audit_log"),
     ).toEqual([{ subjects: 40, rows: 40 }]);
     close();
-  }, 240_000);
+  });
 });

@@ -63,7 +63,7 @@ describe.skipIf(registers === "")("registers in, a published directory out", () 
       register("uk_ukcat/sample.csv.gz", null, lines / 2),
     );
     expect(british).toMatchObject({ added: expected.british });
-  }, 240_000);
+  });
 
   test("the bundle is built and served, and a real mission is read back as page and as JSON", async () => {
     const built = await run("publish", "--full");
@@ -85,7 +85,7 @@ describe.skipIf(registers === "")("registers in, a published directory out", () 
     const sitemap = await read("/sitemaps/1.xml");
     expect(sitemap.match(/<loc>/g)?.length).toBeGreaterThan(expected.american);
     reader.close();
-  }, 240_000);
+  });
 
   async function oneWithMission() {
     const store = await openStore({ url: `file:${join(dataDir, "store.db")}`, migrated: true });

@@ -42,4 +42,4 @@ test("a standby serves what the writer that was killed had acknowledged before i
   // The second agent agrees with what the first one had sent.
   expect(await submit(standby.url, "agent-two")).toMatchObject(submissions("applied"));
   await standby.stop();
-}, 60_000);
+});

@@ -60,4 +60,4 @@ test("a hold outlives the process: what ends while nothing runs takes effect at 
     ["stopped", "They did not ask for it."],
     ["held", null],
   ]);
-}, 240_000);
+});

@@ -71,7 +71,7 @@ test("both descriptions pass the strict rules of redocly", async () => {
   const strict = ["--extends", "recommended-strict", "--skip-rule", "no-server-example.com"];
   const { code, output } = await run("lint", "openapi.json", "agents.arazzo.yaml", ...strict);
   expect([code === 0 ? "" : output, code]).toEqual(["", 0]);
-}, 240_000);
+});
 
 test.skipIf(!clientsInstalled)(
   "openapi.json passes the rules of spectral, warnings too",
@@ -86,7 +86,6 @@ test.skipIf(!clientsInstalled)(
     });
     expect([code === 0 ? "" : out + err, code]).toEqual(["", 0]);
   },
-  240_000,
 );
 
 test.skipIf(!clientsInstalled)(
@@ -117,7 +116,6 @@ test.skipIf(!clientsInstalled)(
     const { status, data } = await searchNonprofits({ q: "thin trust" });
     expect([status, data.nonprofits]).toMatchObject([200, [{ slug: "thin-trust" }]]);
   },
-  240_000,
 );
 
 describe("the workflows run against the service", () => {
@@ -173,17 +171,13 @@ describe("the workflows run against the service", () => {
     // Without a value to send they say what there is to do, and change nothing.
     expect(passedOf(output)).toEqual(expect.arrayContaining(["findPending", "findThin"]));
     expect(passedOf(output).filter((step) => step?.startsWith("submit"))).toEqual([]);
-  }, 240_000);
+  });
 
-  test.each(runs)(
-    "%p",
-    async (names, input, steps, refused) => {
-      const { code, output } = await run("respect", ...wordsOf(names, await input()));
-      const failures = output.match(/✗ .* - step \w+/g) ?? [];
-      expect([failures, passedOf(output), code]).toEqual([refused, steps, refused.length]);
-    },
-    240_000,
-  );
+  test.each(runs)("%p", async (names, input, steps, refused) => {
+    const { code, output } = await run("respect", ...wordsOf(names, await input()));
+    const failures = output.match(/✗ .* - step \w+/g) ?? [];
+    expect([failures, passedOf(output), code]).toEqual([refused, steps, refused.length]);
+  });
 
   test("and change what they say: the value is live, agreed on by both, and the gift is recorded", async () => {
     const rows = await directory.service.rows(

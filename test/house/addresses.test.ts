@@ -24,7 +24,7 @@ beforeAll(async () => {
     },
   ]);
   await directory.publisher.buildAll();
-}, 240_000);
+});
 afterAll(() => {
   service.close();
   directory.close();

@@ -182,4 +182,4 @@ test("the image holds what service and publisher need; without a chain it asks n
     .map((path) => path.split("/")[0] ?? "")
     .filter((top) => !existsSync(join(fresh, top)) && !top.startsWith("."));
   expect([...new Set(left)]).toEqual(["README.md", "docs", "test"]);
-}, 60_000);
+});

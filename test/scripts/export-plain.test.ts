@@ -118,7 +118,7 @@ test("every link of the plain site works, and others lead to what only the servi
   expect(payable).toContain(`data-directory="${baseUrl}"`);
   // As the search box has it: such a host redirects to the folder.
   expect(readFileSync(join(folder, "nonprofits/oak/index.html"), "utf8")).toContain("Oak");
-}, 240_000);
+});
 
 test.skipIf(!clientsInstalled).each(hosts)(
   "every address that was linked answers on %s, too",
@@ -132,7 +132,6 @@ test.skipIf(!clientsInstalled).each(hosts)(
     });
     expect(broken).toEqual([]);
   },
-  240_000,
 );
 
 /** Pages that are folders, too: a copy without extensions keeps what lies in them. */
@@ -174,7 +173,6 @@ test.skipIf(Bun.which("wget") === null)(
     await server.stop(true);
     reader.close();
   },
-  240_000,
 );
 
 test("a folder in use is left as it is, and a data folder without a site is told of", () => {

@@ -51,7 +51,7 @@ test("an import alone, with indexes at the end, makes the same store as one in s
   expect(Object.keys(alone)).toEqual(Object.keys(inSteps));
   for (const [name, text] of Object.entries(alone))
     expect({ name, same: text === inSteps[name] }).toEqual({ name, same: true });
-}, 60_000);
+});
 
 test("an import alone that is stopped leaves the store as it was, and others use it afterwards", async () => {
   using importing = await anImporting({ alone: true });

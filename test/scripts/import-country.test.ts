@@ -362,7 +362,7 @@ describe("the command", () => {
       first: { register: "irs-bmf", reports: [{ added: 11 }], problems: [] },
       second: { register: "irs-pub78", reports: [], problems: [expect.stringContaining("404")] },
     });
-  }, 240_000);
+  });
 });
 
 test("every register of a country can be fetched and imported", () => {

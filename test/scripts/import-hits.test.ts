@@ -191,7 +191,7 @@ describe("bun run import-hits", () => {
     );
     expect(all).not.toMatch(/203\.0\.113|curl|On time/);
     store.close();
-  }, 240_000);
+  });
 
   test("says what is missing or broken, and counts nothing of it", async () => {
     const missing = await run(join(folder, "none.log"));

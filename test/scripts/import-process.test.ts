@@ -99,7 +99,7 @@ describe("the import command", () => {
     expect(await store.db.$count(nonprofits)).toBe(1);
     const taken = await run("import", "irs-bmf", registerFile("eo_aa.csv"), "--into-sample");
     expect(taken.code).toBe(0);
-  }, 60_000);
+  });
 
   test("answers with exit code 2 to an unknown format, to no file and to an option out of place, 1 to a bad file, 0 to a good one", async () => {
     const [unknown, none, misplaced, bad, check, good] = await Promise.all([
@@ -171,7 +171,7 @@ describe("the import command", () => {
       unchanged: changed,
     });
     expect(await renamed()).toBe(rows);
-  }, 240_000);
+  });
 
   test("killed while it fills an empty store alone, it leaves that empty", async () => {
     const rows = 1_000;
@@ -189,7 +189,7 @@ describe("the import command", () => {
     }
     expect((await run("import", "irs-bmf", file)).code).toBe(0);
     expect(await profiles()).toBe(rows);
-  }, 240_000);
+  });
 
   test("stopped while it fills a new store, it ends soon and leaves none", async () => {
     const child = start("import", "irs-bmf", manyOrganisations(20_000));
@@ -204,7 +204,7 @@ describe("the import command", () => {
       expect.stringContaining("nothing was written"),
     ]);
     expect(readdirSync(join(folder, "data"))).toEqual([]);
-  }, 240_000);
+  });
 });
 
 describe("the export command", () => {
@@ -249,7 +249,7 @@ describe("the export command", () => {
     expect(await exportOfCopy()).toBe(open);
     const again = await runIn("copy", "import", "ndjson", file, "--json");
     expect(JSON.parse(again.out)).toMatchObject({ added: 0, changed: 0, unchanged: 8 });
-  }, 240_000);
+  });
 
   test("writes into a pipe and through a link, and refuses a folder", async () => {
     (await openData()).close();
@@ -271,7 +271,7 @@ describe("the export command", () => {
       `--out: ${folder} is a folder. Name a file.\n`,
     ]);
     expect(readdirSync(folder).toSorted()).toEqual(["data", "file", "link", "pipe"]);
-  }, 240_000);
+  });
 
   test("leaves no half-written file when it fails", async () => {
     (await openData()).close();

@@ -47,7 +47,7 @@ describe.skipIf(skipped)("real registers: Nevada, Hawaii, forms 990, and the UK 
     const lists = await listCounts(importing.store);
     expect(lists.get("country:GB")).toBe(4_104);
     expect(lists.get("country:US")).toBe(18_123);
-  }, 240_000);
+  });
 
   test("names and texts are readable, and no line of the street or person is kept", async () => {
     const [sample] = await recordsById(

@@ -654,5 +654,5 @@ describe.skipIf(data === "")("real registers of the United Kingdom", () => {
     const websites = records.flatMap(({ website }) => website ?? []);
     expect(websites.length).toBeGreaterThan(180);
     expect(websites.filter((url) => /tbc|none|@| /.test(url))).toEqual([]);
-  }, 60_000);
+  });
 });

@@ -58,7 +58,7 @@ test("beside a running service a command speaks to it, in the name of one of its
   expect(JSON.parse(rejected.out)).toMatchObject({ ok: true, value: { id, decision: "rejected" } });
   const log = await review("log", "--subject", id, "--json");
   expect(JSON.parse(log.out)).toMatchObject({ entries: [{ operator: operator?.name }] });
-}, 240_000);
+});
 
 test("the file of a service that has ended is no service", async () => {
   const { dataDir } = service.context.config;
@@ -114,4 +114,4 @@ test("an answer that is no problem, and an error that no one expected, are failu
   expect(local.code).toBe(1);
   expect(JSON.parse(local.out)).toMatchObject({ ok: false, failure: { kind: "internal" } });
   expect(local.err).toContain("no such table");
-}, 240_000);
+});

@@ -32,7 +32,7 @@ beforeAll(async () => {
   ({ dataDir, store } = folder);
   // What the service makes at its first start: tokens and keys.
   loadSecrets(readConfig({ ALMONER_DATA_DIR: dataDir }));
-}, 240_000);
+});
 afterAll(async () => {
   await cache.stop(true);
   folder.close();
@@ -209,7 +209,7 @@ describe("a publisher that stays", () => {
     resident = await aResident(env().ALMONER_PURGE_URLS);
     // Anyone who publishes first holds the place: no command must be quicker than the one that is to stay.
     await resident.released;
-  }, 240_000);
+  });
   afterAll(() => resident.stop());
 
   test("does what is asked for on the command line", async () => {
@@ -242,7 +242,7 @@ describe("a publisher that stays", () => {
       differing: [],
       repaired: damagedPaths,
     });
-  }, 240_000);
+  });
 
   test("has a second service's publisher wait, which starts none after another, and takes over", async () => {
     const other = await aResident("");
@@ -258,5 +258,5 @@ describe("a publisher that stays", () => {
     while (!page().includes("of the second")) await Bun.sleep(20);
     await other.stop();
     expect((await publish("--status", "--json")).json.resident).toBe(false);
-  }, 240_000);
+  });
 });

@@ -32,7 +32,7 @@ test("a real directory is filled once, and holds Rhode Island as of the register
   expect((await made.record("bryant-university"))?.register_scope).toBe("RI");
   await fill();
   expect(await made.slugs()).toEqual(slugs);
-}, 60_000);
+});
 
 test("a sample is never filled with real nonprofits", async () => {
   await made.store.write((tx) =>

@@ -54,7 +54,7 @@ test("an operator lists, accepts, rejects and reverts at the command line", asyn
   });
   expect((await recordBySlug(service.store, slug))?.city).toBeNull();
   expect((await review("revert", "--agent", "bot-a")).code).toBe(1);
-}, 240_000);
+});
 
 test("many are decided at once, and a profile is put right", async () => {
   for (const [agent, text] of [
@@ -83,7 +83,7 @@ test("many are decided at once, and a profile is put right", async () => {
   expect((await review("profile", "restore", slug, ...reason)).code).toBe(0);
   const nowhere = await review("profile", "merge", slug, "--into", "nobody", ...reason);
   expect(nowhere.code).toBe(1);
-}, 240_000);
+});
 
 test("says what is wrong", async () => {
   for (const [words, message] of [
@@ -106,4 +106,4 @@ test("says what is wrong", async () => {
   expect((await review("approve", "prose-999999", "--reason", "")).code).toBe(1);
   expect((await review("approve", "prose-999999")).err).toContain("Nothing with this id");
   expect((await review("list", "--help")).out).toContain("--kind");
-}, 240_000);
+});

@@ -40,7 +40,7 @@ test("a signal to the whole group ends a start, and without a word", async () =>
   expect(await complaints).not.toMatch(/Error|error|ended|\n +at /);
   expect(await service.exited).toBe(0);
   rmSync(dataDir, { recursive: true });
-}, 240_000);
+});
 
 test("a signal while the sample is made ends it, and what was made is whole", async () => {
   const dataDir = mkdtempSync(join(tmpdir(), "almoner-stop-"));
@@ -63,4 +63,4 @@ test("a signal while the sample is made ends it, and what was made is whole", as
   expect([done < profiles, done % 2_000]).toEqual([true, 0]);
   expect(await store.db.$count(nonprofits)).toBe(done);
   rmSync(dataDir, { recursive: true });
-}, 240_000);
+});

@@ -85,7 +85,7 @@ test("an upgrade is tried on a copy and told, then done, and then there is nothi
     1,
     expect.stringMatching(/was upgraded by Almoner .* does not know its tables\.\nStart /),
   ]);
-}, 240_000);
+});
 
 test("a command upgrades no store that another process uses, and a service does", async () => {
   const { dataDir, path } = await aDataFolder();
@@ -108,7 +108,7 @@ test("a command upgrades no store that another process uses, and a service does"
   expect(rows.map((row) => row["name"])).toContain("made_up");
   // This one goes on with the tables that the next version has upgraded.
   await service.write((tx) => tx.raw.execute("UPDATE directory_facts SET updated_at = 1"));
-}, 240_000);
+});
 
 test("a migration that fails is told in two lines, and changes nothing", async () => {
   const { dataDir, path } = await aDataFolder();
@@ -126,7 +126,7 @@ test("a migration that fails is told in two lines, and changes nothing", async (
   const after = new Database(path);
   expect(after.query("SELECT max(updated_at) AS at FROM directory_facts").get()).toEqual({ at: 1 });
   after.close();
-}, 240_000);
+});
 
 type Column = { table: string; name: string; must: number };
 
@@ -177,4 +177,4 @@ test("migrations after the baseline only add, so that the version before goes on
 test("--version of a command names version and commit", async () => {
   const { code, out } = await runScript("upgrade", ["--version"], { ALMONER_DATA_DIR: folder });
   expect([code, out]).toEqual([0, `${softwareVersion()}\n`]);
-}, 240_000);
+});

@@ -36,7 +36,7 @@ beforeAll(async () => {
     { exported: true },
   );
   exported = plainFolder(directory.dataDir);
-}, 240_000);
+});
 afterAll(() => directory.close());
 beforeEach(() => {
   server = serveFolder(exported);
@@ -95,7 +95,7 @@ test("a copy of what the list names is byte for byte the directory, and whole", 
     const pinned = await verify(copy, "--key", named, "--json");
     expect(JSON.parse(pinned.out)).toMatchObject(verdict);
   }
-}, 240_000);
+});
 
 test("a copy beside the last one fetches what changed, though the directory moves on while its list is read", async () => {
   cpSync(exported, copy, { recursive: true, preserveTimestamps: true });
@@ -122,7 +122,7 @@ test("a copy beside the last one fetches what changed, though the directory move
   expect(readFileSync(join(next, "nonprofits/trust-3.html"), "utf8")).toContain("Moved on");
   rmSync(join(next, "old.html"));
   expect((await verify(next, "--after", join(copy, feedPaths.manifest))).out).toStartWith("WHOLE");
-}, 240_000);
+});
 
 test("what is missing, altered or extra is named, and a link is no file", async () => {
   cpSync(exported, copy, { recursive: true });
@@ -139,7 +139,7 @@ test("what is missing, altered or extra is named, and a link is no file", async 
   expect(err).toContain("NOT WHOLE: 1 extra: extra\uFFFD[2J.html\n");
   const { out: json } = await verify(copy, "--json");
   expect(JSON.parse(json)).toMatchObject({ whole: false, missing: ["nonprofits/trust-9.html"] });
-}, 240_000);
+});
 
 describe("refuses", () => {
   test("a list that was changed, or a part of it", async () => {
@@ -158,7 +158,7 @@ describe("refuses", () => {
     const altered = await verify(server.url, "--list");
     expect([altered.code, altered.out]).toEqual([1, ""]);
     expect(altered.err).toContain("is not what the signed list says");
-  }, 240_000);
+  });
 
   test("another key than the one that is named", async () => {
     const { x, kid } = (await openSigner(aSigningKey())).publicKey;
@@ -168,7 +168,7 @@ describe("refuses", () => {
       expect(JSON.parse(refused.out)).toMatchObject({ whole: false, kind: "not_signed_by" });
     }
     expect((await verify(server.url, "--list", "--key", x)).code).toBe(1);
-  }, 240_000);
+  });
 
   test.each([
     [["nowhere", "--list"], "--list: give the URL"],
@@ -192,5 +192,5 @@ describe("refuses", () => {
       server.meddle = answer;
       expect((await verify(server.url, "--list")).code).toBe(code);
     }
-  }, 240_000);
+  });
 });

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, setDefaultTimeout } from "bun:test";
+import { afterAll, afterEach, beforeAll, describe } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
 import {
   type Browser,
@@ -35,7 +35,6 @@ export function describeInBrowser(title: string, tests: (browser: () => Browser)
     process.stderr.write(`skipped: ${title} (Debian: apt-get install chromium)\n`);
   describe.skipIf(chromiumPath === null)(title, () => {
     let browser: Browser;
-    setDefaultTimeout(240_000);
     beforeAll(async () => {
       browser = await openChromium();
     });

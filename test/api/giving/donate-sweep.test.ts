@@ -172,7 +172,7 @@ describe("a payment that never lands", () => {
     expect(await intents()).toMatchObject([{ status: "waiting" }]);
     await sweepFor(200, { everyS: 20 });
     expect(await intents()).toMatchObject([{ status: "lapsed" }]);
-  }, 240_000);
+  });
 });
 
 describe("the fee of a payment that the sponsor signed", () => {
@@ -255,7 +255,7 @@ describe("a donor who named a signature once and left", () => {
     expect((await at.prove(path, signature)).status).toBe(202);
     await sweepFor(200, { everyS: 20 });
     expect((await at.prove(path, signature)).status).toBe(422);
-  }, 240_000);
+  });
 
   test("is credited when the chain was out of reach, 503, with Retry-After", async () => {
     const signature = at.paid(await at.demand(path));
@@ -285,7 +285,7 @@ describe("a donor who named a signature once and left", () => {
     await demandAndSign();
     await sweepFor(10);
     expect(await intents()).toMatchObject([{ status: "waiting" }]);
-  }, 240_000);
+  });
 
   test("hears 503 with its own reason while the chain does not say when it landed", async () => {
     const signature = at.paid({ ...(await at.demand(path)), memo: "mine" });

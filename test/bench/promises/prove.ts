@@ -42,7 +42,7 @@ function wordsOf(proof: Proof, quick: boolean): string[] {
     return [`test/bench/${proof.bench}.ts`, "--json", ...(quick ? proof.quick : proof.args)];
   }
   const named = proof.name === undefined ? [] : ["-t", proof.name];
-  return ["test", "--timeout=60000", ...named, `./${proof.test}`];
+  return ["test", "--timeout=240000", ...named, `./${proof.test}`];
 }
 
 const limitMs = 3_600_000;

@@ -64,5 +64,5 @@ describe("a chain that is started again", () => {
     expect(() => openJournal(journal)).toThrow("another process keeps");
     await first.stop();
     openJournal(journal).close();
-  }, 240_000);
+  });
 });

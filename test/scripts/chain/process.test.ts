@@ -91,7 +91,7 @@ describe("by hand", () => {
     await child.exited;
     await serve();
     expect(await usdcOf(wallet)).toBe("8750000");
-  }, 240_000);
+  });
 
   test("a second one of the same folder is refused, the service uses it, and a signal stops it", async () => {
     // A chain that is refused leaves its journal to the end of its process.
@@ -104,7 +104,7 @@ describe("by hand", () => {
     serving?.kill("SIGINT");
     expect(await serving?.exited).toBe(0);
     expect(address()).toBeNull();
-  }, 240_000);
+  });
 
   test("a damaged journal is called so", async () => {
     const folder = join(dataDir, "damaged");
@@ -172,7 +172,7 @@ describe("beside the service", () => {
     await running.stop();
     expect(existsSync(chainFiles(config).address)).toBe(false);
     expect(told).toHaveLength(1);
-  }, 240_000);
+  });
 
   test("there is none when other nodes are named", async () => {
     const config = readConfig({ ALMONER_SOLANA_RPC_URLS: "http://127.0.0.1:1" });

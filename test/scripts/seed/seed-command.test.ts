@@ -24,7 +24,7 @@ test("a store in use is refused, unless told to add", async () => {
   expect(second.err).toContain("The store holds 8 nonprofits already");
   const third = await run("--profiles", "4", "--add", "--json");
   expect(JSON.parse(third.out)).toMatchObject({ added: 4, from: 8, profiles: 12 });
-}, 240_000);
+});
 
 test("real nonprofits get no invented ones beside them", async () => {
   const store = await openStore({ url: `file:${join(folder, "store.db")}` });
@@ -38,7 +38,7 @@ test("real nonprofits get no invented ones beside them", async () => {
   const { code, err } = await run("--profiles", "25", "--add");
   expect(code).toBe(1);
   expect(err).toContain("never to real ones");
-}, 60_000);
+});
 
 test.each([
   ["--profiles", "0"],

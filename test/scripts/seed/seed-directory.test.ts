@@ -65,7 +65,7 @@ describe("the sample directory", () => {
     expect(await contentOf(cut)).toEqual(await contentOf(whole));
     cut.close();
     whole.close();
-  }, 240_000);
+  });
 
   test("differs with the seed number, and two samples stand side by side", async () => {
     const store = await open("two");

@@ -16,7 +16,7 @@ beforeAll(async () => {
   store = await openStore({ url: ":memory:" });
   await seedDirectory(store, { profiles: 150, seedNumber: 1 });
   charts = await countCharts(store, "2026-09-01");
-}, 240_000);
+});
 afterAll(() => store.close());
 
 const rows = async (sql: string) => (await store.raw.execute(sql)).rows;

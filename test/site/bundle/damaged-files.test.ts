@@ -84,7 +84,7 @@ test("damaged files that no document makes are written again by a full build, an
   const wrong = [...manifest.files("true")].filter(({ digest }) => blobs.find(digest) === null);
   expect(wrong).toEqual([]);
   own.close();
-}, 60_000);
+});
 
 test("a damaged lock of the publisher is made again", () => {
   directory.publisher.close();

@@ -206,7 +206,7 @@ describe.skipIf(!clientsInstalled)("DuckDB", () => {
     expect(json.map(asTexts)).toEqual(some);
     const rows = cellsOf(gunzipSync(bytesOf("nonprofits.csv.gz"))).slice(1);
     expect(csv.map((row) => Object.values(row).map((value) => value ?? ""))).toEqual(rows);
-  }, 60_000);
+  });
 });
 
 describe("SQLite", () => {
