@@ -1,17 +1,17 @@
 import { secretDigest } from "#content/runtime/digest.ts";
-import { afterAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { from } from "#test/support/enriching.ts";
-import { aClient, aService } from "#test/support/service.ts";
+import { aClient, aService, theService } from "#test/support/service.ts";
+import { aDraft } from "#test/support/curate.ts";
 import { aNonprofit } from "#test/support/records.ts";
 
 // A stranger posts under the public id of an agent: confirms values in its name, replaces what it sent, uses up its limit.
 
 const slugs = Array.from({ length: 12 }, (_, at) => `thin-${at}`);
-const service = await aService({
+const service = await theService({
   env: { ALMONER_TRUSTED_HOPS: "1", ALMONER_RECOMMENDATION_PHASE: "3" },
   records: slugs.map((slug) => aNonprofit({ slug })),
 });
-afterAll(() => service.close());
 
 type Sent = { address?: string; secret?: string; headers?: Record<string, string> };
 const post = (path: string, body: unknown, { address, secret, headers = {} }: Sent = {}) =>
@@ -61,13 +61,7 @@ describe("a bound id", () => {
 
   test("protects drafts and tools, too", async () => {
     const secret = await bind("drafter");
-    const draft = {
-      slug: "thin-1",
-      recommended_for: ["donors interested in wells"],
-      why_recommended: "Mends wells and says what they cost.",
-      source_url: "https://register.example/1",
-      agent_id: "drafter",
-    };
+    const draft = aDraft("thin-1", "drafter");
     const drafts = "/api/recommend/drafts";
     expect(await codeOf(await post(drafts, draft))).toBe("401 agent_secret_missing");
     expect((await post(drafts, draft, { secret })).status).toBe(200);
@@ -219,7 +213,7 @@ test("ids are not taken in bulk", async () => {
 test.each(["agents", "networks"])(
   "an id that is not bound keeps its pending value from other networks, with all else of the batch, in mode %s",
   async (mode) => {
-    const own = await aService({
+    using own = await aService({
       env: { ALMONER_TRUSTED_HOPS: "1", ALMONER_CONSENSUS: mode },
       records: [aNonprofit({ slug: "thin-0" })],
     });
@@ -243,7 +237,6 @@ test.each(["agents", "networks"])(
       ["city", "Oslo", "rejected", 1],
       ["city", "Bergen", "pending", 0],
     ]);
-    own.close();
   },
 );
 

@@ -1,23 +1,23 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, describe, expect, test } from "bun:test";
 import { connect } from "node:net";
 import { array, assert, asyncProperty, constantFrom, tuple } from "fast-check";
 import { listen } from "#api/http/listen.ts";
 import { aBundle, sampleFiles } from "#test/support/bundle.ts";
 import { isFull } from "#test/support/measured.ts";
 import { aNonprofit } from "#test/support/records.ts";
-import { hasNginx, startNginx, type TestNginx } from "#test/support/nginx.ts";
-import { aService } from "#test/support/service.ts";
+import { hasNginx, startNginx } from "#test/support/nginx.ts";
+import { aService, theService } from "#test/support/service.ts";
 import { hasVarnish, startVarnish } from "#test/support/varnish.ts";
+import { forTests } from "#test/support/at-file-top.ts";
 
 // A request that one server on the way reads differently than the next.
 
-const service = await aService({ records: [aNonprofit({ slug: "hope-kitchen" })] });
+const service = await theService({ records: [aNonprofit({ slug: "hope-kitchen" })] });
 const listening = listen(service.app, { ...service.context.config, port: 0 });
 const bundle = aBundle();
 bundle.publish(sampleFiles);
 afterAll(async () => {
   await listening.stop();
-  service.close();
   bundle.close();
 });
 
@@ -145,15 +145,13 @@ test.each(["localhost:8080", "[::1]:8080", "127.0.0.1", "xn--bcher-kva.example",
 );
 
 describe.skipIf(!hasNginx)("behind nginx", () => {
-  let nginx: TestNginx;
-  beforeAll(async () => {
-    nginx = await startNginx({
+  const nginx = forTests(() =>
+    startNginx({
       root: bundle.exported.folder,
       servicePort: listening.port,
       tls: true,
-    });
-  });
-  afterAll(() => nginx.close());
+    }),
+  );
   const ask = (path: string, method = "GET") =>
     fetch(nginx.origin + path, { method, tls: { rejectUnauthorized: false }, redirect: "manual" });
   const overTls = async (head: string) => {

@@ -1,23 +1,20 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { sourceFrom } from "#content/nonprofit/record.ts";
 import { ReviewItem } from "#content/contract/review.ts";
 import {
   anOnboardingService,
+  theOnboardingService,
   operatorTokens,
-  type OnboardingService,
 } from "#test/support/onboarding.ts";
 import { aNonprofit } from "#test/support/records.ts";
-import { aChain } from "#test/support/local-chain.ts";
+import { theChain } from "#test/support/local-chain.ts";
 import { aClient } from "#test/support/service.ts";
 import { aWallet, type TestWallet } from "#test/support/wallets.ts";
+import { forTests } from "#test/support/at-file-top.ts";
 
 const hold = 72 * 3_600_000;
-const chain = await aChain();
-const service = await anOnboardingService([], { ALMONER_SOLANA_RPC_URLS: chain.url });
-afterAll(async () => {
-  service.close();
-  await chain.stop();
-});
+const chain = await theChain();
+const service = await theOnboardingService([], { ALMONER_SOLANA_RPC_URLS: chain.url });
 
 let made = 0;
 /** A listing with a website that nobody claimed. */
@@ -336,11 +333,7 @@ const checkIn = ({ checks }: ReviewItem, name: string) => {
 };
 
 describe("where two operators approve a wallet", () => {
-  let two: OnboardingService;
-  beforeAll(async () => {
-    two = await anOnboardingService([], { ALMONER_WALLET_APPROVALS: "2" });
-  });
-  afterAll(() => two.close());
+  const two = forTests(() => anOnboardingService([], { ALMONER_WALLET_APPROVALS: "2" }));
   const decide = async (id: string, operator: keyof typeof operatorTokens, value?: object) => {
     const body = value === undefined ? {} : { value: JSON.stringify(value) };
     const response = await two.decide(`onboarding-${id}`, "approve", body, operator);

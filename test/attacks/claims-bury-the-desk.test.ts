@@ -1,14 +1,13 @@
-import { afterAll, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { ReviewList, ReviewQueues } from "#content/contract/review.ts";
 import { placeGivenUp } from "#content/onboarding/onboard.ts";
-import { anOnboardingService, operatorTokens } from "#test/support/onboarding.ts";
+import { theOnboardingService, operatorTokens } from "#test/support/onboarding.ts";
 import { aNonprofit } from "#test/support/records.ts";
 
 // Claims of one profile without end, so that no operator finds the organisation's own.
 
-const service = await anOnboardingService();
+const service = await theOnboardingService();
 await service.add(aNonprofit({ slug: "kitchen", website: "https://kitchen.example" }));
-afterAll(() => service.close());
 
 const operator = { authorization: `Bearer ${operatorTokens.ada}` };
 const claim = async (name: string, from: string) => {

@@ -1,5 +1,5 @@
 import { sha256Of } from "#content/runtime/digest.ts";
-import { afterAll, afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { createPrivateKey } from "node:crypto";
 import {
   cpSync,
@@ -30,8 +30,9 @@ import { draftManifest, namesBelow } from "#site/bundle/signed-list.ts";
 import { publishChanges } from "#site/publisher/list-job.ts";
 import { openFeedJob } from "#site/publisher/feed-job.ts";
 import { rollBackTo } from "#site/publisher/requests.ts";
-import { aBuiltDirectory, aSigningKey, plainFolder } from "#test/support/publisher.ts";
+import { theBuiltDirectory, aSigningKey, plainFolder } from "#test/support/publisher.ts";
 import { serveFolder } from "#test/support/static-server.ts";
+import { serveHere } from "#test/support/serve-here.ts";
 
 // Somebody between a directory and who copies it, or at the directory, shows an older state for the newest one, or a list that does harm.
 
@@ -39,10 +40,9 @@ const dayMs = 86_400_000;
 let base: string;
 let origin: string;
 
-const directory = await aBuiltDirectory([{ slug: "well", name: "Well" }], { exported: true });
+const directory = await theBuiltDirectory([{ slug: "well", name: "Well" }], { exported: true });
 const exported = plainFolder(directory.dataDir);
 const signer = directory.publisher.signer;
-afterAll(() => directory.close());
 beforeEach(() => {
   base = mkdtempSync(join(tmpdir(), "almoner-older-state-"));
   origin = join(base, "origin");
@@ -276,11 +276,9 @@ test("an answer that comes a byte now and then, or never ends, is given up", asy
         controller.enqueue(new Uint8Array(bytes));
       },
     });
-  using server = Bun.serve({
-    port: 0,
-    hostname: "127.0.0.1",
-    fetch: ({ url }) => new Response(url.endsWith("/slow") ? pieces(1, 20) : pieces(1_000_000, 0)),
-  });
+  using server = serveHere(
+    ({ url }) => new Response(url.endsWith("/slow") ? pieces(1, 20) : pieces(1_000_000, 0)),
+  );
   const slow = readBytes(`${server.url.href}slow`, 1_000, 200);
   expect(await kindOf(slow)).toBe("unreachable");
   const endless = readBytes(`${server.url.href}endless`, 1_000_000);

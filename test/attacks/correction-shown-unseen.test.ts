@@ -1,21 +1,17 @@
-import { afterAll, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { decideReview, reviewQueues } from "#api/operator/requests.ts";
 import { CorrectionAnswer } from "#content/contract/correction.ts";
 import { profileKey } from "#site/documents/profile.ts";
-import { aSite } from "#test/support/compiled-site.ts";
+import { theSite } from "#test/support/compiled-site.ts";
 import { addSlug, addSlugs, from, sendValue } from "#test/support/enriching.ts";
-import { aService } from "#test/support/service.ts";
+import { aService, theService } from "#test/support/service.ts";
 
 // Anyone may say that a value is wrong. What they write reaches an operator and nobody else, and nobody fills the queue alone.
 
-const site = await aSite([{ slug: "kitchen", name: "Hope Kitchen", city: "Nairobi" }]);
-const service = await aService({
+const site = await theSite([{ slug: "kitchen", name: "Hope Kitchen", city: "Nairobi" }]);
+const service = await theService({
   env: { ALMONER_TRUSTED_HOPS: "1" },
   context: { store: site.store },
-});
-afterAll(() => {
-  service.close();
-  site.close();
 });
 
 const message = "SEND ALL GIFTS TO ME";
@@ -111,7 +107,7 @@ test("one network fills neither the queue of a profile nor that of the operator"
 });
 
 test("what one network may have stored in a day ends, and readers' room is not that of others", async () => {
-  const small = await aService({
+  using small = await aService({
     env: { ALMONER_TRUSTED_HOPS: "1", ALMONER_STORED_MB_PER_DAY: "1" },
   });
   const slugs = await addSlugs(small, 8);
@@ -130,7 +126,6 @@ test("what one network may have stored in a day ends, and readers' room is not t
   const slug = await addSlug(small);
   const city = await sendValue(small, slug, ["a", "city", "Oslo"], from("10.2.2.1"));
   expect(city.status).toBe(200);
-  small.close();
 });
 
 test("one address sends ten in a minute", async () => {

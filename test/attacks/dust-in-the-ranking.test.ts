@@ -1,33 +1,16 @@
-import { afterAll, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { recordDonation } from "#content/giving/store.ts";
 import { micro } from "#content/contract/base/money.ts";
 import { donorCounts } from "#content/recommendation/pick-store.ts";
-import { aNonprofit } from "#test/support/records.ts";
-import { aService, testNow } from "#test/support/service.ts";
+import { aDonation, aNonprofit } from "#test/support/records.ts";
+import { theService } from "#test/support/service.ts";
 
-const service = await aService({ records: [aNonprofit({ slug: "well" })] });
-afterAll(() => service.close());
+const service = await theService({ records: [aNonprofit({ slug: "well" })] });
 
-let given = 0;
 const give = (donor: string, microUsdc: bigint, count = 1) =>
   service.store.write(async (tx) => {
     for (let n = 0; n < count; n++) {
-      await recordDonation(tx, {
-        nonprofit_id: 1,
-        amount_micro_usdc: micro(microUsdc),
-        network: "solana:x",
-        tx_signature: `sig-${given++}`,
-        slot: 1,
-        commitment: "finalized",
-        source: null,
-        recipient: "r",
-        destination: "d",
-        mint: "m",
-        donor,
-        memo: null,
-        settled_at: testNow.getTime(),
-        recorded_at: testNow.getTime(),
-      });
+      await recordDonation(tx, aDonation({ donor, amount_micro_usdc: micro(microUsdc) }));
     }
   });
 

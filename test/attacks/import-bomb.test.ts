@@ -1,14 +1,13 @@
-import { afterAll, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { gzipSync } from "node:zlib";
 import { zipOf } from "#test/support/zip.ts";
-import { anImporting, outcome, registerFile } from "#test/support/importing.ts";
+import { outcome, registerFile, theImporting } from "#test/support/importing.ts";
 import { isFull } from "#test/support/measured.ts";
 
 // A packed file of some kB holds one row of hundreds of MB.
 
-const importing = await anImporting();
-afterAll(() => importing.close());
+const importing = await theImporting();
 
 const [header = "", row = "", another = ""] = readFileSync(registerFile("eo_aa.csv"), "utf8").split(
   "\n",

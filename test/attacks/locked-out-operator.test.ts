@@ -137,7 +137,7 @@ test("an attack is an alarm on the health page, and does not fill the audit log"
 });
 
 test("a proxy that no setting tells of is told on the health page", async () => {
-  const open = await aService();
+  using open = await aService();
   await open.get("/healthz");
   await open.context.activity.flush();
   const warnings = async () =>
@@ -146,7 +146,6 @@ test("a proxy that no setting tells of is told on the health page", async () => 
   await open.get("/healthz", from("10.1.0.1"));
   await open.context.activity.flush();
   expect(await warnings()).toContain("ALMONER_TRUSTED_HOPS is 0");
-  open.close();
 });
 
 describe("a token", () => {

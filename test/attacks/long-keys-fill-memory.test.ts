@@ -5,7 +5,7 @@ import { openBundleReader } from "#site/delivery/bundle-reader.ts";
 import { aBundle } from "#test/support/bundle.ts";
 import { curate } from "#test/support/curate.ts";
 import { aNonprofit } from "#test/support/records.ts";
-import { aService } from "#test/support/service.ts";
+import { theService } from "#test/support/service.ts";
 
 // An address may have 256 kB. What is cached of a request weighs what it takes in memory, and a text that is cut does not keep
 // the whole one.
@@ -14,7 +14,7 @@ const longText = (at: number) => `${at}`.padStart(6, "0") + "a".repeat(240_000);
 const requests = 50;
 const grownMax = 5_000_000;
 
-const service = await aService();
+const service = await theService();
 await curate(service, aNonprofit({ slug: "pumps", causes: ["health"] }));
 const bundle = aBundle();
 const pages = Array.from({ length: requests }, (_, at) => [`nonprofits/p-${at}.html`, "<p>Hi"]);
@@ -24,10 +24,7 @@ const ask = async (path: string, headers: Record<string, string> = {}) => {
   const request = new Request(`http://localhost${path}`, { headers });
   return (await frontDoor(request)) ?? service.app.handle(request);
 };
-afterAll(() => {
-  service.close();
-  bundle.close();
-});
+afterAll(() => bundle.close());
 
 /** What is in use once collecting frees no more, in bytes. */
 async function used(): Promise<number> {

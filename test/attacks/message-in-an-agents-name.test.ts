@@ -4,6 +4,7 @@ import { isHarmlessName, publicName, shownName } from "#content/nonprofit/public
 import { sourceFrom } from "#content/nonprofit/record.ts";
 import { originsOf } from "#site/profile/profile-facts.ts";
 import { aService, type TestService } from "#test/support/service.ts";
+import { aDraft } from "#test/support/curate.ts";
 import { aNonprofit } from "#test/support/records.ts";
 
 // A stranger repeats what is live, or sends anything at all, under a name that tells readers where to send their money.
@@ -208,14 +209,7 @@ describe("a profile", () => {
     expect(provenance.region.agents).toEqual(["x1", "x2"]);
     const board = await (await service.get("/api/agents/leaderboard")).text();
     expect(board.toLowerCase()).not.toContain("claude-research");
-    const draft = {
-      slug: "oak",
-      recommended_for: ["donors interested in wells"],
-      why_recommended: "Mends wells and says what they cost.",
-      source_url: "https://register.example/1",
-      agent_id: "x1",
-      agent_name: "Claude-Research",
-    };
+    const draft = aDraft("oak", "x1", { agent_name: "Claude-Research" });
     expect((await service.post("/api/recommend/drafts", draft)).status).toBe(200);
     const rows = await service.rows("SELECT agent_name FROM recommendation_drafts");
     expect(rows.map(({ agent_name }) => agent_name)).toEqual(["x1"]);

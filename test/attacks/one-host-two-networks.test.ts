@@ -27,7 +27,7 @@ test.each([
 ] as const)(
   "in the strict mode a value is %s that came from %s",
   async (status, _, first, second) => {
-    const service = await aService({
+    using service = await aService({
       env: { ALMONER_CONSENSUS: "networks", ALMONER_TRUSTED_HOPS: "1" },
       records: [aNonprofit({ slug: "oak" })],
     });
@@ -35,12 +35,11 @@ test.each([
       sendValue(service, "oak", [agent, "city", "Oslo"], from(address));
     await send("one", first);
     expect((await submissionOf(await send("two", second))).status).toBe(status);
-    service.close();
   },
 );
 
 test("each call of an MCP batch counts as a read", async () => {
-  const service = await aService({ env: { ALMONER_READS_PER_MINUTE: "16" } });
+  using service = await aService({ env: { ALMONER_READS_PER_MINUTE: "16" } });
   const call = (id: number) => ({
     jsonrpc: "2.0",
     id,
@@ -55,5 +54,4 @@ test("each call of an MCP batch counts as a read", async () => {
   const failed = answers.filter(({ result }) => result.isError === true);
   expect([answers.length, failed.length]).toEqual([20, 4]);
   expect(JSON.stringify(failed[0])).toContain("rate_limited");
-  service.close();
 });

@@ -1,19 +1,18 @@
-import { afterAll, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { decideReview, listReviews } from "#api/operator/requests.ts";
 import { History } from "#content/contract/enrichment-answers.ts";
 import { addSlug, sendValue, submissionOf } from "#test/support/enriching.ts";
-import { aService } from "#test/support/service.ts";
+import { theService } from "#test/support/service.ts";
 
 // What an operator decided is said to be the operator's, to readers and to the agents that lost; and an operator can.
 
 let held = false;
 const counts = { release: 3, profilesTo: 0, listsTo: 0, failures: 0, silentMs: null, pid: 0 };
 const publication = () => ({ ...counts, held });
-const service = await aService({
+const service = await theService({
   env: { ALMONER_TRUSTED_HOPS: "1" },
   context: { publication, waitForPublication: () => Promise.resolve(null) },
 });
-afterAll(() => service.close());
 
 const submit = async (slug: string, agent_id: string, field: string, value: string) =>
   submissionOf(await sendValue(service, slug, [agent_id, field, value]));

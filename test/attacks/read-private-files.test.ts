@@ -111,7 +111,7 @@ test("a folder that all users share is left as it is", () => {
 });
 
 test("published files stay readable in a folder outside; one with other files is not taken, and one of before is filled again", async () => {
-  const directory = await aDirectory();
+  using directory = await aDirectory();
   const path = "nonprofits/water.html";
   const publish = (body: string) => {
     const { context } = directory.publisher;
@@ -135,7 +135,6 @@ test("published files stay readable in a folder outside; one with other files is
   publish("Newer words");
   await directory.restart({ publicDir: own });
   expect(readFileSync(page, "utf8")).toContain("Newer words");
-  directory.close();
 });
 
 test("a folder of published files cannot hold the data folder", async () => {

@@ -1,6 +1,5 @@
 import { afterAll, expect, test } from "bun:test";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { readConfig } from "#api/config.ts";
 import { signingKeyOf } from "#api/secrets.ts";
@@ -9,22 +8,17 @@ import { keySetOf, openSigner, type Signer } from "#content/feed/signing-keys.ts
 import { runScript } from "#test/support/processes.ts";
 import { aSigningKey } from "#test/support/publisher.ts";
 import { aReceipt } from "#test/support/receipts.ts";
+import { theFolder } from "#test/support/at-file-top.ts";
+import { serveHere } from "#test/support/serve-here.ts";
 
 /** What the issuer answers now, in place of a receipt. */
 let live = "";
 // The attacker runs an issuer: a host of its own that publishes a key of its own.
 const attacker = await openSigner(aSigningKey());
 const keys = keySetOf(attacker);
-const host = Bun.serve({
-  port: 0,
-  hostname: "127.0.0.1",
-  fetch: ({ url }) => new Response(url.includes("/api/donations/") ? live : keys),
-});
-const dataDir = mkdtempSync(join(tmpdir(), "almoner-verify-"));
-afterAll(async () => {
-  await host.stop(true);
-  rmSync(dataDir, { recursive: true, force: true });
-});
+const host = serveHere(({ url }) => new Response(url.includes("/api/donations/") ? live : keys));
+const dataDir = theFolder();
+afterAll(() => host.stop(true));
 
 const evil = () => `http://127.0.0.1:${host.port}`;
 

@@ -1,13 +1,12 @@
-import { afterAll, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { eraseRejectedContacts } from "#content/enrichment/contact-store.ts";
-import { anOnboardingService, operatorTokens } from "#test/support/onboarding.ts";
+import { theOnboardingService, operatorTokens } from "#test/support/onboarding.ts";
 import { until } from "#test/support/until.ts";
 import { aNonprofit } from "#test/support/records.ts";
 import { startOnboardingSweep } from "#api/open-service.ts";
 
 const dayMs = 86_400_000;
-const service = await anOnboardingService();
-afterAll(() => service.close());
+const service = await theOnboardingService();
 
 let made = 0;
 /** A claim by someone whose name and address stand nowhere else, decided as asked. */

@@ -1,16 +1,15 @@
-import { afterAll, expect, test } from "bun:test";
-import { aClient, aService } from "#test/support/service.ts";
+import { expect, test } from "bun:test";
+import { aClient, theService } from "#test/support/service.ts";
 import { from, sendValue } from "#test/support/enriching.ts";
 import { aNonprofit } from "#test/support/records.ts";
 
 // A stranger makes false values live under the public id of an agent. Undoing "the agent" would undo its own work, too.
 
 const token = "operator-token-of-this-test-0123456789abcdef";
-const service = await aService({
+const service = await theService({
   env: { ALMONER_TRUSTED_HOPS: "1", ALMONER_ADMIN_TOKENS: `ann:${token}` },
   records: [aNonprofit({ slug: "oak" }), aNonprofit({ slug: "elm" })],
 });
-afterAll(() => service.close());
 
 const admin = { authorization: `Bearer ${token}` };
 const enrich = (slug: string, agent: string, value: string, address: string, more = {}) =>

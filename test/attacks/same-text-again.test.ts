@@ -1,12 +1,11 @@
-import { afterAll, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { decideReview, listReviews } from "#api/operator/requests.ts";
 import { addSlug, sendValue, submissionOf } from "#test/support/enriching.ts";
-import { aService } from "#test/support/service.ts";
+import { theService } from "#test/support/service.ts";
 
 // No one keeps an operator busy with one text: one waits per agent and field, and a refused one does not come back.
 
-const service = await aService({ env: { ALMONER_TRUSTED_HOPS: "1" } });
-afterAll(() => service.close());
+const service = await theService({ env: { ALMONER_TRUSTED_HOPS: "1" } });
 
 const submit = async (slug: string, agent_id: string, value: string, field = "description") =>
   submissionOf(await sendValue(service, slug, [agent_id, field, value]));

@@ -1,13 +1,13 @@
-import { afterAll, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { sourceFrom } from "#content/nonprofit/record.ts";
-import { aService } from "#test/support/service.ts";
+import { theService } from "#test/support/service.ts";
 import { from, sendValue } from "#test/support/enriching.ts";
 import { aNonprofit } from "#test/support/records.ts";
 
 // A stranger guesses the stored e-mail address of a profile and reads in the answer, or elsewhere, whether it was right.
 
 const secret = "jane@oak-charity.org";
-const service = await aService({
+const service = await theService({
   env: { ALMONER_TRUSTED_HOPS: "1" },
   records: [
     aNonprofit({ slug: "given", contact_email: secret }),
@@ -20,7 +20,6 @@ const service = await aService({
     }),
   ],
 });
-afterAll(() => service.close());
 
 const guess = async (slug: string, agent: string, value: string, address = "10.6.0.1") =>
   (await sendValue(service, slug, [agent, "contact_email", value], from(address))).json();

@@ -1,6 +1,5 @@
-import { afterAll, expect, test } from "bun:test";
-import { mkdtempSync, rmSync, statSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { expect, test } from "bun:test";
+import { statSync } from "node:fs";
 import { join } from "node:path";
 import { expireWaiting } from "#api/operator/requests.ts";
 import { causeIds } from "#content/contract/browse.ts";
@@ -11,24 +10,21 @@ import {
   recommendationFunnel,
 } from "#content/recommendation/follow-through-store.ts";
 import { openStore } from "#content/store/open.ts";
-import { curate } from "#test/support/curate.ts";
+import { aDraft, curate } from "#test/support/curate.ts";
 import { addSlug, addSlugs, from, sendValue, submissionOf } from "#test/support/enriching.ts";
 import { aNonprofit } from "#test/support/records.ts";
-import { aService, type TestService } from "#test/support/service.ts";
+import { aService, theService, type TestService } from "#test/support/service.ts";
+import { theFolder } from "#test/support/at-file-top.ts";
 
 // What anyone may send without a key costs little space, and there is an end to it.
 
-const dir = mkdtempSync(join(tmpdir(), "almoner-stored-"));
+const dir = theFolder();
 const store = await openStore({
   url: `file:${join(dir, "store.db")}`,
   synchronous: "OFF",
   serves: true,
 });
-const service = await aService({ env: { ALMONER_TRUSTED_HOPS: "1" }, context: { store } });
-afterAll(() => {
-  service.close();
-  rmSync(dir, { recursive: true, force: true });
-});
+const service = await theService({ env: { ALMONER_TRUSTED_HOPS: "1" }, context: { store } });
 
 const codes = countries.map(({ code }) => code);
 let caller = 0;
@@ -53,13 +49,6 @@ async function aged(env: Record<string, string> = {}, at = "2026-01-01T00:00:00Z
 const aSmallService = () => aged({ ALMONER_STORED_MB_PER_DAY: "1" });
 const numberOf = async (of: TestService, sql: string) => (await of.rows(sql))[0]?.["n"];
 const letter = (at: number) => "abcdefghijklmnopqrstuvwxyz".charAt(at);
-const aDraft = (slug: string) => ({
-  slug,
-  recommended_for: ["donors interested in wells"],
-  why_recommended: "Repairs wells in one county.",
-  source_url: "https://register.example/1",
-  agent_id: "drafter",
-});
 /** Another checkpoint may be under way. */
 const checkpointed = async () => {
   for (;;) {
@@ -174,7 +163,7 @@ test.each(["city", "description", "programme"])(
 );
 
 test("four networks that fill a field keep no one out: after 7 days the oldest value gives way", async () => {
-  const opened = await aged();
+  using opened = await aged();
   const enrich = (agent: string, value: string, address: string, field = "city") =>
     sendValue(opened, opened.slug, [agent, field, value], from(address));
   for (let at = 0; at < 20; at++) {
@@ -200,11 +189,10 @@ test("four networks that fill a field keep no one out: after 7 days the oldest v
   for (let at = 21; at < 25; at++) await enrich(`f-${at}`, `Town ${letter(at)}`, "10.7.4.1");
   expect(await numberOf(opened, waiting)).toBe(20);
   expect((await submissionOf(await enrich("bob", "Oslo", "10.9.1.1"))).status).toBe("applied");
-  opened.close();
 });
 
 test("one network fills neither a field nor the drafts of a profile, and the refusal names the fields", async () => {
-  const opened = await aged();
+  using opened = await aged();
   const { slug } = opened;
   const fieldsOf = (at: number) => [
     { field: "city", value: `Place ${letter(at)}` },
@@ -214,7 +202,7 @@ test("one network fills neither a field nor the drafts of a profile, and the ref
     opened.post(`/api/enrich/${slug}`, { fields, agent_id: `a-${at}` }, from(address));
   const recommend = (at: number, address: string) => {
     const draft = { agent_id: `d-${at}`, recommended_for: [`donors to wells ${at}`] };
-    return opened.post("/api/recommend/drafts", { ...aDraft(slug), ...draft }, from(address));
+    return opened.post("/api/recommend/drafts", aDraft(slug, "drafter", draft), from(address));
   };
   for (let at = 0; at < 5; at++) {
     expect((await enrich(at, `10.1.1.${at}`)).status).toBe(200);
@@ -235,11 +223,10 @@ test("one network fills neither a field nor the drafts of a profile, and the ref
   expect((await recommend(3, "10.1.1.3")).status).toBe(200);
   expect((await enrich(7, "10.1.2.1")).status).toBe(200);
   expect((await recommend(7, "10.1.2.1")).status).toBe(200);
-  opened.close();
 });
 
 test("a network, and all together, may store so much a day; then 429 says why and when", async () => {
-  const small = await aSmallService();
+  using small = await aSmallService();
   const slugs = await addSlugs(small, 14);
   const of = (network: number) => from(`10.9.${network}.1`);
   const fill = async (network: number) => {
@@ -261,7 +248,7 @@ test("a network, and all together, may store so much a day; then 429 says why an
     detail: expect.stringContaining("your network may store 0.1 MB"),
   });
   // Drafts draw on the same room, organisations on one of their own.
-  const draft = await small.post("/api/recommend/drafts", aDraft(small.slug), of(1));
+  const draft = await small.post("/api/recommend/drafts", aDraft(small.slug, "drafter"), of(1));
   expect(await draft.json()).toMatchObject({ status: 429, code: "storage_quota" });
   for (let network = 2; network < 14; network++) await fill(network);
   const [late] = await fill(20);
@@ -269,16 +256,15 @@ test("a network, and all together, may store so much a day; then 429 says why an
   expect(await late?.text()).toContain("all senders together");
   const claim = { claim_slug: small.slug, contact_email: "office@oak.example" };
   expect((await small.post("/api/onboard", claim, of(1))).status).toBe(200);
-  small.close();
 });
 
 test("what stores nothing uses up no room, and a /48 is one network", async () => {
-  const small = await aSmallService();
+  using small = await aSmallService();
   const { slug } = small;
   let host = 0;
   const network = () => from(`2001:db8:7:${(host++).toString(16)}::1`);
   const long = { agent_id: "noise", field: "description", value: "word ".repeat(600) };
-  const draft = { ...aDraft("nobody"), why_recommended: "word ".repeat(900) };
+  const draft = aDraft("nobody", "drafter", { why_recommended: "word ".repeat(900) });
   for (let at = 0; at < 40; at++) {
     expect((await small.post("/api/enrich/nobody", long, network())).status).toBe(404);
     const wrong = { ...long, field: "city", value: "1".repeat(4_000) };
@@ -299,11 +285,10 @@ test("what stores nothing uses up no room, and a /48 is one network", async () =
   }
   expect(stored).toBeGreaterThan(25);
   expect(stored).toBeLessThan(40);
-  small.close();
 });
 
 test("a client at its limit leaves 20 calls a minute in the log and counts of the others, and every call counts", async () => {
-  const logged = await aged({}, "2026-06-01T12:00:00Z");
+  using logged = await aged({}, "2026-06-01T12:00:00Z");
   await curate(logged, aNonprofit({ slug: "pumps", causes: ["health"], country_code: "KE" }));
   await curate(logged, aNonprofit({ slug: "wells", causes: ["education"], country_code: "KE" }));
   const call = (query: string, host: number, network = "10.1.1") =>
@@ -366,22 +351,20 @@ test("a client at its limit leaves 20 calls a minute in the log and counts of th
     40 + asked.filter((at) => codes[at % codes.length] === "KE").length,
   );
   expect(await logged.context.activity.counters()).toMatchObject({ queries_this_week: 122 + many });
-  logged.close();
 });
 
 test("at most 200 calls of a minute are stored each, however many networks ask", async () => {
-  const logged = await aService({ env: { ALMONER_TRUSTED_HOPS: "1" } });
+  using logged = await aService({ env: { ALMONER_TRUSTED_HOPS: "1" } });
   for (let at = 0; at < 230; at++) {
     await logged.get("/api/recommend?q=wells", from(`10.${at % 250}.1.1`));
   }
   await logged.context.recommendationLog.flush();
   const sql = "SELECT count(*) AS kept, sum(weight) AS calls FROM recommendation_log";
   expect(await logged.rows(sql)).toMatchObject([{ kept: 201, calls: 230 }]);
-  logged.close();
 });
 
 test("60 reads after one recommendation store at most 20 of them", async () => {
-  const read = await aService();
+  using read = await aService();
   const slugs = await addSlugs(read, 30);
   await curate(read, aNonprofit({ slug: "pumps", causes: ["health"] }));
   const followed = async () => {
@@ -399,11 +382,10 @@ test("60 reads after one recommendation store at most 20 of them", async () => {
   await read.get("/api/recommend?cause=health", reader);
   await read.get("/api/nonprofits/pumps", reader);
   expect(await followed()).toBe(21);
-  read.close();
 });
 
 test("what expires no longer counts for what remains", async () => {
-  const opened = await aged({ ALMONER_CONSENSUS: "networks" });
+  using opened = await aged({ ALMONER_CONSENSUS: "networks" });
   const submit = async (agent: string) => {
     const value = [agent, "city", "Oslo"] as const;
     return submissionOf(await sendValue(opened, opened.slug, value, from("10.1.1.1")));
@@ -415,11 +397,10 @@ test("what expires no longer counts for what remains", async () => {
   expect(await expireWaiting(opened.context)).toBe(1);
   const rows = "SELECT agent_id, confidence FROM submissions WHERE status = 'pending'";
   expect(await opened.rows(rows)).toMatchObject([{ agent_id: "bob", confidence: 1 }]);
-  opened.close();
 });
 
 test("what no one decides in 180 days is rejected as expired, and makes room", async () => {
-  const opened = await aged();
+  using opened = await aged();
   const { slug, clock, context } = opened;
   const fields = [
     { field: "city", value: "Oslo" },
@@ -427,7 +408,7 @@ test("what no one decides in 180 days is rejected as expired, and makes room", a
   ];
   const submit = (agent_id: string) => opened.post(`/api/enrich/${slug}`, { agent_id, fields });
   await submit("ada");
-  await opened.post("/api/recommend/drafts", aDraft(slug));
+  await opened.post("/api/recommend/drafts", aDraft(slug, "drafter"));
   const claim = { claim_slug: slug, contact_email: "office@oak.example" };
   const claimed = (await (await opened.post("/api/onboard", claim)).json()) as {
     status_url: string;
@@ -446,5 +427,4 @@ test("what no one decides in 180 days is rejected as expired, and makes room", a
   const headers = { authorization: `Bearer ${token}` };
   const status = await opened.json("/api/onboard/status", headers);
   expect(status).toMatchObject({ status: "rejected", reason: "expired" });
-  opened.close();
 });

@@ -28,7 +28,7 @@ const bodies = (url: string): [string, Record<string, unknown>][] => {
 };
 
 test("whatever addresses a submission names, no connection is opened and no name looked up", async () => {
-  const service = await aService({
+  using service = await aService({
     records: [aNonprofit({ slug: "oak" })],
     env: { ALMONER_TRUSTED_HOPS: "1" },
   });
@@ -51,5 +51,4 @@ test("whatever addresses a submission names, no connection is opened and no name
   expect(statuses.filter((status) => status === 200).length).toBeGreaterThan(6);
   expect(watched.map((spy) => spy.mock.calls.length)).toEqual(watched.map(() => 0));
   for (const spy of watched) spy.mockRestore();
-  service.close();
 });

@@ -1,14 +1,13 @@
-import { afterAll, beforeEach, expect, test } from "bun:test";
+import { beforeEach, expect, test } from "bun:test";
 import { listReviews } from "#api/operator/requests.ts";
 import { isHarmlessPlace } from "#content/nonprofit/public-name.ts";
 import { addSlug, sendValue, submissionOf } from "#test/support/enriching.ts";
-import { aService } from "#test/support/service.ts";
+import { theService } from "#test/support/service.ts";
 
 // Test data, and a message in the place of a town, is taken and answered like any other, but makes nothing live.
 
 let slug = "";
-const service = await aService({ env: { ALMONER_TRUSTED_HOPS: "1" } });
-afterAll(() => service.close());
+const service = await theService({ env: { ALMONER_TRUSTED_HOPS: "1" } });
 beforeEach(async () => {
   slug = await addSlug(service);
 });

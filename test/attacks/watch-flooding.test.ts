@@ -1,18 +1,15 @@
-import { afterEach, beforeEach, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import bs58 from "bs58";
 import { givingWorld } from "#content/giving/world.ts";
 import { sweepDonations } from "#content/giving/sweep.ts";
 import { waitingMax, watchesPerNetworkMax } from "#content/giving/intent-store.ts";
 import { from } from "#test/support/enriching.ts";
 import { aServiceOfNodes, honest } from "#test/support/lying-nodes.ts";
+import { forEachTest } from "#test/support/at-file-top.ts";
 
 // The attacker asks us to wait for transfers that never come, and us to ask the nodes for them.
 const path = "/api/donate/well";
-let at: Awaited<ReturnType<typeof aServiceOfNodes>>;
-beforeEach(async () => {
-  at = await aServiceOfNodes(() => [honest]);
-});
-afterEach(() => at.stop());
+const at = forEachTest(() => aServiceOfNodes(() => [honest]));
 
 const madeUp = () => bs58.encode(crypto.getRandomValues(new Uint8Array(64)));
 const name = (tx_signature: string, address: string) =>

@@ -1,12 +1,11 @@
-import { afterAll, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { addSlug, from, sendValue, submissionOf } from "#test/support/enriching.ts";
 import { sourceFrom } from "#content/nonprofit/record.ts";
-import { aService } from "#test/support/service.ts";
+import { theService } from "#test/support/service.ts";
 
 // Two agents agree on what is compared. What goes live must not hold anything that only the first of them sent.
 
-const service = await aService({ env: { ALMONER_TRUSTED_HOPS: "1" } });
-afterAll(() => service.close());
+const service = await theService({ env: { ALMONER_TRUSTED_HOPS: "1" } });
 
 let caller = 0;
 const send = (slug: string, agent_id: string, field: string, value: string) =>

@@ -1,14 +1,13 @@
-import { afterAll, expect, test } from "bun:test";
-import { aService } from "#test/support/service.ts";
+import { expect, test } from "bun:test";
+import { theService } from "#test/support/service.ts";
 import { aNonprofit } from "#test/support/records.ts";
 
 // A page of another site has its visitors' browsers write for it: many networks, none of them the attacker's.
 
-const service = await aService({
+const service = await theService({
   env: { ALMONER_RECOMMENDATION_PHASE: "2" },
   records: [aNonprofit({ slug: "oak", usdc_wallet: null })],
 });
-afterAll(() => service.close());
 
 const crossSite = { "sec-fetch-site": "cross-site" };
 const enrichment = { field: "city", value: "Oslo", agent_id: "visitor" };

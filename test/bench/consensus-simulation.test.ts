@@ -48,7 +48,7 @@ test("the published figures are what the simulator computes", () => {
   );
   expect(published).toHaveLength(modes.length * tried.length);
   expect(simulateAll(publishedParameters, () => {}, { tried, modes })).toEqual(published);
-}, 240_000);
+});
 
 const attackNamed = (name: string): Attack => {
   const attack = attacks.find((one) => one.name === name);
@@ -107,49 +107,45 @@ describe("what is simulated is what the service does", () => {
   const smaller = { ...small, profiles: 30, days: 2, attack_requests: 40 };
   test.each(
     attacks.flatMap(({ name }) => (["agents", "networks"] as const).map((mode) => [mode, name])),
-  )(
-    "mode %s, %s",
-    async (mode, name) => {
-      const sent: Sent[] = [];
-      const ran = run(mode, name, (request) => sent.push(request), smaller);
-      using store = await aDirectory(ran, `${name}-${mode}`);
-      const parts = {
-        store,
-        clock: () => new Date("2026-01-05T00:00:00Z"),
-        baseUrl: "https://almoner.example",
-        mode,
-        takeAgent: () => Promise.resolve({ allowed: true, retryAfterMs: 0 }),
-      };
-      expect(ran.promotions.length).toBeGreaterThan(20);
-      expect(simulatedOpinions(ran)).not.toEqual([]);
-      // Sent at once, stored in this order: the verb hands them to one queue.
-      const answers = await Promise.all(
-        sent.map(({ profile, body, network }) =>
-          enrich(parts, {
-            slug: profile.slug,
-            body: EnrichmentBody.parse(body),
-            idempotencyKey: null,
-            network,
-            secret: null,
-          }),
-        ),
-      );
-      expect(answers.filter(({ ok }) => !ok)).toEqual([]);
-      expect(await liveIn(store, ran)).toEqual(simulatedLive(ran));
-      expect(await agreedIn(store)).toEqual(simulatedAgreed(ran));
-      expect(await opinionsIn(store, mode)).toEqual(simulatedOpinions(ran));
-      console.error(
-        name,
-        mode,
-        sent.length,
-        ran.promotions.length,
-        simulatedOpinions(ran).length,
-        ran.attackSubmissions,
-        falseBy(ran),
-      );
-    },
-    240_000,
-  );
+  )("mode %s, %s", async (mode, name) => {
+    const sent: Sent[] = [];
+    const ran = run(mode, name, (request) => sent.push(request), smaller);
+    using store = await aDirectory(ran, `${name}-${mode}`);
+    const parts = {
+      store,
+      clock: () => new Date("2026-01-05T00:00:00Z"),
+      baseUrl: "https://almoner.example",
+      mode,
+      takeAgent: () => Promise.resolve({ allowed: true, retryAfterMs: 0 }),
+    };
+    expect(ran.promotions.length).toBeGreaterThan(20);
+    expect(simulatedOpinions(ran)).not.toEqual([]);
+    // Sent at once, stored in this order: the verb hands them to one queue.
+    const answers = await Promise.all(
+      sent.map(({ profile, body, network }) =>
+        enrich(parts, {
+          slug: profile.slug,
+          body: EnrichmentBody.parse(body),
+          idempotencyKey: null,
+          network,
+          secret: null,
+        }),
+      ),
+    );
+    expect(answers.filter(({ ok }) => !ok)).toEqual([]);
+    expect(await liveIn(store, ran)).toEqual(simulatedLive(ran));
+    expect(await agreedIn(store)).toEqual(simulatedAgreed(ran));
+    expect(await opinionsIn(store, mode)).toEqual(simulatedOpinions(ran));
+    console.error(
+      name,
+      mode,
+      sent.length,
+      ran.promotions.length,
+      simulatedOpinions(ran).length,
+      ran.attackSubmissions,
+      falseBy(ran),
+    );
+  });
 });
 
 /** A store with the run's profiles: what they do not lack holds a value. */

@@ -1,7 +1,7 @@
-import { afterAll, describe, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { decideReview } from "#api/operator/requests.ts";
-import { aDirectory, discoveryFiles } from "#test/support/discovery.ts";
+import { theDirectory, discoveryFiles } from "#test/support/discovery.ts";
 import { aNonprofit } from "#test/support/records.ts";
 
 // Source: promises.md, 13. What strangers submit may reach a model only as data, and never a guide that it follows.
@@ -41,7 +41,7 @@ const fields = [
 ];
 
 const accepted: string[] = [];
-const directory = await aDirectory({
+const directory = await theDirectory({
   env: {
     ALMONER_TRUSTED_HOPS: "1",
     ALMONER_READS_PER_MINUTE: "0",
@@ -97,7 +97,6 @@ for (const agent_id of ["a", "b"]) {
   if (agent_id === "b") await approve(`draft-${answer.draft_id}`);
 }
 service.context.curated.lookAgain();
-afterAll(() => directory.close());
 
 /** Whether a text holds anything that a stranger told a model to do. */
 const isInjected = (text: string) =>
@@ -141,26 +140,24 @@ test("no guide for agents holds any of them, nor any other discovery file", asyn
   expect([...files].filter(([, text]) => isInjected(text)).map(([path]) => path)).toEqual([]);
 });
 
-describe("JSON holds them in members for data alone", () => {
-  test.each([
-    "/api/search?limit=50",
-    "/api/search?q=thin",
-    "/api/nonprofits",
-    "/api/nonprofits/thin-0",
-    "/api/history/thin-0",
-    "/api/needs-enrichment?limit=50",
-    "/api/needs-enrichment?pending=true&limit=50",
-    "/api/enrichments/stats",
-    "/api/agents/leaderboard",
-    "/api/agents/exemplars?limit=100",
-    "/api/recommend?q=thin",
-    "/api/stats",
-    "/api/causes",
-  ])("%s", async (path) => {
-    const answer = await directory.service.get(path);
-    expect(answer.status).toBe(200);
-    expect(placesOf(await answer.json()).filter((name) => !data.has(name))).toEqual([]);
-  });
+test.each([
+  "/api/search?limit=50",
+  "/api/search?q=thin",
+  "/api/nonprofits",
+  "/api/nonprofits/thin-0",
+  "/api/history/thin-0",
+  "/api/needs-enrichment?limit=50",
+  "/api/needs-enrichment?pending=true&limit=50",
+  "/api/enrichments/stats",
+  "/api/agents/leaderboard",
+  "/api/agents/exemplars?limit=100",
+  "/api/recommend?q=thin",
+  "/api/stats",
+  "/api/causes",
+])("JSON holds them in members for data alone %s", async (path) => {
+  const answer = await directory.service.get(path);
+  expect(answer.status).toBe(200);
+  expect(placesOf(await answer.json()).filter((name) => !data.has(name))).toEqual([]);
 });
 
 test("tools hold them in their results alone, in members for data", async () => {

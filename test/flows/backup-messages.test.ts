@@ -1,15 +1,6 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from "node:fs";
+import { beforeAll, expect, test } from "bun:test";
+import { existsSync, mkdirSync, readdirSync, renameSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { lastBackup } from "#content/operation/backup-store.ts";
 import { saveNonprofits } from "#content/nonprofit/save.ts";
@@ -19,10 +10,11 @@ import { freePort, runProgram, runApart, runScript } from "#test/support/process
 import { aSigningKey } from "#test/support/publisher.ts";
 import { aNonprofit } from "#test/support/records.ts";
 import { s3AccessTo } from "#test/support/s3.ts";
+import { theFolder } from "#test/support/at-file-top.ts";
 
 // What an operator reads in a bad night: each failure is made for real.
 
-const folder = mkdtempSync(join(tmpdir(), "almoner-night-"));
+const folder = theFolder();
 const dataDir = join(folder, "data");
 const storeUrl = `file:${join(dataDir, "store.db")}`;
 const env = {
@@ -44,7 +36,6 @@ beforeAll(async () => {
   mkdirSync(join(dataDir, "secrets"), { mode: 0o700 });
   writeFileSync(join(dataDir, "secrets/signing-key.pem"), aSigningKey(), { mode: 0o600 });
 });
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 test("a full disk of backups is named, and not that of the store", async () => {
   const to = join(folder, "small-disk");

@@ -1,8 +1,7 @@
-import { afterAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import {
   existsSync,
   mkdirSync,
-  mkdtempSync,
   readdirSync,
   readFileSync,
   renameSync,
@@ -11,7 +10,6 @@ import {
   truncateSync,
   writeFileSync,
 } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { readConfig } from "#api/config.ts";
 import { checkSigningKey } from "#api/secrets.ts";
@@ -29,16 +27,17 @@ import { type BackupOptions, outdatedBackups, takeBackup } from "#scripts/backup
 import { openBlobs } from "#site/bundle/blobs.ts";
 import { type NewFile, openManifest } from "#site/bundle/manifest.ts";
 import { runScript } from "#test/support/processes.ts";
-import { aDirectory, aSigningKey, putCompiledSite } from "#test/support/publisher.ts";
+import { theDirectory, aSigningKey, putCompiledSite } from "#test/support/publisher.ts";
 import { clientsInstalled } from "#test/support/clients.ts";
 import { anS3Store, s3AccessTo } from "#test/support/s3.ts";
 import { until } from "#test/support/until.ts";
+import { theFolder } from "#test/support/at-file-top.ts";
 
 const passphrase = "correct horse battery staple";
 const signingKey = aSigningKey();
 
-const folder = mkdtempSync(join(tmpdir(), "almoner-backup-"));
-const directory = await aDirectory(
+const folder = theFolder();
+const directory = await theDirectory(
   Array.from({ length: 3 }, (_, at) => ({ slug: `trust-${at}`, name: `Trust ${at}` })),
 );
 const own = directory.dataDir;
@@ -49,10 +48,6 @@ await checkSigningKey(readConfig({ ALMONER_DATA_DIR: own }), directory.store, ne
 await directory.restart({ signingKey });
 await directory.publisher.buildAll({ processes: 0 });
 await directory.publish("trust-1", { tagline: "Before the backup" });
-afterAll(() => {
-  directory.close();
-  rmSync(folder, { recursive: true, force: true });
-});
 
 const placeAt = (to: string, endpoint = ""): BackupPlace => {
   const place = openPlace(to, s3AccessTo(endpoint));

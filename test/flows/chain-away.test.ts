@@ -114,12 +114,11 @@ test.concurrent.each(["refuses", "hangs", "answers errors"] as const)(
 
 test("without a node, no one is asked for money, and the health page says so", async () => {
   const usdc_wallet = "9xQeWvG816bUx9EPjHmaT23yvVM2ZWbrrpZb9PusVFin";
-  const service = await aService({ records: [aNonprofit({ slug: "well", usdc_wallet })] });
+  using service = await aService({ records: [aNonprofit({ slug: "well", usdc_wallet })] });
   const answer = await service.get(path);
   expect([answer.status, (await answer.json()).code]).toEqual([503, "chain_away"]);
   const { parts } = (await service.json("/readyz")) as { parts: object };
   expect(parts).toMatchObject({ chain: "none" });
   const { warnings } = await operatorHealth(service.context);
   expect(warnings.join(" ")).toContain("No node of the chain is named");
-  service.close();
 });

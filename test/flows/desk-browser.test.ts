@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import {
   axeFindings,
@@ -6,10 +6,11 @@ import {
   describeInBrowser,
   openContext,
 } from "#test/support/chromium.ts";
-import { aServedDesk, deskToken, plantAtDesk, type ServedDesk } from "#test/support/served-desk.ts";
+import { aServedDesk, deskToken, plantAtDesk } from "#test/support/served-desk.ts";
 import { aNonprofit } from "#test/support/records.ts";
 import { hostileMarkup as payloads } from "#test/support/hostile-markup.ts";
 import { isFull } from "#test/support/measured.ts";
+import { forTests } from "#test/support/at-file-top.ts";
 
 /**
  * Each payload stands in every list; alone on a page and in paths some do, all with ALMONER_FULL_TESTS=1. First the one
@@ -20,11 +21,7 @@ const some = <Item>(all: readonly Item[], step: number): readonly Item[] =>
 const inPaths = some(payloads, 9);
 
 describeInBrowser("the desk in a browser", (browser) => {
-  let desk: ServedDesk;
-  beforeAll(async () => {
-    desk = await aServedDesk();
-  });
-  afterAll(() => desk.close());
+  const desk = forTests(aServedDesk);
 
   type Watched = Page & { troubles: string[]; elsewhere: string[] };
   async function open(options: { javaScriptEnabled?: boolean } = {}): Promise<Watched> {

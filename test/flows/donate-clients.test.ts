@@ -4,16 +4,16 @@ import bs58 from "bs58";
 import { z } from "zod";
 import { type DonationHistory, unknownSignature } from "#content/contract/donation.ts";
 import { clientFile, clientsInstalled, openClient, runClient } from "#test/support/clients.ts";
-import { aDirectory } from "#test/support/discovery.ts";
+import { theDirectory } from "#test/support/discovery.ts";
 import type { Donor } from "#test/support/donor.ts";
-import { aChain } from "#test/support/local-chain.ts";
+import { theChain } from "#test/support/local-chain.ts";
 import { aNonprofit } from "#test/support/records.ts";
 import { strangerDonates } from "#test/support/stranger.ts";
 
 // Clients and service live in the real time here: stock clients have no other clock.
-const chain = await aChain({ now: () => new Date() });
+const chain = await theChain({ now: () => new Date() });
 const wallet = chain.wallet();
-const directory = await aDirectory({
+const directory = await theDirectory({
   env: chain.env,
   records: [aNonprofit({ slug: "well", name: "Well “Wasser” Trust", usdc_wallet: wallet })],
   context: { clock: chain.clock },
@@ -25,8 +25,6 @@ const payingClients = { "pay-x402.mjs": null, "pay-x402-v1.mjs": null } as Recor
 type PayingClient = "pay-x402.mjs" | "pay-x402-v1.mjs";
 afterAll(async () => {
   for (const client of Object.values(payingClients)) client?.close();
-  await directory.close();
-  await chain.stop();
 });
 
 const donateUrl = (query: string) => `${directory.url}/api/donate/well?${query}`;

@@ -1,6 +1,4 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import * as fc from "fast-check";
 import { type EnrichJob, decideEnrichment, subjectsOf } from "#content/enrichment/enrich.ts";
@@ -16,12 +14,13 @@ import { aNonprofit } from "../support/records.ts";
 import { openBlankStore } from "#test/support/blank-store.ts";
 import { hranaServer } from "#test/support/hrana-server.ts";
 import { isFull } from "#test/support/measured.ts";
+import { theFolder } from "#test/support/at-file-top.ts";
 
 /** How many histories are tried; ALMONER_FULL_TESTS=1 tries many more. */
 const runs = isFull ? 2_000 : 25;
 
 /** Two stores take submissions in groups, one of them on a server; the third takes the same ones one by one. */
-let folder: string;
+const folder = theFolder();
 let server: ReturnType<typeof hranaServer>;
 let grouped: Store;
 let remote: Store;
@@ -29,7 +28,6 @@ let single: Store;
 let round = 0;
 
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), "almoner-groups-"));
   const open = (name: string) => openBlankStore(`file:${join(folder, name)}.db`);
   [grouped, single] = [await open("grouped"), await open("single")];
   server = hranaServer(join(folder, "remote.db"));
@@ -38,7 +36,6 @@ beforeAll(async () => {
 afterAll(async () => {
   for (const store of [grouped, remote, single]) store.close();
   await server.stop();
-  rmSync(folder, { recursive: true, force: true });
 });
 
 const agents = ["oak", "elm", "ash", "fir", "test-bot"];

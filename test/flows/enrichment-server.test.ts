@@ -1,29 +1,24 @@
 import { afterAll, describe, expect, test } from "bun:test";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { EnrichmentBody } from "#content/contract/enrichment.ts";
 import { enrich } from "#content/enrichment/enrich.ts";
 import { saveNonprofits } from "#content/nonprofit/save.ts";
 import { isStoreAway, StoreBusy } from "#content/store/busy.ts";
-import { openStore, type Store } from "#content/store/open.ts";
+import { type Store } from "#content/store/open.ts";
 import { batchedWrite } from "#content/store/write-batcher.ts";
 import { type Fate, hranaServer } from "#test/support/hrana-server.ts";
 import { aNonprofit } from "#test/support/records.ts";
+import { theFolder } from "#test/support/at-file-top.ts";
+import { theStore } from "#test/support/blank-store.ts";
 
 let fateOf: (sql: string) => Fate = () => "answered";
 
-const folder = mkdtempSync(join(tmpdir(), "almoner-server-"));
+const folder = theFolder();
 const server = hranaServer(join(folder, "store.db"), (sql) => fateOf(sql));
 /** Two services on one server. */
-const left = await openStore({ url: server.url });
-const right = await openStore({ url: server.url, migrated: true });
-afterAll(async () => {
-  left.close();
-  right.close();
-  await server.stop();
-  rmSync(folder, { recursive: true, force: true });
-});
+const left = await theStore({ url: server.url });
+const right = await theStore({ url: server.url, migrated: true });
+afterAll(() => server.stop());
 
 async function add(count = 1): Promise<string[]> {
   const saves = Array.from({ length: count }, () => ({ before: null, after: aNonprofit() }));

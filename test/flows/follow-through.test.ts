@@ -4,12 +4,12 @@ import { openFrontDoor } from "#scripts/start/front-door.ts";
 import { openBundleReader } from "#site/delivery/bundle-reader.ts";
 import { aBundle } from "../support/bundle.ts";
 import { curate } from "../support/curate.ts";
-import { aDonatingService } from "../support/donating.ts";
+import { theDonatingService } from "../support/donating.ts";
 import { aNonprofit } from "../support/records.ts";
 
 let clients = 0;
 
-const at = await aDonatingService();
+const at = await theDonatingService();
 const usdc_wallet = at.chain.wallet();
 await curate(at.service, aNonprofit({ slug: "pumps", causes: ["health"], usdc_wallet }));
 await curate(at.service, aNonprofit({ slug: "poor", causes: ["health"] }));
@@ -30,10 +30,7 @@ const ask = async (path: string, agent: string, method = "GET") => {
   const request = new Request(`http://localhost${path}`, { method, headers });
   return (await frontDoor(request)) ?? at.service.app.handle(request);
 };
-afterAll(async () => {
-  await at.stop();
-  bundle.close();
-});
+afterAll(() => bundle.close());
 beforeEach(() => at.service.context.recommendationLog.flush());
 
 async function stored(agentsCall: number) {

@@ -1,6 +1,5 @@
-import { afterAll, expect, test } from "bun:test";
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { expect, test } from "bun:test";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { getTableColumns, getTableName } from "drizzle-orm";
 import { verifyAudit, logOperator } from "#content/operation/audit-store.ts";
@@ -9,9 +8,11 @@ import { exportTables, importTables, tables } from "#content/store/move.ts";
 import { openStore, type Store } from "#content/store/open.ts";
 import { runScript } from "#test/support/processes.ts";
 import { aNonprofit } from "#test/support/records.ts";
+import { theFolder } from "#test/support/at-file-top.ts";
+import { theStore } from "#test/support/blank-store.ts";
 
 const now = new Date("2026-11-01");
-const folder = mkdtempSync(join(tmpdir(), "almoner-move-"));
+const folder = theFolder();
 const urlOf = (name: string) => `file:${join(folder, name)}/store.db`;
 
 /** A value of each column that its table takes; what other tables know it by is made up. */
@@ -29,7 +30,7 @@ function anyRow(table: (typeof tables)[number]): Record<string, string | number>
   };
 }
 
-const store = await openStore({ url: urlOf("one"), synchronous: "OFF" });
+const store = await theStore({ url: urlOf("one"), synchronous: "OFF" });
 await store.write(async (tx) => {
   const records = [1, 2, 3].map(() => ({
     before: null,
@@ -50,10 +51,6 @@ await store.write(async (tx) => {
       await tx.raw.execute({ sql, args: Object.values(row) });
   }
   await tx.raw.execute("DELETE FROM changes WHERE sequence = 4");
-});
-afterAll(() => {
-  store.close();
-  rmSync(folder, { recursive: true, force: true });
 });
 
 async function exported(): Promise<string> {

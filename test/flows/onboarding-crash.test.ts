@@ -24,7 +24,7 @@ test("kill -9 while approving: no claim, registration or change is half applied"
       ...(at >= ofEach && claimed()),
     }),
   );
-  const folder = await aDataFolder(profiles);
+  using folder = await aDataFolder(profiles);
   const { databaseUrl: url, store, rows: ask } = folder;
   const now = () => new Date();
   const issuer = { host: "almoner.example", seal: (text: string) => String(text.length) };
@@ -75,11 +75,9 @@ test("kill -9 while approving: no claim, registration or change is half applied"
   const done = new Set(approved.map((row) => String(row["id"])));
   expect([...said].filter((id) => !done.has(id))).toEqual([]);
   // Asked again: SQLite 3.45 takes its own cache of an index that another connection changed for damage.
-  const again = await openStore({ url });
+  using again = await openStore({ url });
   const checked = await again.raw.execute("PRAGMA integrity_check");
   expect(checked.rows[0]?.["integrity_check"]).toBe("ok");
-  again.close();
-  folder.close();
 });
 
 /** Hears which approvals the child reports; the first line says that it begins. */

@@ -1,11 +1,11 @@
-import { afterAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { gunzipSync } from "node:zlib";
 import { operations } from "#content/openapi/document.ts";
 import { decideReview } from "#api/operator/requests.ts";
-import { aDirectory } from "#test/support/publisher.ts";
-import { aChain } from "#test/support/local-chain.ts";
-import { aService } from "#test/support/service.ts";
+import { theDirectory } from "#test/support/publisher.ts";
+import { theChain } from "#test/support/local-chain.ts";
+import { theService } from "#test/support/service.ts";
 import { aWallet } from "#test/support/wallets.ts";
 
 const before = aWallet().address;
@@ -22,8 +22,8 @@ const words = (of: string) => ({
 const secrets: string[] = [];
 const held = aWallet().address;
 
-const chain = await aChain();
-const directory = await aDirectory([
+const chain = await theChain();
+const directory = await theDirectory([
   { slug: "open-listing", name: "Open Listing", country_code: "KE" },
   {
     slug: "claimed-one",
@@ -34,7 +34,7 @@ const directory = await aDirectory([
     usdc_wallet: before,
   },
 ]);
-const service = await aService({
+const service = await theService({
   env: { ALMONER_TRUSTED_HOPS: "1", ALMONER_SOLANA_RPC_URLS: chain.url },
   context: { store: directory.store, clock: () => new Date("2026-11-02T12:00:00Z") },
 });
@@ -83,11 +83,6 @@ await submit(
 secrets.push(held);
 await directory.publisher.buildAll({ processes: 0 });
 await directory.drain();
-afterAll(async () => {
-  service.close();
-  directory.close();
-  await chain.stop();
-});
 
 const leaks = (text: string): string[] => [
   ...(text.match(

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { sourceFrom } from "#content/nonprofit/record.ts";
 import type { Browser } from "playwright-core";
 import { chromiumPath, openChromium, openPage } from "#test/support/chromium.ts";
 import { aRichNonprofit } from "#test/support/compiled-site.ts";
@@ -48,13 +49,7 @@ describe.skipIf(chromiumPath === null || !isFull)("published pages in a browser"
           impact_metrics: [{ name: text, value: text, unit: text, period: text }],
           registrations: [],
           provenance: {
-            name: {
-              set_by: "consensus",
-              source: text,
-              source_url: text,
-              agents: [text],
-              applied_at: 0,
-            },
+            name: sourceFrom("consensus", 0, { source: text, source_url: text, agents: [text] }),
           },
         }),
       ),

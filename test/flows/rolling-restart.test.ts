@@ -1,9 +1,8 @@
-import { afterAll, expect, test } from "bun:test";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { isFull, measured, shown } from "#test/support/measured.ts";
 import { freePort, startService } from "#test/support/processes.ts";
+import { theFolder } from "#test/support/at-file-top.ts";
 
 /** Of keep-alive requests; ALMONER_FULL_TESTS=1 sends all 10,000. */
 const requests = isFull ? 10_000 : 500;
@@ -13,10 +12,9 @@ const stopWithinMs = 5_000;
 /** On a busy machine a connection can come after the last that a service takes and before it closes its socket: Linux resets it. */
 const resetsMax = isFull ? 0 : clients / 10;
 
-const folder = mkdtempSync(join(tmpdir(), "almoner-rolling-"));
+const folder = theFolder();
 const port = await freePort();
 const url = `http://127.0.0.1:${port}`;
-afterAll(() => rmSync(folder, { recursive: true }));
 
 /** A service on the common port that listens: then it is named in the data folder. */
 async function start(): Promise<Bun.Subprocess> {

@@ -1,4 +1,4 @@
-import { afterAll, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { OnboardingBody } from "#content/contract/onboarding.ts";
 import * as fc from "fast-check";
 import { onboardingKeys } from "#content/onboarding/keys.ts";
@@ -21,8 +21,8 @@ import { challengeFor, type Issuer } from "#content/onboarding/wallet-challenge.
 import { applyDueWallets } from "#content/onboarding/wallet-hold-store.ts";
 import { doAll } from "#content/store/query.ts";
 import { aNonprofit } from "#test/support/records.ts";
-import { aChain } from "#test/support/local-chain.ts";
-import { aService } from "#test/support/service.ts";
+import { theChain } from "#test/support/local-chain.ts";
+import { theService } from "#test/support/service.ts";
 import { aWallet, type TestWallet } from "#test/support/wallets.ts";
 import { isFull, measured, shown } from "#test/support/measured.ts";
 
@@ -34,14 +34,10 @@ let wallets = someWallets();
 
 const startMs = Date.parse("2026-06-01T12:00:00Z");
 let nowMs = startMs;
-const chain = await aChain();
-const service = await aService({
+const chain = await theChain();
+const service = await theService({
   env: { ALMONER_TRUSTED_HOPS: "1", ALMONER_SOLANA_RPC_URLS: chain.url },
   context: { clock: () => new Date(nowMs) },
-});
-afterAll(async () => {
-  service.close();
-  await chain.stop();
 });
 
 /** What anybody may do, in any order, at any time; a number picks one of the requests that were sent so far. */
@@ -262,13 +258,7 @@ let made = 0;
 
 type Start = { wallet: boolean; verified: boolean; approvals: 1 | 2; website: boolean };
 
-const byOrganisation = {
-  set_by: "organisation" as const,
-  source: "organisation",
-  source_url: null,
-  agents: [],
-  applied_at: 0,
-};
+const byOrganisation = sourceFrom("organisation", 0);
 
 /** Without a country nothing is compared: thousands of runs would find each other as duplicates. */
 const aStart = (slug: string, { wallet, verified, website }: Start) =>

@@ -1,14 +1,13 @@
-import { afterAll, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { aServiceHere } from "#test/support/service-here.ts";
 import { runScript } from "#test/support/processes.ts";
-import { anOnboardingService } from "../support/onboarding.ts";
+import { theOnboardingService } from "../support/onboarding.ts";
 import { until } from "../support/until.ts";
 import { aNonprofit } from "../support/records.ts";
 import { aWallet } from "../support/wallets.ts";
 
 const hourMs = 3_600_000;
-const service = await anOnboardingService();
-afterAll(() => service.close());
+const service = await theOnboardingService();
 
 /** A claimed profile with a changed wallet that was approved this many hours ago. */
 async function aHeldChange(slug: string, hoursAgo: number) {

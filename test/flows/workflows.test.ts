@@ -1,36 +1,31 @@
-import { afterAll, describe, expect, test } from "bun:test";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { describe, expect, test } from "bun:test";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parse } from "yaml";
-import { aDirectory } from "#test/support/discovery.ts";
+import { theDirectory } from "#test/support/discovery.ts";
 import { curate } from "#test/support/curate.ts";
-import { aChain } from "#test/support/local-chain.ts";
+import { theChain } from "#test/support/local-chain.ts";
 import { aRichNonprofit } from "#test/support/compiled-site.ts";
 import { clientFile, clientsInstalled } from "#test/support/clients.ts";
 import { runProgram } from "#test/support/processes.ts";
 import { aNonprofit } from "#test/support/records.ts";
+import { theFolder } from "#test/support/at-file-top.ts";
 
 const redocly = clientFile("node_modules/@redocly/cli/bin/cli.js");
 const oxlint = join(import.meta.dirname, "../../node_modules/.bin/oxlint");
 
-const chain = await aChain();
+const chain = await theChain();
 const wallet = chain.wallet();
-const directory = await aDirectory({
+const directory = await theDirectory({
   env: chain.env,
   records: [aNonprofit({ slug: "thin-trust", usdc_wallet: wallet })],
   context: { clock: chain.clock },
 });
 await curate(directory.service, aRichNonprofit({ causes: ["health"] }));
-const folder = mkdtempSync(join(tmpdir(), "almoner-workflows-"));
+const folder = theFolder();
 for (const name of ["openapi.json", "agents.arazzo.yaml"]) {
   writeFileSync(join(folder, name), directory.files.get(name) ?? "");
 }
-afterAll(async () => {
-  await directory.close();
-  await chain.stop();
-  rmSync(folder, { recursive: true, force: true });
-});
 
 /** Redocly runs on Node; its notices about Node and telemetry are no part of the outcome. */
 async function run(...args: string[]): Promise<{ code: number; output: string }> {

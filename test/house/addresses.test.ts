@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { Resvg } from "@resvg/resvg-js";
 import { type Address, addresses } from "#content/contract/addresses.ts";
@@ -8,27 +8,19 @@ import { pathIn } from "#content/language/texts.ts";
 import { openApiDocument, operations } from "#content/openapi/document.ts";
 import { edgeParts, withParts } from "#site/delivery/edge-addresses.ts";
 import { urlPathsOf } from "#site/delivery/http-headers.ts";
-import { aDirectory, type Directory } from "#test/support/publisher.ts";
-import { aService, type TestService } from "#test/support/service.ts";
+import { theDirectory } from "#test/support/publisher.ts";
+import { theService } from "#test/support/service.ts";
 
-let service: TestService;
-let directory: Directory;
-beforeAll(async () => {
-  service = await aService();
-  directory = await aDirectory([
-    { slug: "water", name: "Water", causes: ["education"], country_code: "KE" },
-    {
-      slug: "wells",
-      usdc_wallet: "4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T",
-      status: "claimed",
-    },
-  ]);
-  await directory.publisher.buildAll();
-});
-afterAll(() => {
-  service.close();
-  directory.close();
-});
+const service = await theService();
+const directory = await theDirectory([
+  { slug: "water", name: "Water", causes: ["education"], country_code: "KE" },
+  {
+    slug: "wells",
+    usdc_wallet: "4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T",
+    status: "claimed",
+  },
+]);
+await directory.publisher.buildAll();
 
 const table = Object.entries<Address>(addresses);
 const englishForm = (address: Address) => ({ ...address, translated: false });

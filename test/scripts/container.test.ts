@@ -1,16 +1,13 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import {
   cpSync,
   existsSync,
   mkdirSync,
-  mkdtempSync,
   readdirSync,
   readFileSync,
-  rmSync,
   statSync,
   symlinkSync,
 } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parse } from "yaml";
 import { z } from "zod";
@@ -18,6 +15,7 @@ import { saveNonprofits } from "#content/nonprofit/save.ts";
 import { openStore } from "#content/store/open.ts";
 import { freePort, putCompiledSite, runProgram, untilAnswers } from "#test/support/processes.ts";
 import { aNonprofit } from "#test/support/records.ts";
+import { theFolder } from "#test/support/at-file-top.ts";
 
 // No container engine is asked for: files are read as an engine reads them, and what they run is run in a fresh folder.
 
@@ -68,11 +66,7 @@ const stepsOf = (instruction: string) =>
   steps.flatMap((step) => (step.instruction === instruction ? [step.rest] : []));
 
 const wallet = "9xQeWvG816bUx9EPjHmaT23yvVM2ZWbrrpZb9PusVFin";
-let fresh: string;
-beforeAll(() => {
-  fresh = mkdtempSync(join(tmpdir(), "almoner-container-"));
-});
-afterAll(() => rmSync(fresh, { recursive: true, force: true }));
+const fresh = theFolder();
 
 test("what the services of the compose file name is there", () => {
   for (const { volumes, depends_on, build } of Object.values(compose.services)) {

@@ -1,4 +1,4 @@
-import { afterAll, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { chmodSync, chownSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { readConfig } from "#api/config.ts";
@@ -13,10 +13,10 @@ import { takeBackup } from "#scripts/backup/take.ts";
 import { openManifest } from "#site/bundle/manifest.ts";
 import { takePublisherLock } from "#site/publisher/lock.ts";
 import { runScript } from "#test/support/processes.ts";
-import { aDirectory, plainFolder, putCompiledSite } from "#test/support/publisher.ts";
+import { theDirectory, plainFolder, putCompiledSite } from "#test/support/publisher.ts";
 
 const now = new Date();
-const directory = await aDirectory([{ slug: "one" }], {
+const directory = await theDirectory([{ slug: "one" }], {
   exported: true,
 });
 const { dataDir } = directory;
@@ -26,7 +26,6 @@ const config = readConfig({
   ALMONER_CHAIN_PORT: "0",
 });
 const inFolder = (path: string) => join(dataDir, path);
-afterAll(() => directory.close());
 
 /** What a directory leaves behind that has run: store, bundle, keys, limits, the local chain and the compiled site. */
 async function ran(): Promise<void> {

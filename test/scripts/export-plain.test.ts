@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { mkdtempSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { load } from "cheerio";
@@ -7,21 +7,17 @@ import { openBundleReader } from "#site/delivery/bundle-reader.ts";
 import { createBundleServer } from "#site/delivery/bundle-server.ts";
 import { clientFile, clientsInstalled } from "#test/support/clients.ts";
 import { freePort, runProgram, untilAnswers } from "#test/support/processes.ts";
-import { aBuiltDirectory, type Directory } from "#test/support/publisher.ts";
+import { theBuiltDirectory } from "#test/support/publisher.ts";
 import { publisherFolders } from "#site/bundle/manifest.ts";
+import { serveHere } from "#test/support/serve-here.ts";
 
 const baseUrl = "https://almoner.example";
-let directory: Directory;
-let folder: string;
-beforeAll(async () => {
-  directory = await aBuiltDirectory([
-    { slug: "oak", name: "Oak", causes: ["education"], country_code: "KE" },
-    { slug: "well", usdc_wallet: "9xQeWvG816bUx9EPjHmaT23yvVM2ZWbrrpZb9PusVFin" },
-  ]);
-  await directory.publish("oak", { city: "Kisumu" });
-  folder = join(directory.dataDir, "plain");
-});
-afterAll(() => directory.close());
+const directory = await theBuiltDirectory([
+  { slug: "oak", name: "Oak", causes: ["education"], country_code: "KE" },
+  { slug: "well", usdc_wallet: "9xQeWvG816bUx9EPjHmaT23yvVM2ZWbrrpZb9PusVFin" },
+]);
+await directory.publish("oak", { city: "Kisumu" });
+const folder = join(directory.dataDir, "plain");
 
 const written = ({ signal } = new AbortController()) =>
   exportPlainSite({ ...publisherFolders(directory.dataDir), folder, baseUrl, signal });
@@ -142,11 +138,9 @@ test.skipIf(Bun.which("wget") === null)(
   async () => {
     const reader = openBundleReader(join(directory.dataDir, "bundle"));
     const bundle = createBundleServer(reader);
-    const server = Bun.serve({
-      port: 0,
-      hostname: "127.0.0.1",
-      fetch: (request) => bundle.answer(request) ?? new Response(null, { status: 404 }),
-    });
+    const server = serveHere(
+      (request) => bundle.answer(request) ?? new Response(null, { status: 404 }),
+    );
     const pages = directory.publisher.context.manifest.db
       .query<{ path: string }, []>("SELECT path FROM files WHERE path LIKE '%.html'")
       .all()

@@ -1,16 +1,13 @@
-import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { afterEach, describe, expect, test } from "bun:test";
 import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { emptyRecord, type NonprofitRecord } from "#content/nonprofit/record.ts";
 import { BadInput } from "#scripts/import/read-file.ts";
-import { anImporting, outcome, registerFile, type TestImporting } from "#test/support/importing.ts";
+import { anImporting, outcome, registerFile } from "#test/support/importing.ts";
+import { forEachTest } from "#test/support/at-file-top.ts";
 
-let importing: TestImporting;
-beforeEach(async () => {
-  importing = await anImporting();
-});
-afterEach(() => importing.close());
+const importing = forEachTest(anImporting);
 
 const good = readFileSync(registerFile("eo_aa.csv"), "utf8");
 const [header = "", first = "", second = ""] = good.split("\n");

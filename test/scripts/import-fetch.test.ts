@@ -18,15 +18,10 @@ import { scheduleImports } from "#scripts/publish/watch.ts";
 import { readCsv } from "#scripts/import/read-file.ts";
 import { sourceName } from "#site/profile/profile-facts.ts";
 import { registerFormats } from "#scripts/import/run-import.ts";
-import {
-  anImporting,
-  importRequest,
-  outcome,
-  registerFile,
-  type TestImporting,
-} from "#test/support/importing.ts";
+import { anImporting, importRequest, outcome, registerFile } from "#test/support/importing.ts";
 import { aLyingServer, type Answer, type LyingServer } from "#test/support/lying-server.ts";
 import { zipOf } from "#test/support/zip.ts";
+import { forEachTest } from "#test/support/at-file-top.ts";
 
 let server: LyingServer;
 let dataDir: string;
@@ -127,39 +122,28 @@ test("what came of a file stays for the next run, and a whole one bears the time
   expect(statSync(join(folder(), "eo1.csv")).mtime).toEqual(new Date(may));
 });
 
-describe("a fetch fails", () => {
-  test.each<[string, Answer, RegExp, number]>([
-    ["when there is no file", { status: 404 }, /eo1\.csv: status 404/, 1],
-    [
-      "when it is never whole",
-      { headers: first, body: half, length: 1e6 },
-      /it ended after|socket/,
-      4,
-    ],
-    ["when nothing comes", { after: "stall", length: 10 }, /nothing came for 1 s/, 4],
-    [
-      "for a web page",
-      { headers: { "content-type": "text/html; charset=utf-8" } },
-      /a web page/,
-      1,
-    ],
-    ["for 304 without a condition", { status: 304 }, /without a condition/, 1],
-    ["for more than is taken", { body: good, length: 9e9 }, /more than 4294967296 bytes/, 1],
-    ["for more than is taken, unannounced", { body: good, length: null }, /more came/, 1],
-  ])("%s", async (_, answer, message, tries) => {
-    const bytesMax = answer.length === null ? { bytesMax: 99 } : {};
-    expect(await fetched([answer], bytesMax)).toMatch(message);
-    expect(server.asked).toHaveLength(tries);
-    expect(existsSync(join(folder(), "eo1.csv"))).toBe(false);
-  });
+test.each<[string, Answer, RegExp, number]>([
+  ["when there is no file", { status: 404 }, /eo1\.csv: status 404/, 1],
+  [
+    "when it is never whole",
+    { headers: first, body: half, length: 1e6 },
+    /it ended after|socket/,
+    4,
+  ],
+  ["when nothing comes", { after: "stall", length: 10 }, /nothing came for 1 s/, 4],
+  ["for a web page", { headers: { "content-type": "text/html; charset=utf-8" } }, /a web page/, 1],
+  ["for 304 without a condition", { status: 304 }, /without a condition/, 1],
+  ["for more than is taken", { body: good, length: 9e9 }, /more than 4294967296 bytes/, 1],
+  ["for more than is taken, unannounced", { body: good, length: null }, /more came/, 1],
+])("a fetch fails %s", async (_, answer, message, tries) => {
+  const bytesMax = answer.length === null ? { bytesMax: 99 } : {};
+  expect(await fetched([answer], bytesMax)).toMatch(message);
+  expect(server.asked).toHaveLength(tries);
+  expect(existsSync(join(folder(), "eo1.csv"))).toBe(false);
 });
 
 describe("import --fetch", () => {
-  let importing: TestImporting;
-  beforeEach(async () => {
-    importing = await anImporting();
-  });
-  afterEach(() => importing.close());
+  const importing = forEachTest(anImporting);
 
   /** Answers by the last part of the path; a version that is asked about is unchanged. */
   const publish = (files: Record<string, string | Uint8Array>, etag = '"1"') => {

@@ -1,6 +1,5 @@
-import { afterAll, afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gunzipSync, gzipSync } from "node:zlib";
 import registerColumns from "#content/editorial/register-columns.json";
@@ -12,6 +11,7 @@ import type { RegisterDraft } from "#content/register/merge.ts";
 import { anImporting, outcome, type TestImporting } from "#test/support/importing.ts";
 import { startZip, zipOf } from "#test/support/zip.ts";
 import byEye from "./filings-by-eye.json";
+import { theFolder } from "#test/support/at-file-top.ts";
 
 let importing: TestImporting;
 const withStore = () => {
@@ -21,8 +21,7 @@ const withStore = () => {
   afterEach(() => importing.close());
 };
 
-const files = mkdtempSync(join(tmpdir(), "almoner-filings-"));
-afterAll(() => rmSync(files, { recursive: true }));
+const files = theFolder();
 
 const object = "202300019349300001";
 

@@ -143,7 +143,7 @@ describe("bun run import-hits", () => {
 
   test("finds what follows a recommendation, once, by the service's own hash of the user agent", async () => {
     const url = `file:${join(folder, "store.db")}`;
-    const store = await openStore({ url });
+    using store = await openStore({ url });
     const key = clientHashKeyOf({ dataDir: folder });
     // nginx writes 06:55:28 +0100 for anything up to the next second.
     const asked = (at: string, userAgent: string) => ({
@@ -190,7 +190,6 @@ describe("bun run import-hits", () => {
         .rows,
     );
     expect(all).not.toMatch(/203\.0\.113|curl|On time/);
-    store.close();
   });
 
   test("says what is missing or broken, and counts nothing of it", async () => {

@@ -1,21 +1,18 @@
-import { afterEach, beforeEach, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { publicFacts } from "#content/nonprofit/register-facts.ts";
 import { standingsOf } from "#site/profile/profile-sentence.ts";
 import { readOrgId } from "#content/register/org-id.ts";
 import { organisationAnswer } from "#content/register/standing.ts";
 import { scopesRead } from "#content/register/standing-store.ts";
-import { anImporting, outcome, registerFile, type TestImporting } from "#test/support/importing.ts";
+import { anImporting, outcome, registerFile } from "#test/support/importing.ts";
+import { forEachTest } from "#test/support/at-file-top.ts";
 
 // Hand-written rows in the published layout; import-irs-rows.test.ts reads real ones.
 const pub78 = "data-download-pub78.txt";
 const revocations = "data-download-revocation.txt";
 
-let importing: TestImporting;
-beforeEach(async () => {
-  importing = await anImporting();
-});
-afterEach(() => importing.close());
+const importing = forEachTest(anImporting);
 
 const about = async (ein: string) => {
   const number = readOrgId(ein);

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
@@ -8,15 +8,11 @@ import { readOrgId } from "#content/register/org-id.ts";
 import { loadCauseMapping, registerFormats } from "#scripts/import/run-import.ts";
 import { readRow } from "#scripts/import/format.ts";
 import { readCsv } from "#scripts/import/read-file.ts";
-import { anImporting, outcome, registerFile, type TestImporting } from "#test/support/importing.ts";
+import { outcome, registerFile, theImporting } from "#test/support/importing.ts";
 
 // One store for all: each test asks for numbers of its own.
-let importing: TestImporting;
-beforeAll(async () => {
-  importing = await anImporting();
-  await importing.run("irs-bmf", ["eo_aa.csv"]);
-});
-afterAll(() => importing.close());
+const importing = await theImporting();
+await importing.run("irs-bmf", ["eo_aa.csv"]);
 
 const said = (ein: string) => importing.facts(`US-EIN-${ein}`);
 

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { sourceFrom } from "#content/nonprofit/record.ts";
 import {
   existsSync,
   lstatSync,
@@ -220,13 +221,7 @@ describe("the export command", () => {
       verified: 1,
       impact_metrics: [{ name: "Meals", value: "3", unit: null, period: "annual" }],
       provenance: {
-        contact_email: {
-          set_by: "consensus",
-          source: "consensus",
-          source_url: null,
-          agents: ["A", "B"],
-          applied_at: 5,
-        },
+        contact_email: sourceFrom("consensus", 5, { agents: ["A", "B"] }),
       },
     });
     await store.write((tx) =>

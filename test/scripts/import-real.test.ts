@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { openListIndex } from "#content/find/browse-store.ts";
 import { listCounts } from "#content/nonprofit/list-store.ts";
@@ -6,8 +6,9 @@ import { recordsById } from "#content/nonprofit/record-store.ts";
 import type { Store } from "#content/store/open.ts";
 import { profile } from "#site/documents/profile.ts";
 import { aRenderer, siteBaseUrl, textOf } from "#test/support/compiled-site.ts";
-import { anImporting, type TestImporting } from "#test/support/importing.ts";
+import { anImporting } from "#test/support/importing.ts";
 import { isFull, measured } from "#test/support/measured.ts";
+import { forTests } from "#test/support/at-file-top.ts";
 
 const folder = process.env["ALMONER_REGISTER_DATA"] ?? "";
 // test/flows/registers.test.ts takes the same files through import, build and serving at every run.
@@ -18,14 +19,10 @@ if (skipped)
   );
 
 describe.skipIf(skipped)("real registers: Nevada, Hawaii, forms 990, and the UK sample", () => {
-  let importing: TestImporting;
   const file = (path: string) => join(folder, path);
   const american = [file("irs_bmf/eo_nv.csv.gz"), file("irs_bmf/eo_hi.csv.gz")];
 
-  beforeAll(async () => {
-    importing = await anImporting();
-  });
-  afterAll(() => importing.close());
+  const importing = forTests(anImporting);
 
   const ids = async (where: string) => {
     const { rows } = await importing.store.raw.execute(`SELECT id FROM nonprofits WHERE ${where}`);

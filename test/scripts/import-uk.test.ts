@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { gunzipSync, gzipSync } from "node:zlib";
@@ -7,20 +7,13 @@ import { recordsById } from "#content/nonprofit/record-store.ts";
 import { toDetail } from "#content/nonprofit/wire.ts";
 import { exportTables } from "#content/store/move.ts";
 import { fetchAndImport } from "#scripts/import/fetch-all.ts";
-import {
-  anImporting,
-  importRequest,
-  outcome,
-  type TestImporting,
-} from "#test/support/importing.ts";
+import { anImporting, importRequest, outcome } from "#test/support/importing.ts";
+import { filed } from "#test/support/filed.ts";
 import { aLyingServer } from "#test/support/lying-server.ts";
 import { zipOf } from "#test/support/zip.ts";
+import { forEachTest } from "#test/support/at-file-top.ts";
 
-let importing: TestImporting;
-beforeEach(async () => {
-  importing = await anImporting();
-});
-afterEach(() => importing.close());
+const importing = forEachTest(anImporting);
 
 const day = (date: string) => (date === "" ? "" : `${date} 00:00:00.0000000`);
 
@@ -168,34 +161,25 @@ describe("the extract of the Charity Commission", () => {
     });
     const { finances = [], facts = {} } = record?.register_records[0] ?? {};
     expect(Object.keys(facts)).not.toContain("insolvent");
-    const blank = { assets: null, liabilities: null, net_assets: null };
+    const annual = { form: "annual return", currency: "GBP" };
     expect(finances).toEqual([
-      {
+      filed("2022-03-31", {
+        ...annual,
         period_start: "2021-04-01",
-        period_end: "2022-03-31",
-        form: "annual return",
-        currency: "GBP",
         revenue: 1200,
         expenses: 1000,
-        amended: false,
-        filing_url: null,
         assets: 1500,
         liabilities: 250,
         net_assets: 1250,
         filed_at: "2022-09-01T00:00:00.000Z",
-      },
-      {
+      }),
+      filed("2021-03-31", {
+        ...annual,
         period_start: "2020-04-01",
-        period_end: "2021-03-31",
-        form: "annual return",
-        currency: "GBP",
         revenue: 900,
         expenses: 1100,
-        amended: false,
-        filing_url: null,
-        ...blank,
         filed_at: "2021-09-01T00:00:00.000Z",
-      },
+      }),
     ]);
     const [facts0] = record === null ? [] : toDetail(record, "https://x.example").register_facts;
     expect(facts0?.fields).toContainEqual({

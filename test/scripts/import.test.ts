@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { gunzipSync } from "node:zlib";
 import { idsInList } from "#content/nonprofit/list-store.ts";
@@ -9,13 +9,11 @@ import type { ImportReport } from "#content/register/import-store.ts";
 import { loadCauseMapping } from "#scripts/import/run-import.ts";
 import { ukcat } from "#scripts/import/uk.ts";
 import { isFull } from "#test/support/measured.ts";
-import { anImporting, outcome, registerFile, type TestImporting } from "#test/support/importing.ts";
+import { anEin } from "#test/support/records.ts";
+import { anImporting, outcome, registerFile } from "#test/support/importing.ts";
+import { forEachTest } from "#test/support/at-file-top.ts";
 
-let importing: TestImporting;
-beforeEach(async () => {
-  importing = await anImporting();
-});
-afterEach(() => importing.close());
+const importing = forEachTest(anImporting);
 
 const counts = { added: 0, changed: 0, unchanged: 0, withdrawn: 0 };
 
@@ -62,14 +60,7 @@ describe("the IRS master file", () => {
       register: "irs-bmf",
       register_scope: "NV",
       status: "listed",
-      registrations: [
-        {
-          country_code: "US",
-          type: "EIN",
-          registration_number: "00-0000101",
-          org_id: "US-EIN-000000101",
-        },
-      ],
+      registrations: [anEin("00-0000101")],
       provenance: { name: { set_by: "register", source: "irs-bmf" } },
     });
     expect((await importing.record("grace-chapel-westhaven"))?.causes).toEqual(["religion"]);

@@ -6,6 +6,7 @@ import { announceService, findService } from "#api/operator/running-service.ts";
 import { aNonprofit } from "../support/records.ts";
 import { aService, beside, type TestService } from "../support/service.ts";
 import { runApart, runScript } from "#test/support/processes.ts";
+import { serveHere } from "#test/support/serve-here.ts";
 
 let service: TestService;
 let listening: Listener;
@@ -93,11 +94,9 @@ test("a service whose file went missing, or is that of one that ended, names its
 test("an answer that is no problem, and an error that no one expected, are failures", async () => {
   const { dataDir } = service.context.config;
   leave();
-  const proxy = Bun.serve({
-    port: 0,
-    fetch: ({ url }) =>
-      url.endsWith("/healthz") ? new Response() : Response.json({}, { status: 502 }),
-  });
+  const proxy = serveHere(({ url }) =>
+    url.endsWith("/healthz") ? new Response() : Response.json({}, { status: 502 }),
+  );
   const words = ["reject", "prose-1", "--reason", "no", "--json"];
   const leaveProxy = announceService(dataDir, proxy.url.origin);
   const { out, code } = await review(...words);

@@ -1,18 +1,14 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { curatedPicks } from "#content/recommendation/pick-store.ts";
 import { draftExample } from "#content/contract/recommendation.ts";
 import { aNonprofit } from "../support/records.ts";
-import { aService, beside, type TestService } from "#test/support/service.ts";
+import { theService, beside } from "#test/support/service.ts";
 import { runScript } from "#test/support/processes.ts";
 
-let service: TestService;
-beforeAll(async () => {
-  service = await aService({
-    env: { ALMONER_RECOMMENDATION_PHASE: "2" },
-    records: ["wells", "pumps"].map((slug) => aNonprofit({ slug })),
-  });
+const service = await theService({
+  env: { ALMONER_RECOMMENDATION_PHASE: "2" },
+  records: ["wells", "pumps"].map((slug) => aNonprofit({ slug })),
 });
-afterAll(() => service.close());
 
 /** Runs the command beside the open service. */
 const review = (...words: string[]) => runScript("review", words, beside(service));

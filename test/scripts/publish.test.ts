@@ -16,15 +16,15 @@ import { flipBit } from "#test/support/bundle.ts";
 import { aDataFolder, type DataFolder } from "#test/support/data-folder.ts";
 import { aNonprofit } from "#test/support/records.ts";
 import { runScript } from "#test/support/processes.ts";
+import { serveHere } from "#test/support/serve-here.ts";
 
 let folder: DataFolder;
 let dataDir: string;
 let store: Store;
 let purged: string[] = [];
-const cache = Bun.serve({
-  port: 0,
-  fetch: (request) => (purged.push(request.headers.get("xkey-purge") ?? ""), new Response("")),
-});
+const cache = serveHere(
+  (request) => (purged.push(request.headers.get("xkey-purge") ?? ""), new Response("")),
+);
 
 beforeAll(async () => {
   const trusts = ["trust-a", "trust-b"].map((slug) => aNonprofit({ slug }));

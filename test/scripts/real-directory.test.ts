@@ -1,19 +1,16 @@
-import { afterEach, beforeEach, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import packed from "#content/editorial/packed-register/register.json";
 import { noteFact } from "#content/store/facts.ts";
 import { fillFromRegister } from "#scripts/start/real-directory.ts";
-import { anImporting, outcome, type TestImporting } from "#test/support/importing.ts";
+import { anImporting, outcome } from "#test/support/importing.ts";
+import { forEachTest } from "#test/support/at-file-top.ts";
 
 const file = join(import.meta.dirname, "../../content/editorial/packed-register", packed.file);
 
-let made: TestImporting;
-beforeEach(async () => {
-  made = await anImporting();
-});
-afterEach(() => made.close());
+const made = forEachTest(anImporting);
 
 const fill = () => fillFromRegister(made.store, { dataDir: made.dataDir, tell: () => {} });
 

@@ -1,18 +1,12 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { recordBySlug } from "#content/nonprofit/record-store.ts";
 import { aNonprofit } from "../support/records.ts";
-import { aService, beside, type TestService } from "#test/support/service.ts";
+import { theService, beside } from "#test/support/service.ts";
 import { runScript } from "#test/support/processes.ts";
 
-let service: TestService;
-let slug: string;
-
-beforeAll(async () => {
-  service = await aService();
-  const [record] = await service.add(aNonprofit());
-  slug = record?.slug ?? "";
-});
-afterAll(() => service.close());
+const service = await theService();
+const [record] = await service.add(aNonprofit());
+const slug = record?.slug ?? "";
 
 /** Runs the command beside the open service. */
 const review = (...words: string[]) => runScript("review", words, beside(service));

@@ -1,16 +1,14 @@
 import { Database } from "bun:sqlite";
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { beforeAll, expect, test } from "bun:test";
 import {
   cpSync,
   existsSync,
   mkdirSync,
-  mkdtempSync,
   readFileSync,
   rmSync,
   truncateSync,
   writeFileSync,
 } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { listen } from "#api/http/listen.ts";
 import { openSigner } from "#content/feed/signing-keys.ts";
@@ -21,9 +19,10 @@ import { wordsOf } from "#scripts/support/config.ts";
 import { runProgram, runScript } from "#test/support/processes.ts";
 import { aSigningKey, putCompiledSite } from "#test/support/publisher.ts";
 import { aNonprofit } from "#test/support/records.ts";
+import { theFolder } from "#test/support/at-file-top.ts";
 
 const root = join(import.meta.dirname, "../..");
-const folder = mkdtempSync(join(tmpdir(), "almoner-start-errors-"));
+const folder = theFolder();
 const good = join(folder, "good");
 const empty = join(folder, "empty.db");
 
@@ -41,7 +40,6 @@ beforeAll(async () => {
   store.close();
   (await openStore({ url: `file:${empty}`, synchronous: "OFF" })).close();
 });
-afterAll(() => rmSync(folder, { recursive: true }));
 
 type Case = {
   name: string;

@@ -1,15 +1,15 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { beforeAll, expect, test } from "bun:test";
 import { Database } from "bun:sqlite";
-import { cpSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { cpSync, readdirSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { openStore } from "#content/store/open.ts";
 import { softwareVersion } from "#content/store/software.ts";
 import journal from "#content/store/migrations/meta/_journal.json";
 import { runProgram, runScript } from "#test/support/processes.ts";
+import { theFolder } from "#test/support/at-file-top.ts";
 
 const root = join(import.meta.dirname, "../..");
-const folder = mkdtempSync(join(tmpdir(), "almoner-upgrading-"));
+const folder = theFolder();
 /** This code with one migration more. */
 const next = join(folder, "next");
 const tag = "9000_made_up";
@@ -34,7 +34,6 @@ beforeAll(async () => {
     "ALTER TABLE `changes` ADD `made_up` text;--> statement-breakpoint\nUPDATE `directory_facts` SET `updated_at` = 7;",
   );
 });
-afterAll(() => rmSync(folder, { recursive: true }));
 
 /** A data folder with a store of this version, in which something stands. */
 async function aDataFolder() {

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import {
   cpSync,
   mkdirSync,
@@ -16,28 +16,23 @@ import { openBundleReader } from "#site/delivery/bundle-reader.ts";
 import { createBundleServer } from "#site/delivery/bundle-server.ts";
 import { runProgram, runScript } from "#test/support/processes.ts";
 import {
-  aBuiltDirectory,
+  theBuiltDirectory,
   aSigningKey,
   plainFolder,
-  type Directory,
   publisherFolders,
 } from "#test/support/publisher.ts";
 import { serveFolder, type StaticServer } from "#test/support/static-server.ts";
+import { serveHere } from "#test/support/serve-here.ts";
 
-let directory: Directory;
 let server: StaticServer;
-let exported: string;
 let base: string;
 let copy: string;
 
-beforeAll(async () => {
-  directory = await aBuiltDirectory(
-    Array.from({ length: 10 }, (_, at) => ({ slug: `trust-${at}`, name: `Trust ${at}` })),
-    { exported: true },
-  );
-  exported = plainFolder(directory.dataDir);
-});
-afterAll(() => directory.close());
+const directory = await theBuiltDirectory(
+  Array.from({ length: 10 }, (_, at) => ({ slug: `trust-${at}`, name: `Trust ${at}` })),
+  { exported: true },
+);
+const exported = plainFolder(directory.dataDir);
 beforeEach(() => {
   server = serveFolder(exported);
   base = mkdtempSync(join(tmpdir(), "almoner-verify-"));
@@ -75,11 +70,7 @@ const fetchCopy = async (folder: string, url = server.url) => {
 test("a copy of what the list names is byte for byte the directory, and whole", async () => {
   const reader = openBundleReader(publisherFolders(directory.dataDir).bundle);
   const bundle = createBundleServer(reader);
-  const own = Bun.serve({
-    port: 0,
-    hostname: "127.0.0.1",
-    fetch: (request) => bundle.answer(request) ?? new Response(null, { status: 404 }),
-  });
+  const own = serveHere((request) => bundle.answer(request) ?? new Response(null, { status: 404 }));
   await fetchCopy(copy, own.url.href);
   await own.stop(true);
   reader.close();

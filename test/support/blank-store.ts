@@ -1,3 +1,4 @@
+import { forFile } from "./at-file-top.ts";
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -26,3 +27,5 @@ export async function openBlankStore(
     writeFileSync(path, await (blankStore ??= migratedOnce()));
   return openStore({ url, ...options });
 }
+
+export const theStore = forFile(openStore);

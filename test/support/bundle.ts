@@ -17,6 +17,11 @@ export function aBundle() {
   const blobs = openBlobs(manifest);
   const exported = openExport(join(folder, "public"));
   let sequence = 0;
+  const close = () => {
+    blobs.close();
+    manifest.close();
+    rmSync(folder, { recursive: true, force: true });
+  };
   return {
     folder,
     manifest,
@@ -38,11 +43,8 @@ export function aBundle() {
       exportRelease({ manifest, exported: shownIn, blobs });
       return committed;
     },
-    close() {
-      blobs.close();
-      manifest.close();
-      rmSync(folder, { recursive: true, force: true });
-    },
+    close,
+    [Symbol.dispose]: close,
   };
 }
 

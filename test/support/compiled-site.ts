@@ -1,10 +1,11 @@
+import { forFile } from "./at-file-top.ts";
 import { openListIndex } from "#content/find/browse-store.ts";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { load } from "cheerio";
 import type { DonationNetwork } from "#content/contract/transfer.ts";
-import type { NonprofitRecord } from "#content/nonprofit/record.ts";
+import { type NonprofitRecord, sourceFrom } from "#content/nonprofit/record.ts";
 import { holdsSample } from "#content/operation/directory-facts-store.ts";
 import { saveNonprofits } from "#content/nonprofit/save.ts";
 import { documentKinds } from "#site/documents/kinds.ts";
@@ -12,7 +13,7 @@ import { type DocumentKey, partsOf } from "#site/documents/document.ts";
 import { compileSite } from "#site/renderer/compile.ts";
 import { openRenderer, type Renderer } from "#site/renderer/renderer.ts";
 import { compiledSites } from "./processes.ts";
-import { aNonprofit } from "./records.ts";
+import { aNonprofit, anEin } from "./records.ts";
 import { openBlankStore } from "#test/support/blank-store.ts";
 
 let opened: Promise<Renderer> | undefined;
@@ -47,6 +48,10 @@ export async function aSite(
       rendered.map(({ path, body }) => [path, body === null ? null : textOf(body)]),
     );
   };
+  const close = () => {
+    store.close();
+    rmSync(folder, { recursive: true, force: true });
+  };
   const site = {
     ...source,
     files,
@@ -65,28 +70,23 @@ export async function aSite(
       if (typeof html !== "string") throw new Error(`${key} has no page`);
       return { html, $: load(html) };
     },
-    close: () => {
-      store.close();
-      rmSync(folder, { recursive: true, force: true });
-    },
+    close,
+    [Symbol.dispose]: close,
   };
   if (nonprofits.length > 0) await site.save(nonprofits.map((parts) => aNonprofit(parts)));
   return site;
 }
 
+export const theSite = forFile(aSite);
+
 /** A profile with something in every place. */
 export const aRichNonprofit = (parts: Partial<NonprofitRecord> = {}): NonprofitRecord => {
+  const source_url = "https://register.example/entry";
   const from = (
     set_by: "register" | "consensus" | "organisation",
     source: string,
     agents: string[] = [],
-  ) => ({
-    set_by,
-    source,
-    source_url: "https://register.example/entry",
-    agents,
-    applied_at: Date.parse("2026-10-01T00:00:00Z"),
-  });
+  ) => sourceFrom(set_by, Date.parse("2026-10-01T00:00:00Z"), { source, source_url, agents });
   return aNonprofit({
     slug: "lantern-school",
     name: "Lantern School",
@@ -115,14 +115,7 @@ export const aRichNonprofit = (parts: Partial<NonprofitRecord> = {}): NonprofitR
       },
     ],
     impact_metrics: [{ name: "Pupils", value: "1200", unit: "children", period: "annual" }],
-    registrations: [
-      {
-        country_code: "US",
-        type: "EIN",
-        registration_number: "530196605",
-        org_id: "US-EIN-530196605",
-      },
-    ],
+    registrations: [anEin("530196605")],
     provenance: {
       name: from("register", "irs-bmf"),
       city: from("register", "irs-bmf"),

@@ -11,3 +11,13 @@ export async function curate(service: TestService, ...records: NonprofitRecord[]
   }));
   await service.store.write((tx) => saveCuratedPicks(tx, picks));
 }
+
+/** What an agent sends to recommend a nonprofit. */
+export const aDraft = (slug: string, agent_id: string, parts: object = {}) => ({
+  slug,
+  agent_id,
+  recommended_for: ["donors interested in wells"],
+  why_recommended: "Mends wells and says what they cost.",
+  source_url: "https://register.example/1",
+  ...parts,
+});

@@ -18,6 +18,10 @@ export async function aDataFolder(nonprofits: NonprofitRecord[] = [], { compiled
   const stored = await store.write((tx) =>
     saveNonprofits(tx, saves, { origin: "test", now: new Date() }),
   );
+  const close = () => {
+    store.close();
+    rmSync(dataDir, { recursive: true, force: true });
+  };
   return {
     dataDir,
     databaseUrl,
@@ -27,10 +31,8 @@ export async function aDataFolder(nonprofits: NonprofitRecord[] = [], { compiled
     /** The rows that a statement answers. */
     rows: async (sql: string): Promise<Record<string, unknown>[]> =>
       (await store.raw.execute(sql)).rows.map((row) => ({ ...row })),
-    close: () => {
-      store.close();
-      rmSync(dataDir, { recursive: true, force: true });
-    },
+    close,
+    [Symbol.dispose]: close,
   };
 }
 

@@ -1,3 +1,4 @@
+import { forFile } from "./at-file-top.ts";
 import { type CheerioAPI, load } from "cheerio";
 import type { Context } from "#api/context.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
@@ -126,3 +127,5 @@ export async function anOperatedService(
       ),
   };
 }
+
+export const theOperatedService = forFile(anOperatedService);

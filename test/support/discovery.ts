@@ -1,3 +1,4 @@
+import { forFile } from "./at-file-top.ts";
 import { openListIndex } from "#content/find/browse-store.ts";
 import { discovery } from "#site/documents/discovery.ts";
 import { listen } from "#api/http/listen.ts";
@@ -5,8 +6,6 @@ import { headersOf } from "#site/delivery/http-headers.ts";
 import { aRenderer, textOf } from "./compiled-site.ts";
 import { freePort } from "./processes.ts";
 import { aService, type TestService } from "./service.ts";
-
-export type TestDirectory = Awaited<ReturnType<typeof aDirectory>>;
 
 /** The service on a socket with its discovery files before it, as the bundle would serve them, unless `hasFiles` is false. */
 export async function aDirectory({
@@ -42,6 +41,8 @@ export async function aDirectory({
     },
   };
 }
+
+export const theDirectory = forFile(aDirectory);
 
 /** All discovery files of a service, by path. */
 export async function discoveryFiles(

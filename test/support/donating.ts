@@ -1,3 +1,4 @@
+import { forFile } from "./at-file-top.ts";
 import type { Context } from "#api/context.ts";
 import type { DonationHistory, PaymentRequirements } from "#content/contract/donation.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
@@ -87,6 +88,8 @@ export async function aDonatingService(
     },
   };
 }
+
+export const theDonatingService = forFile(aDonatingService);
 
 /** A signed transaction as the header of an x402 client. */
 export const paymentHeader = (

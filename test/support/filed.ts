@@ -1,6 +1,6 @@
 import type { StoredPeriod } from "#content/contract/nonprofit.ts";
 import type { NonprofitRecord, RegisterRecord } from "#content/nonprofit/record.ts";
-import { aNonprofit } from "./records.ts";
+import { aNonprofit, anEin } from "./records.ts";
 
 const org_id = "US-EIN-530196605";
 
@@ -86,7 +86,7 @@ export const redCross = (parts: Partial<NonprofitRecord> = {}): NonprofitRecord 
     slug: "red-cross",
     name: "American National Red Cross",
     country_code: "US",
-    registrations: [{ country_code: "US", type: "EIN", registration_number: "53-0196605", org_id }],
+    registrations: [anEin("53-0196605")],
     register_records: redCrossRecords,
     ...parts,
   });

@@ -1,3 +1,4 @@
+import { forFile } from "./at-file-top.ts";
 import { type FilterParameters, filterNames, filtersOf } from "#content/contract/browse.ts";
 import type { SearchQuery } from "#content/contract/search.ts";
 import { summariesById } from "#content/nonprofit/record-store.ts";
@@ -28,3 +29,5 @@ export async function aStoreOf(...records: NonprofitRecord[]): Promise<Store> {
   await saveNew(store, ...records);
   return store;
 }
+
+export const theStoreOf = forFile(aStoreOf);

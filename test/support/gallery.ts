@@ -1,18 +1,14 @@
+import { sourceFrom } from "#content/nonprofit/record.ts";
 import { aRichNonprofit } from "./compiled-site.ts";
 import { hostileMarkup } from "./hostile-markup.ts";
-import { aNonprofit } from "./records.ts";
+import { aNonprofit, anEin } from "./records.ts";
 
 export const scripts =
   "Žluťoučký Ωμέγα Пример עברית العربية हिन्दी ไทย 中文 日本語 한국어 አማርኛ ქართული";
 const emoji = "🌍👩🏽‍🚒 Help 🐘🏳️‍🌈";
 export const attack = hostileMarkup.join(" ");
 const long = "We help people who need help. ".repeat(167).slice(0, 5_000);
-const numbers = Array.from({ length: 10 }, (_, at) => ({
-  country_code: "US",
-  type: "EIN",
-  registration_number: `53-019660${at}`,
-  org_id: `US-EIN-53019660${at}`,
-}));
+const numbers = Array.from({ length: 10 }, (_, at) => anEin(`53-019660${at}`));
 /** A whole profile in each script, as it stands in its country. */
 const names = {
   arabic: "جمعية الأمل الخيرية لتعليم الأطفال",
@@ -39,14 +35,12 @@ export const gallery = [
     website: attack,
     registrations: [],
     provenance: {
-      [attack]: {
-        set_by: "consensus",
+      [attack]: sourceFrom("consensus", 0, {
         source: attack,
         source_url: attack,
         agents: [attack],
-        applied_at: 0,
-      },
-      city: { set_by: "operator", source: "operator", source_url: null, agents: [], applied_at: 0 },
+      }),
+      city: sourceFrom("operator", 0),
     },
   }),
 ];

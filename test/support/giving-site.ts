@@ -10,6 +10,7 @@ import { aRenderer } from "./compiled-site.ts";
 import { aChain } from "./local-chain.ts";
 import { aDirectory, publisherFolders } from "./publisher.ts";
 import { aService } from "./service.ts";
+import { serveHere } from "#test/support/serve-here.ts";
 
 export type GivingSite = Awaited<ReturnType<typeof aGivingSite>>;
 
@@ -43,12 +44,10 @@ export async function aGivingSite(
   const reader = openBundleReader(publisherFolders(directory.dataDir).bundle);
   const bundle = createBundleServer(reader);
   let other: ((request: Request) => Response | null) | null = null;
-  const server = Bun.serve({
-    port: 0,
-    hostname: "127.0.0.1",
-    fetch: (request) =>
+  const server = serveHere(
+    (request) =>
       other?.(request) ?? bundle.answer(request) ?? service.app.handle(request, "127.0.0.1"),
-  });
+  );
   return {
     origin: `http://127.0.0.1:${server.port}`,
     chain,

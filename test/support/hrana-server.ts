@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import Database from "libsql";
+import { serveHere } from "#test/support/serve-here.ts";
 
 type Value = { type: "null" | "integer" | "float" | "text" | "blob"; value?: string | number };
 type Sql = { sql?: string; sql_id?: number };
@@ -22,23 +23,20 @@ export type Fate = "answered" | "lost" | "answer lost";
 export function hranaServer(path: string, fateOf: (sql: string) => Fate = () => "answered") {
   const streams = new Map<string, Stream>();
   let roundTrips = 0;
-  const server = Bun.serve({
-    port: 0,
-    fetch: async (request) => {
-      if (request.method === "GET") return new Response("", { status: 404 });
-      roundTrips += 1;
-      const text = await request.text();
-      const { baton, requests } = JSON.parse(text) as { baton: string | null; requests: Asked[] };
-      const fate = fateOf(text);
-      if (fate === "lost") return new Response("lost", { status: 502 });
-      const stream = (baton === null ? null : streams.get(baton)) ?? openStream(path);
-      if (baton !== null) streams.delete(baton);
-      const results = requests.map((asked) => stream.answer(asked));
-      const next = stream.isClosed() ? null : randomUUID();
-      if (next !== null) streams.set(next, stream);
-      if (fate === "answer lost") return new Response("lost", { status: 502 });
-      return Response.json({ baton: next, base_url: null, results });
-    },
+  const server = serveHere(async (request) => {
+    if (request.method === "GET") return new Response("", { status: 404 });
+    roundTrips += 1;
+    const text = await request.text();
+    const { baton, requests } = JSON.parse(text) as { baton: string | null; requests: Asked[] };
+    const fate = fateOf(text);
+    if (fate === "lost") return new Response("lost", { status: 502 });
+    const stream = (baton === null ? null : streams.get(baton)) ?? openStream(path);
+    if (baton !== null) streams.delete(baton);
+    const results = requests.map((asked) => stream.answer(asked));
+    const next = stream.isClosed() ? null : randomUUID();
+    if (next !== null) streams.set(next, stream);
+    if (fate === "answer lost") return new Response("lost", { status: 502 });
+    return Response.json({ baton: next, base_url: null, results });
   });
   return {
     url: `http://127.0.0.1:${server.port}`,

@@ -1,3 +1,4 @@
+import { forFile } from "./at-file-top.ts";
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -88,3 +89,5 @@ export async function anImporting({ alone = false } = {}) {
     [Symbol.dispose]: close,
   };
 }
+
+export const theImporting = forFile(anImporting);

@@ -1,3 +1,4 @@
+import { forFile } from "./at-file-top.ts";
 import { Keypair, PublicKey } from "@solana/web3.js";
 import bs58 from "bs58";
 import { type ChainSettings, openChain, type OpenChain } from "#api/chain/open-chain.ts";
@@ -91,5 +92,7 @@ export async function aChain(options: TestChainOptions = {}) {
     },
   };
 }
+
+export const theChain = forFile(aChain);
 
 const lamportsPerSol = 1_000_000_000n;

@@ -1,3 +1,4 @@
+import { forFile } from "./at-file-top.ts";
 import {
   type OnboardingAnswer,
   OnboardingStatus,
@@ -17,7 +18,6 @@ export const operatorTokens = {
 
 type Operator = keyof typeof operatorTokens;
 export type OnboardingService = Awaited<ReturnType<typeof anOnboardingService>>;
-
 /** The secret in the link to a request's status page. */
 export const secretOf = ({ status_url }: OnboardingAnswer): string =>
   status_url?.split("#")[1] ?? "";
@@ -99,3 +99,5 @@ export async function anOnboardingService(
     admin,
   };
 }
+
+export const theOnboardingService = forFile(anOnboardingService);

@@ -1,3 +1,4 @@
+import { forFile } from "./at-file-top.ts";
 import { compiledSites, putCompiledSite } from "./processes.ts";
 import { generateKeyPairSync } from "node:crypto";
 import {
@@ -53,6 +54,8 @@ export async function aDirectory(
   return openDirectory(dataDir, aSigningKey(), options);
 }
 
+export const theDirectory = forFile(aDirectory);
+
 type DirectoryOptions = { searchIndex?: boolean; pictures?: boolean; exported?: boolean };
 
 const databaseIn = (dataDir: string) => `file:${join(dataDir, "store.db")}`;
@@ -61,12 +64,11 @@ const saveIn = (store: Store, saves: Parameters<typeof saveNonprofits>[1]) =>
   store.write((tx) => saveNonprofits(tx, saves, { origin: "test", now: new Date("2026-11-01") }));
 
 async function writeStore(dataDir: string, nonprofits: NonprofitRecord[]): Promise<void> {
-  const store = await openBlankStore(databaseIn(dataDir));
+  using store = await openBlankStore(databaseIn(dataDir));
   await saveIn(
     store,
     nonprofits.map((after) => ({ before: null, after })),
   );
-  store.close();
 }
 
 async function openDirectory(
@@ -101,6 +103,11 @@ async function openDirectory(
     await publisher.searchJob.run();
     await publisher.feedJob.run();
     await publisher.feedJob.run();
+  };
+  const close = (): void => {
+    publisher.close();
+    store.close();
+    rmSync(dataDir, { recursive: true, force: true });
   };
   return {
     dataDir,
@@ -137,11 +144,8 @@ async function openDirectory(
     },
     /** Builds all there is; answers the files that differ from what was published. */
     rebuilt: async () => (await publisher.buildAll({ processes: 0 })).differing,
-    close: (): void => {
-      publisher.close();
-      store.close();
-      rmSync(dataDir, { recursive: true, force: true });
-    },
+    close,
+    [Symbol.dispose]: close,
   };
 }
 
@@ -156,6 +160,8 @@ export async function aBuiltDirectory(
   cpSync(dataFolderIn(built), dataDir, { recursive: true });
   return openDirectory(dataDir, readFileSync(keyIn(built), "utf8"), options);
 }
+
+export const theBuiltDirectory = forFile(aBuiltDirectory);
 
 const builtDirectories = join(tmpdir(), "almoner-built-for-tests");
 const keyIn = (built: string): string => join(built, "signing.pem");

@@ -1,7 +1,10 @@
+import { micro } from "#content/contract/base/money.ts";
+import type { NewDonation } from "#content/giving/store.ts";
 import type { Change } from "#content/nonprofit/changes-store.ts";
 import {
   type NonprofitRecord,
   type RegisterRecord,
+  type StoredRegistration,
   emptyRecord,
 } from "#content/nonprofit/record.ts";
 import { saveNonprofits } from "#content/nonprofit/save.ts";
@@ -33,6 +36,33 @@ export const aRegisterRecord = (parts: Partial<RegisterRecord> = {}): RegisterRe
   finances: [],
   state: "registered",
   facts: {},
+  ...parts,
+});
+
+/** A number that the IRS gave, as it is written, with or without its hyphen. */
+export const anEin = (registration_number: string): StoredRegistration => ({
+  country_code: "US",
+  type: "EIN",
+  registration_number,
+  org_id: `US-EIN-${registration_number.replace("-", "")}`,
+});
+
+/** A gift of 2.5 USDC to the first nonprofit, final on 1 June 2026; each is a transfer of its own. */
+export const aDonation = (parts: Partial<NewDonation> = {}): NewDonation => ({
+  nonprofit_id: 1,
+  amount_micro_usdc: micro(2_500_000n),
+  network: "solana:x",
+  tx_signature: `sig-${++made}`,
+  slot: 1,
+  commitment: "finalized",
+  source: null,
+  recipient: "r",
+  destination: "d",
+  mint: "m",
+  donor: null,
+  memo: null,
+  settled_at: Date.UTC(2026, 5, 1, 12),
+  recorded_at: Date.UTC(2026, 5, 1, 12),
   ...parts,
 });
 

@@ -12,8 +12,6 @@ export const s3AccessTo = (endpoint: string): S3Access => ({
   sessionToken: undefined,
 });
 
-export type TestStore = Awaited<ReturnType<typeof anS3Store>>;
-
 /** A real S3-compatible server in a process of its own, with one bucket. */
 export async function anS3Store(bucket: string) {
   const folder = mkdtempSync(join(tmpdir(), "almoner-s3-"));

@@ -21,8 +21,6 @@ export async function aServedDesk() {
   const { url, ...served } = await aDirectory({ env, context, hasFiles: false });
   return { ...served, origin: url };
 }
-export type ServedDesk = Awaited<ReturnType<typeof aServedDesk>>;
-
 type Planted = {
   slug: string;
   /** Reviews of its prose, of its contested value and of its draft, and what is asked for it. */

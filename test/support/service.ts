@@ -1,3 +1,4 @@
+import { forFile } from "./at-file-top.ts";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -106,6 +107,12 @@ export async function aService(
   const request = (path: string, init: RequestInit = {}) =>
     app.handle(new Request(`http://localhost${path}`, init));
   const get = (path: string, headers: Record<string, string> = {}) => request(path, { headers });
+  const close = () => {
+    void context.search.close();
+    context.limits.close();
+    store.close();
+    rmSync(dataDir, { recursive: true, force: true });
+  };
   return {
     app,
     context,
@@ -137,11 +144,9 @@ export async function aService(
       const how = { origin: "test", now: clock() };
       await store.write((tx) => saveNonprofits(tx, saves, how));
     },
-    close: () => {
-      void context.search.close();
-      context.limits.close();
-      store.close();
-      rmSync(dataDir, { recursive: true, force: true });
-    },
+    close,
+    [Symbol.dispose]: close,
   };
 }
+
+export const theService = forFile(aService);

@@ -1,4 +1,4 @@
-import { afterAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import {
   Keypair,
   PublicKey,
@@ -10,15 +10,14 @@ import { programs, tokenAccount, transferChecked } from "#api/chain/transfer.ts"
 import type { Credit, TransactionFacts } from "#content/contract/transfer.ts";
 import { faucetKeypair, usdcMint } from "#scripts/chain/svm.ts";
 import { mintTo, signedTransaction } from "#scripts/chain/instructions.ts";
-import { aChain } from "#test/support/local-chain.ts";
+import { theChain } from "#test/support/local-chain.ts";
 import { anotherNode } from "#test/support/node.ts";
 import type { OpenChain } from "#api/chain/open-chain.ts";
 
 // What the chain tells of transactions that real wallets could send.
-const local = await aChain();
+const local = await theChain();
 const chain = await local.open();
 const donor = local.donor();
-afterAll(() => local.stop());
 
 async function landed(payment: { bytes: Uint8Array }): Promise<TransactionFacts> {
   const { signature } = local.land(payment);

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, describe, expect, test } from "bun:test";
+import { afterEach, describe, expect, test } from "bun:test";
 import { Keypair } from "@solana/web3.js";
 import bs58 from "bs58";
 import { caip2Of, networks } from "#content/giving/network.ts";
@@ -6,13 +6,13 @@ import { type ChainSettings, openChain } from "#api/chain/open-chain.ts";
 import { openDonationChain } from "#api/giving/start-giving.ts";
 import { readConfig } from "#api/config.ts";
 import { loadSecrets } from "#api/secrets.ts";
-import { aChain } from "#test/support/local-chain.ts";
+import { theChain } from "#test/support/local-chain.ts";
 import { aNode, hang, type Node } from "#test/support/node.ts";
 import { freePort } from "#test/support/processes.ts";
 import { aService } from "#test/support/service.ts";
+import { serveHere } from "#test/support/serve-here.ts";
 
-const local = await aChain();
-afterAll(() => local.stop());
+const local = await theChain();
 
 const nodes: Node[] = [];
 afterEach(async () => {
@@ -84,7 +84,7 @@ describe("the chain", () => {
   });
 
   test("opens while a node hangs", async () => {
-    const node = Bun.serve({ hostname: "127.0.0.1", port: 0, fetch: hang });
+    const node = serveHere(hang);
     expect(await open({ rpcUrls: [`http://127.0.0.1:${node.port}`] })).toMatchObject({ ok: true });
     await node.stop(true);
   });
@@ -126,7 +126,7 @@ describe("the service", () => {
   });
 
   test("makes and keeps a sponsor of its own on the local chain only", async () => {
-    const service = await aService();
+    using service = await aService();
     const { config, chain, log } = service.context;
     expect(chain.sponsor).not.toBeNull();
     const { clock } = local;
@@ -138,6 +138,5 @@ describe("the service", () => {
       ALMONER_SOLANA_RPC_URLS: "https://rpc.example",
     };
     expect(loadSecrets(readConfig(env)).sponsorKey).toBeNull();
-    service.close();
   });
 });

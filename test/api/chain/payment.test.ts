@@ -1,4 +1,4 @@
-import { afterAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import {
   AddressLookupTableAccount,
   ComputeBudgetProgram,
@@ -13,15 +13,14 @@ import { programs } from "#api/chain/transfer.ts";
 import { usdcMint } from "#scripts/chain/svm.ts";
 import type { Paying } from "#test/support/paying.ts";
 import { isFull } from "#test/support/measured.ts";
-import { aChain } from "#test/support/local-chain.ts";
+import { theChain } from "#test/support/local-chain.ts";
 import type { Payment } from "#content/giving/world.ts";
 
 // What a client hands in, taken apart before anybody sends it.
-const local = await aChain();
+const local = await theChain();
 const chain = await local.open();
 const donor = local.donor();
 const wallet = local.wallet();
-afterAll(() => local.stop());
 
 function read({ base64 }: { base64: string }): Payment {
   const payment = chain.readPayment(base64);

@@ -2,6 +2,7 @@ import { afterEach, describe, expect, test } from "bun:test";
 import { networks } from "#content/giving/network.ts";
 import { type Reading, type RpcOptions, openEndpoint, openRpc } from "#api/chain/rpc.ts";
 import { aNode, hang, type Node, type NodeAnswer } from "#test/support/node.ts";
+import { serveHere } from "#test/support/serve-here.ts";
 
 // One call over nodes that fail in every way that nodes fail.
 const nodes: Node[] = [];
@@ -102,15 +103,11 @@ describe("several nodes", () => {
   test("one that comes back as another chain is no longer trusted", async () => {
     let genesis: string = networks.local.genesis;
     let broken = false;
-    const server = Bun.serve({
-      port: 0,
-      hostname: "127.0.0.1",
-      fetch: async (request) => {
-        const { id, method } = (await request.json()) as { id: number; method: string };
-        if (broken) return new Response("", { status: 502 });
-        const result = method === "getGenesisHash" ? genesis : 5;
-        return Response.json({ jsonrpc: "2.0", id, result });
-      },
+    const server = serveHere(async (request) => {
+      const { id, method } = (await request.json()) as { id: number; method: string };
+      if (broken) return new Response("", { status: 502 });
+      const result = method === "getGenesisHash" ? genesis : 5;
+      return Response.json({ jsonrpc: "2.0", id, result });
     });
     const rpc = rpcOver([server.url.origin]);
     expect(await rpc.ask("getSlot", [], read)).toEqual(value(5, false));

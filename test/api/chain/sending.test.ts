@@ -1,12 +1,12 @@
-import { afterAll, afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import type { Donor } from "#test/support/donor.ts";
-import { aChain } from "#test/support/local-chain.ts";
+import { theChain } from "#test/support/local-chain.ts";
 import { aNode, hang, type NodeAnswer } from "#test/support/node.ts";
 import type { Payment } from "#content/giving/world.ts";
 import type { OpenChain } from "#api/chain/open-chain.ts";
 
 // Payments on their way: tried, sent, looked for.
-const local = await aChain();
+const local = await theChain();
 let chain: OpenChain;
 let donor: Donor;
 let wallet: string;
@@ -16,7 +16,6 @@ beforeEach(async () => {
   wallet = local.wallet();
 });
 afterEach(() => local.chain.chaos.set({}));
-afterAll(() => local.stop());
 
 function pay(
   paying: Partial<Parameters<Donor["pay"]>[0]> = {},
@@ -33,20 +32,18 @@ const fails = (why: string) => ({
 });
 const unclear = { ok: false, failure: { kind: "chain_unclear" } };
 
-describe("a sound payment", () => {
-  test("runs, is sent, and lands, once", async () => {
-    const payment = pay({ usdc: "2" });
-    expect(await chain.simulate(payment)).toMatchObject(sent);
-    expect(local.usdcOf(wallet)).toBe(0n);
-    expect(await chain.send(payment)).toMatchObject(sent);
-    expect(local.usdcOf(wallet)).toBe(2_000_000n);
-    const landed = { ok: true, value: { failed: false } };
-    expect(await chain.landed(payment.tx_signature)).toMatchObject(landed);
-    // Sent twice it lands once.
-    expect(await chain.send(payment)).toMatchObject(sent);
-    expect(await chain.simulate(payment)).toMatchObject(sent);
-    expect(local.usdcOf(wallet)).toBe(2_000_000n);
-  });
+test("a sound payment runs, is sent, and lands, once", async () => {
+  const payment = pay({ usdc: "2" });
+  expect(await chain.simulate(payment)).toMatchObject(sent);
+  expect(local.usdcOf(wallet)).toBe(0n);
+  expect(await chain.send(payment)).toMatchObject(sent);
+  expect(local.usdcOf(wallet)).toBe(2_000_000n);
+  const landed = { ok: true, value: { failed: false } };
+  expect(await chain.landed(payment.tx_signature)).toMatchObject(landed);
+  // Sent twice it lands once.
+  expect(await chain.send(payment)).toMatchObject(sent);
+  expect(await chain.simulate(payment)).toMatchObject(sent);
+  expect(local.usdcOf(wallet)).toBe(2_000_000n);
 });
 
 describe("a payment fails", () => {
@@ -169,15 +166,13 @@ describe("whether the chain knows signatures", () => {
   });
 });
 
-describe("a blockhash", () => {
-  test("is valid for a minute, and gone only when the finalized block has outlived it", async () => {
-    const { blockhash } = pay();
-    expect(await chain.stillValid(blockhash)).toEqual({ ok: true, value: true });
-    local.pass(61_000);
-    expect(await chain.stillValid(blockhash)).toEqual({ ok: true, value: true });
-    local.pass(15_000);
-    expect(await chain.stillValid(blockhash)).toEqual({ ok: true, value: false });
-  });
+test("a blockhash is valid for a minute, and gone only when the finalized block has outlived it", async () => {
+  const { blockhash } = pay();
+  expect(await chain.stillValid(blockhash)).toEqual({ ok: true, value: true });
+  local.pass(61_000);
+  expect(await chain.stillValid(blockhash)).toEqual({ ok: true, value: true });
+  local.pass(15_000);
+  expect(await chain.stillValid(blockhash)).toEqual({ ok: true, value: false });
 });
 
 describe("whether a wallet can receive", () => {

@@ -1,4 +1,4 @@
-import { afterAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import {
   decideReview,
   eraseContacts,
@@ -11,10 +11,10 @@ import { CorrectionAnswer, CorrectionStatus } from "#content/contract/correction
 import { correctionStore } from "#content/correction/store.ts";
 import { recordBySlug } from "#content/nonprofit/record-store.ts";
 import { aNonprofit } from "#test/support/records.ts";
-import { aClient, aService } from "#test/support/service.ts";
+import { aClient, theService } from "#test/support/service.ts";
 
 let now = new Date("2026-06-01T12:00:00Z");
-const service = await aService({
+const service = await theService({
   env: { ALMONER_TRUSTED_HOPS: "1", ALMONER_STORED_MB_PER_DAY: "0" },
   context: { clock: () => now },
 });
@@ -22,7 +22,6 @@ await service.add(
   aNonprofit({ slug: "gone", status: "withdrawn" }),
   aNonprofit({ slug: "merged", status: "withdrawn", merged_into: "kitchen" }),
 );
-afterAll(() => service.close());
 
 const post = async (slug: string, body: unknown, headers = {}) =>
   (await service.post(`/api/corrections/${slug}`, body, { ...aClient(), ...headers })).json();

@@ -1,11 +1,11 @@
-import { afterAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { parse } from "csv-parse/sync";
 import { listen } from "#api/http/listen.ts";
 import { NonprofitList } from "#content/contract/nonprofit.ts";
 import { fileRowsMax } from "#content/contract/operations/list-file.ts";
 import { SearchAnswer } from "#content/contract/search.ts";
 import { aNonprofit } from "#test/support/records.ts";
-import { aService } from "#test/support/service.ts";
+import { aService, theService } from "#test/support/service.ts";
 
 const hostile = ["=1+1", "+2", "-x", "@y", '"quoted"', "a, b; c", "line\nfeed", "Ünï — 水"];
 const count = 203;
@@ -15,7 +15,7 @@ const numbers = ["US-EIN-530196605", "GB-CHC-1089464"].map((org_id) => ({
   org_id,
   registration_number: org_id.slice(7),
 }));
-const service = await aService({
+const service = await theService({
   records: Array.from({ length: count }, (_, at) =>
     aNonprofit({
       slug: `harbour-${at}`,
@@ -28,7 +28,6 @@ const service = await aService({
     }),
   ),
 });
-afterAll(() => service.close());
 
 const textOf = async (path: string) => (await service.get(path)).text();
 const rowsOf = (text: string): Record<string, string>[] => parse(text, { columns: true });
@@ -178,11 +177,10 @@ describe("a whole list as a file", () => {
     expect([again.status, await again.text()]).toEqual([304, ""]);
     const other = await service.get(`${path}&offset=1`, { "if-none-match": etag });
     expect(other.status).toBe(200);
-    const changed = await aService({ records: [aNonprofit({ slug: "first" })] });
+    using changed = await aService({ records: [aNonprofit({ slug: "first" })] });
     const before = (await changed.get(path)).headers.get("etag") ?? "";
     await changed.add(aNonprofit({ slug: "newest" }));
     expect((await changed.get(path, { "if-none-match": before })).status).toBe(200);
-    changed.close();
   });
 });
 
@@ -215,7 +213,7 @@ test.each([
 });
 
 test("a file counts as a read for each thousand rows, and too many are refused before anything is written", async () => {
-  const limited = await aService({
+  using limited = await aService({
     env: { ALMONER_READS_PER_MINUTE: "5" },
     records: Array.from({ length: 1_001 }, (_, at) => aNonprofit({ slug: `one-${at}` })),
   });
@@ -229,7 +227,6 @@ test("a file counts as a read for each thousand rows, and too many are refused b
   expect(await leftAfter("format=csv&limit=1000")).toEqual([200, "1"]);
   const refused = await limited.get("/api/nonprofits?format=csv");
   expect([refused.status, refused.headers.has("retry-after")]).toEqual([429, true]);
-  limited.close();
 });
 
 test("a client that goes away ends the reading", async () => {

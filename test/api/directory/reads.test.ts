@@ -8,7 +8,7 @@ import { CauseList, noFilters } from "#content/contract/browse.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { NonprofitDetail, NonprofitList } from "#content/contract/nonprofit.ts";
 import { ApiIndex, Stats } from "#content/contract/stats.ts";
-import { aNonprofit } from "#test/support/records.ts";
+import { aNonprofit, anEin } from "#test/support/records.ts";
 import { aService, type TestService } from "#test/support/service.ts";
 
 const baseUrl = "https://almoner.example";
@@ -325,7 +325,7 @@ describe("every read", () => {
 
 describe("a slug in other letters, an id or a register number leads to the profile", () => {
   const org_id = "US-EIN-990305781";
-  const number = { country_code: "US", type: "EIN", registration_number: "99-0305781", org_id };
+  const number = anEin("99-0305781");
   const slug = "hope-kitchen";
   opened(beforeAll, afterAll, [aNonprofit({ slug, country_code: "KE", registrations: [number] })]);
   const locationOf = async (path: string) => {

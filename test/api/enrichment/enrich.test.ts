@@ -1,9 +1,9 @@
-import { afterAll, beforeEach, describe, expect, test } from "bun:test";
+import { beforeEach, describe, expect, test } from "bun:test";
 import { EnrichmentAnswer } from "#content/contract/enrichment-answers.ts";
 import { NonprofitDetail } from "#content/contract/nonprofit.ts";
 import { changesAfter } from "#content/nonprofit/changes-store.ts";
 import { aNonprofit } from "#test/support/records.ts";
-import { aClient, aService } from "#test/support/service.ts";
+import { aClient, aService, theService } from "#test/support/service.ts";
 
 let slug: string;
 
@@ -45,11 +45,10 @@ async function aCityService(context: Parameters<typeof aService>[0] & object) {
   return { other, sendCity };
 }
 
-const service = await aService({
+const service = await theService({
   env: { ALMONER_TRUSTED_HOPS: "1" },
   context: { waitForPublication: () => Promise.resolve({ release: "r1" }) },
 });
-afterAll(() => service.close());
 beforeEach(async () => {
   const [record] = await service.add(aNonprofit());
   slug = record?.slug ?? "";

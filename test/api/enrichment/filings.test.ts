@@ -1,27 +1,22 @@
-import { afterAll, expect, test } from "bun:test";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { expect, test } from "bun:test";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { History, Needs } from "#content/contract/enrichment-answers.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { runImport } from "#scripts/import/run-import.ts";
 import { importRequest } from "#test/support/importing.ts";
-import { aNonprofit } from "#test/support/records.ts";
-import { aClient, aService, testNow } from "#test/support/service.ts";
+import { aNonprofit, anEin } from "#test/support/records.ts";
+import { aClient, theService, testNow } from "#test/support/service.ts";
+import { theFolder } from "#test/support/at-file-top.ts";
 
-const service = await aService({ env: { ALMONER_TRUSTED_HOPS: "1" } });
-const folder = mkdtempSync(join(tmpdir(), "almoner-filings-"));
-afterAll(() => {
-  service.close();
-  rmSync(folder, { recursive: true, force: true });
-});
+const service = await theService({ env: { ALMONER_TRUSTED_HOPS: "1" } });
+const folder = theFolder();
 
 let numbers = 0;
 /** A listed nonprofit, and what it filed: form 1023-EZ. */
 async function aFiler(parts: Partial<NonprofitRecord> = {}) {
   const ein = String(770_000_000 + ++numbers);
-  const org_id = `US-EIN-${ein}`;
-  const registrations = [{ country_code: "US", type: "EIN", registration_number: ein, org_id }];
+  const registrations = [anEin(ein)];
   const [record] = await service.add(aNonprofit({ country_code: "US", registrations, ...parts }));
   const { slug = "" } = record ?? {};
   const load = (format: string, csv: string) => {

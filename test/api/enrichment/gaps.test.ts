@@ -1,13 +1,13 @@
-import { afterAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { GapAnswer, GapCounts, gapLimits, GapList } from "#content/contract/correction.ts";
 import { Needs } from "#content/contract/enrichment-answers.ts";
 import { forgetGaps } from "#content/enrichment/gap-store.ts";
 import { aNonprofit } from "#test/support/records.ts";
-import { aClient, aService } from "#test/support/service.ts";
+import { aClient, theService } from "#test/support/service.ts";
 
 const token = "a-token-of-an-operator-0123456789";
 let now = new Date("2026-06-01T12:00:00Z");
-const service = await aService({
+const service = await theService({
   env: {
     ALMONER_TRUSTED_HOPS: "1",
     ALMONER_STORED_MB_PER_DAY: "0",
@@ -22,7 +22,6 @@ await service.add(
   aNonprofit({ slug: "small", causes: ["health"], country_code: "UG" }),
   aNonprofit({ slug: "far", causes: ["water-sanitation"], country_code: "KE" }),
 );
-afterAll(() => service.close());
 
 const report = async (body: object, headers: Record<string, string> = aClient()) => {
   const response = await service.post("/api/gaps", body, headers);

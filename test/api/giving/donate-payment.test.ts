@@ -1,25 +1,25 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { beforeAll, describe, expect, test } from "bun:test";
 import { Keypair, type PublicKey, SystemProgram } from "@solana/web3.js";
 import type { PaymentRequirements, Settlement } from "#content/contract/donation.ts";
 import { aContract } from "#test/support/contract.ts";
-import { aDonatingService, type DonatingService, paymentHeader } from "#test/support/donating.ts";
+import { aDonatingService, theDonatingService, paymentHeader } from "#test/support/donating.ts";
 import type { Paying } from "#test/support/paying.ts";
 import type { Donor } from "#test/support/donor.ts";
 import { aNonprofit } from "#test/support/records.ts";
+import { forTests } from "#test/support/at-file-top.ts";
 
 let other: string;
 const own = Keypair.generate();
 const contract = aContract("https://almoner.example");
 const path = "/api/donate/well";
 
-const at = await aDonatingService({
+const at = await theDonatingService({
   records: (chain) => {
     other = chain.wallet();
     return [aNonprofit({ slug: "other", usdc_wallet: other })];
   },
 });
 const sponsor = at.chain.sponsor.publicKey.toBase58();
-afterAll(() => at.stop());
 
 type Sending = { url?: string; version?: 1 | 2; method?: "GET" | "POST" };
 
@@ -197,11 +197,7 @@ describe("no money moves, and 402 asks again, for", () => {
 });
 
 describe("of the requests that one client may make in a minute", () => {
-  let few: DonatingService;
-  beforeAll(async () => {
-    few = await aDonatingService({ env: { ALMONER_DONATE_PER_MINUTE: "3" } });
-  });
-  afterAll(() => few.stop());
+  const few = forTests(() => aDonatingService({ env: { ALMONER_DONATE_PER_MINUTE: "3" } }));
   const caip2 = "solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1"; // As it is offered: devnet's.
   const from = (client: string) => ({ "x-forwarded-for": client });
   const ask = async (client: string) => (await few.service.get(path, from(client))).status;

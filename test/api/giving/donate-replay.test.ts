@@ -1,4 +1,4 @@
-import { afterAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { type GivingWorld, givingWorld } from "#content/giving/world.ts";
 import { donate } from "#content/giving/donate.ts";
 import { sweepDonations } from "#content/giving/sweep.ts";
@@ -8,7 +8,7 @@ import { fail } from "#content/contract/base/result.ts";
 import type { Paying } from "#test/support/paying.ts";
 import type { BuiltTransaction } from "#scripts/chain/instructions.ts";
 import { aContract } from "#test/support/contract.ts";
-import { aDonatingService, paymentHeader } from "#test/support/donating.ts";
+import { theDonatingService, paymentHeader } from "#test/support/donating.ts";
 import { aNonprofit } from "#test/support/records.ts";
 import { until } from "#test/support/until.ts";
 import type { OpenChain } from "#api/chain/open-chain.ts";
@@ -16,13 +16,12 @@ import type { OpenChain } from "#api/chain/open-chain.ts";
 let other: string;
 const contract = aContract("https://almoner.example");
 
-const at = await aDonatingService({
+const at = await theDonatingService({
   records: (chain) => {
     other = chain.wallet();
     return [aNonprofit({ slug: "other", usdc_wallet: other })];
   },
 });
-afterAll(() => at.stop());
 
 const moveTo = (slug: string, usdc_wallet: string | null) =>
   at.service.change(slug, { usdc_wallet });

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import bs58 from "bs58";
 import { type GivingWorld, givingWorld } from "#content/giving/world.ts";
@@ -16,10 +16,10 @@ import {
 import type { Store } from "#content/store/open.ts";
 import { doAll } from "#content/store/query.ts";
 import { aContract } from "#test/support/contract.ts";
-import { aDonatingService, paymentHeader } from "#test/support/donating.ts";
+import { theDonatingService, paymentHeader } from "#test/support/donating.ts";
 import type { OpenChain } from "#api/chain/open-chain.ts";
 
-const at = await aDonatingService();
+const at = await theDonatingService();
 let slug = "";
 let path = "";
 let wallet = "";
@@ -27,7 +27,6 @@ beforeEach(async () => {
   ({ slug, path, wallet } = await at.target());
 });
 afterEach(() => at.settle());
-afterAll(() => at.stop());
 
 const contract = aContract("https://almoner.example");
 

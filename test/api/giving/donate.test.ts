@@ -1,16 +1,16 @@
 import { PublicKey } from "@solana/web3.js";
 import Ajv2020 from "ajv/dist/2020.js";
 import { givingWorld } from "#content/giving/world.ts";
-import { afterAll, describe, expect, spyOn, test } from "bun:test";
+import { describe, expect, spyOn, test } from "bun:test";
 import { DonateParameters, type PaymentRequirements } from "#content/contract/donation.ts";
 import { readMemo } from "#content/giving/memo.ts";
 import { aContract } from "#test/support/contract.ts";
-import { aDonatingService } from "#test/support/donating.ts";
+import { aDonatingService, theDonatingService } from "#test/support/donating.ts";
 import { aNonprofit } from "#test/support/records.ts";
 
 let bare: string;
 const contract = aContract("https://almoner.example");
-const at = await aDonatingService({
+const at = await theDonatingService({
   records: (chain) => {
     bare = chain.wallet({ account: false });
     return [
@@ -21,7 +21,6 @@ const at = await aDonatingService({
     ];
   },
 });
-afterAll(() => at.stop());
 
 /** Status and code of a refusal that is as the contract says. */
 async function problemIn(response: Response, path: string, method = "GET") {

@@ -1,20 +1,18 @@
-import { afterAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { micro } from "#content/contract/base/money.ts";
 import { SignedReceipt } from "#content/contract/donation.ts";
 import { openSigner } from "#content/feed/signing-keys.ts";
 import { readReceipt, verifyReceipt } from "#content/giving/receipt.ts";
 import { type Donation, recordDonation } from "#content/giving/store.ts";
-import { aNonprofit } from "#test/support/records.ts";
-import { aService, testNow } from "#test/support/service.ts";
+import { aDonation, aNonprofit, anEin } from "#test/support/records.ts";
+import { theService, testNow } from "#test/support/service.ts";
 
 const type = "EIN";
 const registration_number = "53-0196605";
-const registrations = [
-  { country_code: "US", type, registration_number, org_id: "US-EIN-530196605" },
-];
+const registrations = [anEin(registration_number)];
 const wallet = "4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T";
 
-const service = await aService({
+const service = await theService({
   records: [
     aNonprofit({ slug: "lantern", name: "Lantern \u202EloohcS", registrations }),
     aNonprofit({ slug: "other" }),
@@ -22,29 +20,23 @@ const service = await aService({
   ],
 });
 const given = await record("lantern", "sig-1");
-afterAll(() => service.close());
 
 async function record(slug: string, tx_signature: string, parts: Partial<Donation> = {}) {
   const { id: nonprofit_id } = await service.live(slug);
-  return service.store.write((tx) =>
-    recordDonation(tx, {
-      nonprofit_id,
-      amount_micro_usdc: micro(2_500_000n),
-      network: "solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp",
-      tx_signature,
-      slot: 312_000_000,
-      commitment: "confirmed",
-      source: "HzMoc78z1VNNf9nwD4Czt6CDYEb9LVD8KQVGP46FEmyJ",
-      recipient: wallet,
-      destination: "7UX2i7SucgLMQcfZ75s3VXmZZY4YRUyJN9X1RgfMoDUi",
-      mint: "EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v",
-      donor: null,
-      memo: null,
-      settled_at: testNow.getTime(),
-      recorded_at: testNow.getTime() + 2_000,
-      ...parts,
-    }),
-  );
+  const gift = aDonation({
+    nonprofit_id,
+    network: "solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp",
+    tx_signature,
+    slot: 312_000_000,
+    commitment: "confirmed",
+    source: "HzMoc78z1VNNf9nwD4Czt6CDYEb9LVD8KQVGP46FEmyJ",
+    recipient: wallet,
+    destination: "7UX2i7SucgLMQcfZ75s3VXmZZY4YRUyJN9X1RgfMoDUi",
+    mint: "EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v",
+    recorded_at: testNow.getTime() + 2_000,
+    ...parts,
+  });
+  return service.store.write((tx) => recordDonation(tx, gift));
 }
 
 const receiptAt = async (path: string) =>

@@ -1,15 +1,14 @@
-import { afterAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { compactVerify, createLocalJWKSet } from "jose";
 import { WalletAnswer } from "#content/contract/transfer.ts";
 import { keySetOf, openSigner } from "#content/feed/signing-keys.ts";
 import { applyDueWallets } from "#content/onboarding/wallet-hold-store.ts";
-import { anOnboardingService } from "#test/support/onboarding.ts";
+import { theOnboardingService } from "#test/support/onboarding.ts";
 import { aNonprofit } from "#test/support/records.ts";
 import { aWallet } from "#test/support/wallets.ts";
 
 const holdMs = 72 * 3_600_000;
-const service = await anOnboardingService();
-afterAll(() => service.close());
+const service = await theOnboardingService();
 
 let made = 0;
 const ask = async (address: string): Promise<WalletAnswer> =>

@@ -1,13 +1,12 @@
-import { afterAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import type { ResponseCache } from "#api/http/response-cache.ts";
 import { listen } from "#api/http/listen.ts";
 import { storeRefusal } from "#api/http/problem.ts";
 import { measured, shown } from "#test/support/measured.ts";
 import { aNonprofit } from "#test/support/records.ts";
-import { aService } from "#test/support/service.ts";
+import { aService, theService } from "#test/support/service.ts";
 
-const service = await aService({ records: [aNonprofit({ slug: "oak" })] });
-afterAll(() => service.close());
+const service = await theService({ records: [aNonprofit({ slug: "oak" })] });
 
 const post = (body: BodyInit, headers: Record<string, string> = {}) =>
   service.request("/api/enrich/oak", {
@@ -45,7 +44,7 @@ describe("a problem", () => {
 
   test("of a wrong method for a file of the bundle is 405 too, and OPTIONS says what it answers to", async () => {
     const bundleHolds = (path: string) => path === "/llms.txt";
-    const fronted = await aService({ context: { bundleHolds } });
+    using fronted = await aService({ context: { bundleHolds } });
     const ask = (method: string, path = "/llms.txt") => fronted.request(path, { method });
     for (const method of ["POST", "DELETE", "PUT", "PATCH"]) {
       const answer = await ask(method);
@@ -60,7 +59,6 @@ describe("a problem", () => {
     await expectProblem(await ask("OPTIONS", "/none.txt"), 404, "no_such_path");
     // The bundle has answered GET already, or was replaced meanwhile.
     await expectProblem(await ask("GET"), 404, "no_such_path");
-    fronted.close();
   });
 
   const chunks = () =>
@@ -105,23 +103,20 @@ describe("a problem", () => {
   });
 });
 
-describe("too many requests", () => {
-  test("are answered 429 with the time to wait, and every answer tells what is left", async () => {
-    const limited = await aService({ env: { ALMONER_READS_PER_MINUTE: "3" } });
-    const first = await limited.get("/api/causes");
-    expect(first.headers.get("ratelimit-policy")).toBe('"read";q=3;w=60');
-    expect(first.headers.get("ratelimit")).toMatch(/^"read";r=2;t=\d+$/);
-    await limited.get("/api/causes");
-    await limited.get("/nowhere");
-    const refused = await limited.get("/api/causes");
-    expect(refused.headers.get("ratelimit")).toMatch(/^"read";r=0;t=\d+$/);
-    const seconds = Number(refused.headers.get("retry-after"));
-    expect(seconds).toBeGreaterThan(0);
-    expect(seconds).toBeLessThanOrEqual(61);
-    await expectProblem(refused, 429, "rate_limited");
-    expect((await limited.get("/healthz")).status).toBe(200);
-    limited.close();
-  });
+test("too many requests are answered 429 with the time to wait, and every answer tells what is left", async () => {
+  using limited = await aService({ env: { ALMONER_READS_PER_MINUTE: "3" } });
+  const first = await limited.get("/api/causes");
+  expect(first.headers.get("ratelimit-policy")).toBe('"read";q=3;w=60');
+  expect(first.headers.get("ratelimit")).toMatch(/^"read";r=2;t=\d+$/);
+  await limited.get("/api/causes");
+  await limited.get("/nowhere");
+  const refused = await limited.get("/api/causes");
+  expect(refused.headers.get("ratelimit")).toMatch(/^"read";r=0;t=\d+$/);
+  const seconds = Number(refused.headers.get("retry-after"));
+  expect(seconds).toBeGreaterThan(0);
+  expect(seconds).toBeLessThanOrEqual(61);
+  await expectProblem(refused, 429, "rate_limited");
+  expect((await limited.get("/healthz")).status).toBe(200);
 });
 
 /** Another process, because locks of a file are a process's own. */
@@ -207,10 +202,9 @@ describe("an unexpected error", () => {
       },
       size: () => 0,
     };
-    const broken = await aService({ context: { cache, log } });
+    using broken = await aService({ context: { cache, log } });
     const body = await expectProblem(await broken.get("/api/causes"), 500, "internal");
     expect(JSON.stringify(body)).not.toContain("secret");
     expect(logged).toHaveLength(1);
-    broken.close();
   });
 });

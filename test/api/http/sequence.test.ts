@@ -64,7 +64,7 @@ test("an operator's change names itself", async () => {
 });
 
 test("files wait until they show it", async () => {
-  const bundle = aBundle();
+  using bundle = aBundle();
   const page = (text: string) => ({ "nonprofits/oak.html": `<p>${text}` });
   bundle.publish(page("before"));
   const reader = openBundleReader(bundle.folder);
@@ -89,5 +89,4 @@ test("files wait until they show it", async () => {
   await Bun.sleep(20);
   bundle.publish(page("after"));
   expect(await waiting).toContain("after");
-  bundle.close();
 });

@@ -1,6 +1,4 @@
 import { afterAll, afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createApp } from "#api/app.ts";
 import { rememberAddress } from "#api/http/client.ts";
@@ -11,7 +9,8 @@ import type { LimitName } from "#content/contract/addresses.ts";
 import { StoreAway } from "#content/store/busy.ts";
 import type { Store } from "#content/store/open.ts";
 import { openBlankStore } from "#test/support/blank-store.ts";
-import { aService } from "#test/support/service.ts";
+import { theService } from "#test/support/service.ts";
+import { theFolder } from "#test/support/at-file-top.ts";
 
 // Three services on one store, each with a handle of its own, as they have on a libSQL server: what one counts the others see.
 
@@ -24,15 +23,13 @@ const settings = {
 let limits: Limits[];
 let atMs = 0;
 
-const folder = mkdtempSync(join(tmpdir(), "almoner-shared-limits-"));
+const folder = theFolder();
 const url = `file:${join(folder, "store.db")}`;
 const stores: Store[] = [];
 for (let at = 0; at < 3; at++) stores.push(await openBlankStore(url));
-const service = await aService({ env: settings });
+const service = await theService({ env: settings });
 afterAll(() => {
   for (const store of stores) store.close();
-  service.close();
-  rmSync(folder, { recursive: true, force: true });
 });
 beforeEach(() => {
   // Days later nothing counts any more.

@@ -1,4 +1,4 @@
-import { afterAll, describe, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { exampleOf } from "#content/contract/base/example.ts";
 import { operations } from "#content/openapi/document.ts";
 import { fetchWithin, StoreAway } from "#content/store/busy.ts";
@@ -6,15 +6,15 @@ import { openFrontDoor } from "#scripts/start/front-door.ts";
 import { openBundleReader } from "#site/delivery/bundle-reader.ts";
 import { anAwayStore } from "#test/support/away-store.ts";
 import { aBundle } from "#test/support/bundle.ts";
-import { aService } from "#test/support/service.ts";
+import { theService } from "#test/support/service.ts";
+import { serveHere } from "#test/support/serve-here.ts";
 
 const token = "0123456789abcdef0123456789abcdef";
 const store = await anAwayStore();
-const service = await aService({
+const service = await theService({
   context: { store },
   env: { ALMONER_ADMIN_TOKENS: `ops:${token}`, ALMONER_RECOMMENDATION_PHASE: "3" },
 });
-afterAll(() => service.close());
 
 /** What a path or a query needs before the store is asked at all. */
 const inPlaces: Record<string, string> = {
@@ -59,8 +59,9 @@ const asked = operations
   )
   .filter(({ operationId }) => !withoutStore.includes(operationId));
 
-describe("with the database server away", () => {
-  test.each(asked.map((one) => [one.operationId, one] as const))("%s", async (id, operation) => {
+test.each(asked.map((one) => [one.operationId, one] as const))(
+  "with the database server away %s",
+  async (id, operation) => {
     const { method, path, body } = operation;
     const filled = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => inPlaces[name] ?? "oak");
     const sent = bodies[id] ?? (body && exampleOf(body.shape));
@@ -75,11 +76,11 @@ describe("with the database server away", () => {
     });
     expect([answer.status, answer.headers.get("retry-after")]).toEqual([503, "5"]);
     expect(await answer.json()).toMatchObject({ code: "store_away", status: 503 });
-  });
-});
+  },
+);
 
 test("pages and files of the bundle go on meanwhile, and /readyz says what is missing", async () => {
-  const bundle = aBundle();
+  using bundle = aBundle();
   const files = ["nonprofits/oak.html", "api/nonprofits/oak.json", "llms.txt", "index.html"];
   bundle.publish(Object.fromEntries(files.map((file) => [file, file])));
   const door = await openFrontDoor(service.context, openBundleReader(bundle.folder));
@@ -91,17 +92,14 @@ test("pages and files of the bundle go on meanwhile, and /readyz says what is mi
   expect(await Promise.all(statuses)).toEqual(paths.map((path) => [path, 200]));
   const { reasons } = (await (await service.get("/readyz")).json()) as { reasons: unknown };
   expect(reasons).toMatchObject([{ part: "store" }]);
-  bundle.close();
 });
 
 test("a database server that does not answer, or breaks off, is away after the wait", async () => {
-  const mute = Bun.serve({
-    port: 0,
-    fetch: ({ url }) =>
-      url.endsWith("/half")
-        ? new Response(new ReadableStream({ start: (half) => half.enqueue("{") }))
-        : new Promise<Response>(() => {}),
-  });
+  const mute = serveHere(({ url }) =>
+    url.endsWith("/half")
+      ? new Response(new ReadableStream({ start: (half) => half.enqueue("{") }))
+      : new Promise<Response>(() => {}),
+  );
   const ask = fetchWithin(50);
   for (const path of ["/", "/half"]) {
     const answer = ask(new Request(`http://127.0.0.1:${mute.port}${path}`));

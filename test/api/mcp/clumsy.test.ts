@@ -7,7 +7,7 @@ import { type ArgumentSchema, listedAt, type McpTool } from "#content/openapi/mc
 import { aRichNonprofit } from "#test/support/compiled-site.ts";
 import { isFull } from "#test/support/measured.ts";
 import { aNonprofit } from "#test/support/records.ts";
-import { aService } from "#test/support/service.ts";
+import { theService } from "#test/support/service.ts";
 
 // A client that knows the descriptions and cannot spell. Each call is one that works, with one thing done to it.
 
@@ -15,7 +15,7 @@ const callsWanted = isFull ? 5_000 : 200;
 const origin = "https://almoner.example";
 
 let asked: Call[] = [];
-const service = await aService({
+const service = await theService({
   env: { ALMONER_READS_PER_MINUTE: "0", ALMONER_BASE_URL: origin },
   records: [
     aNonprofit({ slug: "hope-kitchen", name: "Hope Kitchen" }),
@@ -44,10 +44,7 @@ const ask = async (call: Call) => {
 await mcpServer({ ask, origin, door: "default" }).connect(here);
 const client = new Client({ name: "clumsy", version: "1.0.0" });
 await client.connect(there);
-afterAll(async () => {
-  await client.close();
-  service.close();
-});
+afterAll(() => client.close());
 
 /** A generator of Lehmer: the same numbers each time. */
 let seed = 20_261_126;

@@ -1,10 +1,16 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { aMailServer } from "#test/support/mail-server.ts";
 import { aNameServer } from "#test/support/name-server.ts";
-import { anOnboardingService, operatorTokens, secretOf } from "#test/support/onboarding.ts";
+import {
+  anOnboardingService,
+  theOnboardingService,
+  operatorTokens,
+  secretOf,
+} from "#test/support/onboarding.ts";
 import { aNonprofit } from "#test/support/records.ts";
 import { aWallet } from "#test/support/wallets.ts";
 import { aClient } from "#test/support/service.ts";
+import { serveHere } from "#test/support/serve-here.ts";
 
 const mailing = (url: string) => ({
   ALMONER_SMTP_URL: url,
@@ -12,20 +18,15 @@ const mailing = (url: string) => ({
 });
 /** What the organisation's host shows at the address of the file. */
 let file: string | null = null;
-const site = Bun.serve({
-  hostname: "127.0.0.1",
-  port: 0,
-  fetch: () => new Response(file ?? "", { status: file === null ? 404 : 200 }),
-});
+const site = serveHere(() => new Response(file ?? "", { status: file === null ? 404 : 200 }));
 const [names, mail] = await Promise.all([aNameServer(), aMailServer()]);
-const service = await anOnboardingService([], {
+const service = await theOnboardingService([], {
   ALMONER_CLAIM_RESOLVER: names.address,
   ALMONER_CLAIM_PORTS: `1,${site.port}`,
   ALMONER_CLAIM_ADDRESSES: "127.0.0.1",
   ...mailing(mail.url),
 });
 afterAll(async () => {
-  service.close();
   names.close();
   mail.close();
   await site.stop(true);
@@ -181,7 +182,7 @@ test("an operator has the host looked at, and the log says so", async () => {
 
 test("a mail server that takes nothing is told, and the mail can be asked for again later", async () => {
   const refusing = await aMailServer({ refusing: true });
-  const other = await anOnboardingService([], mailing(refusing.url));
+  using other = await anOnboardingService([], mailing(refusing.url));
   const { secret } = await aClaim({}, undefined, other);
   const mailed = async () => {
     const { status, answer } = await prove(secret, { email: true }, other);
@@ -192,15 +193,13 @@ test("a mail server that takes nothing is told, and the mail can be asked for ag
   expect(await mailed()).toEqual([409, "mail_sent_before"]);
   other.pass(600_000);
   expect(await mailed()).toEqual([503, "mail_not_sent"]);
-  other.close();
   refusing.close();
 });
 
 test("one setting switches all of it off", async () => {
-  const off = await anOnboardingService([], { ALMONER_CLAIM_CHECKS: "off" });
+  using off = await anOnboardingService([], { ALMONER_CLAIM_CHECKS: "off" });
   const { answer, secret } = await aClaim({}, undefined, off);
   expect(answer.host_proof).toMatchObject({ state: "not_proven", token: null, email: false });
   const refused = { status: 409, answer: { code: "host_checks_off" } };
   expect(await prove(secret, {}, off)).toMatchObject(refused);
-  off.close();
 });

@@ -1,17 +1,16 @@
-import { afterAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { OnboardingAnswer } from "#content/contract/onboarding.ts";
-import { anOnboardingService, secretOf } from "#test/support/onboarding.ts";
+import { theOnboardingService, secretOf } from "#test/support/onboarding.ts";
 import { aNonprofit } from "#test/support/records.ts";
 import { aWallet } from "#test/support/wallets.ts";
 import { aClient } from "#test/support/service.ts";
 
 const vault = "BVMmxrEG9dkxqZK2vSZzHgDS6DwS6VAcWqBBvvL48SaY"; // Off the curve.
-const service = await anOnboardingService([
+const service = await theOnboardingService([
   aNonprofit({ slug: "kitchen", name: "Hope Kitchen" }),
   aNonprofit({ slug: "claimed", status: "claimed", verified: 1 }),
   aNonprofit({ slug: "gone", status: "withdrawn" }),
 ]);
-afterAll(() => service.close());
 
 const claim = { claim_slug: "kitchen", contact_email: "office@kitchen.example" };
 const registration = { name: "Lantern", country: "Kenya", contact_email: "a@lantern.example" };

@@ -1,13 +1,12 @@
-import { afterAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { ReviewDecision, type ReviewItem } from "#content/contract/review.ts";
-import { anOnboardingService } from "#test/support/onboarding.ts";
+import { theOnboardingService } from "#test/support/onboarding.ts";
 import { waysToGive } from "#content/nonprofit/ways-to-give.ts";
 import { type NonprofitRecord, sourceFrom } from "#content/nonprofit/record.ts";
-import { aNonprofit } from "#test/support/records.ts";
+import { aNonprofit, anEin } from "#test/support/records.ts";
 import { aWallet } from "#test/support/wallets.ts";
 
-const service = await anOnboardingService();
-afterAll(() => service.close());
+const service = await theOnboardingService();
 
 let made = 0;
 const aSlug = async (values: Partial<NonprofitRecord> = {}): Promise<string> => {
@@ -19,12 +18,6 @@ const claimOf = (claim_slug: string, more: object = {}) => ({
   claim_slug,
   contact_email: "office@house.example",
   ...more,
-});
-const einOf = (registration_number: string) => ({
-  country_code: "US",
-  type: "EIN",
-  registration_number,
-  org_id: `US-EIN-${registration_number.replace("-", "")}`,
 });
 
 const submitted = async (body: object) => (await service.submit(body)).submission_id;
@@ -161,7 +154,7 @@ describe("a claim", () => {
       name: "Hope Kitchen",
       website: "https://hope.example",
       country_code: "US",
-      registrations: [einOf("53-0196605")],
+      registrations: [anEin("53-0196605")],
     });
     const weighed = await review(
       await submitted(
@@ -238,7 +231,7 @@ describe("a registration", () => {
 
   test("with a number that is taken cannot be approved", async () => {
     const held = { slug: "same-number", name: "Quite Another", country_code: "US" };
-    await aSlug({ ...held, registrations: [einOf("11-1111111")] });
+    await aSlug({ ...held, registrations: [anEin("11-1111111")] });
     const number = { country: "US", registration_number: "EIN 11-1111111" };
     const id = await submitted(registration("New Name", number));
     await isTaken(id, "same-number");

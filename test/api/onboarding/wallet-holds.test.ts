@@ -1,16 +1,15 @@
-import { afterAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { eraseContacts } from "#api/operator/requests.ts";
 import type { ReviewItem } from "#content/contract/review.ts";
 import { donateTarget } from "#content/giving/store.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { applyDueWallets } from "#content/onboarding/wallet-hold-store.ts";
-import { anOnboardingService } from "#test/support/onboarding.ts";
+import { theOnboardingService } from "#test/support/onboarding.ts";
 import { aNonprofit } from "#test/support/records.ts";
 import { aWallet } from "#test/support/wallets.ts";
 
 const hold = 72 * 3_600_000;
-const service = await anOnboardingService();
-afterAll(() => service.close());
+const service = await theOnboardingService();
 
 let made = 0;
 /** A claimed profile with a wallet. */

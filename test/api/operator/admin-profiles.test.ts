@@ -1,15 +1,14 @@
-import { afterAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { addToPicks } from "#content/operator/picks.ts";
 import { AuditLog } from "#content/contract/operator.ts";
 import { NonprofitDetail } from "#content/contract/nonprofit.ts";
 import { changesAfter } from "#content/nonprofit/changes-store.ts";
 import { type NonprofitRecord, sourceFrom } from "#content/nonprofit/record.ts";
 import { goneDraft, mergedWithRegister } from "#content/register/merge.ts";
-import { anOperatedService } from "#test/support/desk.ts";
+import { theOperatedService } from "#test/support/desk.ts";
 
-const service = await anOperatedService();
+const service = await theOperatedService();
 const { live, submit } = service;
-afterAll(() => service.close());
 
 const add = async (parts: Partial<NonprofitRecord> = {}) => live(await service.aSlug(parts));
 const change = async (slug: string, verb: string, body: object) => {

@@ -1,14 +1,13 @@
-import { afterAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { AuditLog } from "#content/contract/operator.ts";
 import { ReviewItem, ReviewList, ReviewQueues } from "#content/contract/review.ts";
 import { logOperator } from "#content/operation/audit-store.ts";
 import { revertAgent } from "#content/operator/revert.ts";
-import { anOperatedService } from "#test/support/desk.ts";
+import { theOperatedService } from "#test/support/desk.ts";
 import { aNonprofit } from "#test/support/records.ts";
 
-const service = await anOperatedService();
+const service = await theOperatedService();
 const { ask, submit } = service;
-afterAll(() => service.close());
 const added = await service.add(...Array.from({ length: 7 }, () => aNonprofit()));
 const slugs = added.map(({ slug }) => slug);
 
@@ -111,29 +110,27 @@ describe("one review", () => {
   });
 });
 
-describe("the audit log", () => {
-  test("is read by operator, action and subject, page by page", async () => {
-    await service.store.write(async (tx) => {
-      for (let at = 0; at < 7; at++) {
-        const operator = at % 2 === 0 ? "grace" : "linus";
-        const entry = { operator, action: "test.act", subject: `thing-${at}` };
-        await logOperator(tx, { ...entry, detail: { at }, at: at * 1_000 });
-      }
-    });
-    const read = async (query: string) => AuditLog.parse(await ask(`audit?${query}`));
-    const found = (log: AuditLog) => log.entries.map(({ detail }) => detail["at"]);
-    expect(found(await read("operator=grace"))).toEqual([6, 4, 2, 0]);
-    const walked: unknown[] = [];
-    for (let before = ""; ;) {
-      const page = await read(`action=test.act&limit=3${before}`);
-      walked.push(...found(page));
-      if (page.next === null) break;
-      before = `&before=${page.next}`;
+test("the audit log is read by operator, action and subject, page by page", async () => {
+  await service.store.write(async (tx) => {
+    for (let at = 0; at < 7; at++) {
+      const operator = at % 2 === 0 ? "grace" : "linus";
+      const entry = { operator, action: "test.act", subject: `thing-${at}` };
+      await logOperator(tx, { ...entry, detail: { at }, at: at * 1_000 });
     }
-    expect(walked).toEqual([6, 5, 4, 3, 2, 1, 0]);
-    expect(await read("subject=thing-3&operator=linus")).toMatchObject({ count: 1, next: null });
-    expect(await read("subject=' OR 1=1")).toMatchObject({ count: 0 });
   });
+  const read = async (query: string) => AuditLog.parse(await ask(`audit?${query}`));
+  const found = (log: AuditLog) => log.entries.map(({ detail }) => detail["at"]);
+  expect(found(await read("operator=grace"))).toEqual([6, 4, 2, 0]);
+  const walked: unknown[] = [];
+  for (let before = ""; ;) {
+    const page = await read(`action=test.act&limit=3${before}`);
+    walked.push(...found(page));
+    if (page.next === null) break;
+    before = `&before=${page.next}`;
+  }
+  expect(walked).toEqual([6, 5, 4, 3, 2, 1, 0]);
+  expect(await read("subject=thing-3&operator=linus")).toMatchObject({ count: 1, next: null });
+  expect(await read("subject=' OR 1=1")).toMatchObject({ count: 0 });
 });
 
 test("undoing stops after this many, and says that there is more", async () => {

@@ -1,12 +1,11 @@
-import { afterAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { ReviewDecision, ReviewList } from "#content/contract/review.ts";
-import { anOperatedService } from "#test/support/desk.ts";
+import { theOperatedService } from "#test/support/desk.ts";
 
-const service = await anOperatedService({
+const service = await theOperatedService({
   context: { waitForPublication: () => Promise.resolve({ release: "r1" }) },
 });
 const { aSlug, bearer, live, submit } = service;
-afterAll(() => service.close());
 
 const decide = (id: string, decision: "approve" | "reject", body: object = {}) =>
   service.tell(`reviews/${id}/${decision}`, body);
@@ -27,35 +26,33 @@ test("who is no operator gets 401 on every admin route, kept by no cache", async
     expect((await service.get("/api/admin/reviews", { authorization })).status).toBe(401);
 });
 
-describe("prose", () => {
-  test("goes live when it is accepted, edited or not, and other texts are told", async () => {
-    const slug = await aSlug();
-    const { submission_id } = await submit(slug, "bot-a", "mission", "Food for all.");
-    await submit(slug, "bot-b", "mission", "Meals for everyone.");
-    expect(await idsIn("prose")).toContain(`prose-${submission_id}`);
-    const response = await decide(`prose-${submission_id}`, "approve", {
-      value: "Food for all people.",
-    });
-    expect(ReviewDecision.parse(await response.json())).toMatchObject({
-      decision: "approved",
-      live: true,
-    });
-    const record = await live(slug);
-    expect(record.mission).toBe("Food for all people.");
-    expect(record.provenance["mission"]).toMatchObject({ set_by: "operator", agents: ["bot-a"] });
-    const late = await submit(slug, "bot-c", "mission", "Third text.");
-    expect(late.prior_rejections).toMatchObject([{ winning_value: "Food for all people." }]);
-    expect((await decide(`prose-${submission_id}`, "approve")).status).toBe(409);
-    const exemplars = await (await service.get("/api/agents/exemplars?field=mission")).text();
-    expect(exemplars).toContain("Food for all people.");
-    // What the reviewer took out of the text was never public, and does not become so by its history.
-    const history = await (await service.get(`/api/history/${slug}`)).json();
-    expect(history).toMatchObject({
-      changes: [
-        { origin: "review", agreed: [{ value: "Food for all people.", agent_name: "bot-a" }] },
-        { kind: "added" },
-      ],
-    });
+test("prose goes live when it is accepted, edited or not, and other texts are told", async () => {
+  const slug = await aSlug();
+  const { submission_id } = await submit(slug, "bot-a", "mission", "Food for all.");
+  await submit(slug, "bot-b", "mission", "Meals for everyone.");
+  expect(await idsIn("prose")).toContain(`prose-${submission_id}`);
+  const response = await decide(`prose-${submission_id}`, "approve", {
+    value: "Food for all people.",
+  });
+  expect(ReviewDecision.parse(await response.json())).toMatchObject({
+    decision: "approved",
+    live: true,
+  });
+  const record = await live(slug);
+  expect(record.mission).toBe("Food for all people.");
+  expect(record.provenance["mission"]).toMatchObject({ set_by: "operator", agents: ["bot-a"] });
+  const late = await submit(slug, "bot-c", "mission", "Third text.");
+  expect(late.prior_rejections).toMatchObject([{ winning_value: "Food for all people." }]);
+  expect((await decide(`prose-${submission_id}`, "approve")).status).toBe(409);
+  const exemplars = await (await service.get("/api/agents/exemplars?field=mission")).text();
+  expect(exemplars).toContain("Food for all people.");
+  // What the reviewer took out of the text was never public, and does not become so by its history.
+  const history = await (await service.get(`/api/history/${slug}`)).json();
+  expect(history).toMatchObject({
+    changes: [
+      { origin: "review", agreed: [{ value: "Food for all people.", agent_name: "bot-a" }] },
+      { kind: "added" },
+    ],
   });
 });
 

@@ -1,4 +1,4 @@
-import { afterAll, describe, expect, spyOn, test } from "bun:test";
+import { describe, expect, spyOn, test } from "bun:test";
 import { utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DailyNumbers, OperatorHealth } from "#content/contract/operator.ts";
@@ -8,7 +8,7 @@ import { table } from "#api/operator/desk/elements.ts";
 import { operatorHealth } from "#api/operator/health.ts";
 import { ok } from "#content/contract/base/result.ts";
 import { backupMark } from "#content/operation/backup-store.ts";
-import { alerts, anOperatedService, shown, textsOf } from "#test/support/desk.ts";
+import { alerts, theOperatedService, shown, textsOf } from "#test/support/desk.ts";
 import { aNode, hang, type NodeAnswer } from "#test/support/node.ts";
 import { aWallet } from "#test/support/wallets.ts";
 
@@ -22,13 +22,12 @@ const well = {
   pid: 0,
 };
 let published = well;
-const service = await anOperatedService({
+const service = await theOperatedService({
   env: { ALMONER_RECOMMENDATION_PHASE: "2" },
   context: { clock: () => new Date(), publication: () => published },
 });
 const { aSlug, from, live } = service;
 const ada = await service.signedIn();
-afterAll(() => service.close());
 
 async function onboard(body: object): Promise<string> {
   const response = await service.post("/api/onboard", body, from());

@@ -1,13 +1,12 @@
-import { afterAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import type { History } from "#content/contract/enrichment-answers.ts";
 import { ReviewsDecided } from "#content/contract/review.ts";
-import { alerts, anOperatedService } from "#test/support/desk.ts";
+import { alerts, theOperatedService } from "#test/support/desk.ts";
 
-const service = await anOperatedService();
+const service = await theOperatedService();
 const { aSlug, live } = service;
 const ada = await service.signedIn();
 const placeOf = (slug: string) => `/desk/profiles/${slug}`;
-afterAll(() => service.close());
 
 describe("a profile at the desk", () => {
   test("is found by its name and slug, edited, withdrawn and restored", async () => {

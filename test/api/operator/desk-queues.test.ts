@@ -1,8 +1,8 @@
-import { afterAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { StoreBusy } from "#content/store/busy.ts";
 import {
   alerts,
-  anOperatedService,
+  theOperatedService,
   aVisitor,
   type DeskPage,
   shown,
@@ -11,11 +11,10 @@ import {
 import { aNonprofit } from "#test/support/records.ts";
 import { aService } from "#test/support/service.ts";
 
-const service = await anOperatedService();
+const service = await theOperatedService();
 const { aSlug, live } = service;
 const ada = await service.signedIn();
 const grace = await service.signedIn("grace");
-afterAll(() => service.close());
 
 const submit = async (...sent: Parameters<typeof service.submit>): Promise<number> =>
   (await service.submit(...sent)).submission_id;

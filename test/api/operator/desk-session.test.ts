@@ -1,8 +1,8 @@
-import { afterAll, beforeEach, describe, expect, test } from "bun:test";
+import { beforeEach, describe, expect, test } from "bun:test";
 import { closeSession, sessionOf } from "#api/operator/desk/session.ts";
 import {
   alerts,
-  anOperatedService,
+  theOperatedService,
   aVisitor,
   type DeskPage,
   type Visitor,
@@ -12,8 +12,7 @@ import { aService, type TestService, testNow } from "#test/support/service.ts";
 const ada = "a-token-of-ada-0123456789";
 const grace = "a-token-of-grace-0123456789";
 let now = testNow;
-const service = await anOperatedService({ context: { clock: () => now } });
-afterAll(() => service.close());
+const service = await theOperatedService({ context: { clock: () => now } });
 
 /** On a network of its own in each test, because failures to sign in count. */
 let network: Record<string, string>;
@@ -180,7 +179,7 @@ describe("a session", () => {
   });
 
   test("is of plain HTTP where the directory is", async () => {
-    const plain = await aService({
+    using plain = await aService({
       env: { ALMONER_ADMIN_TOKENS: `ada:${ada}`, ALMONER_BASE_URL: "http://localhost:8080" },
     });
     const at = aVisitor(plain, { origin: "http://localhost:8080" });
@@ -192,7 +191,6 @@ describe("a session", () => {
       { origin: "http://localhost:8080" },
     );
     expect([...at.cookies.keys()]).toContain("almoner-desk");
-    plain.close();
   });
 });
 

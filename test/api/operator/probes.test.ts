@@ -1,4 +1,4 @@
-import { afterAll, afterEach, describe, expect, test } from "bun:test";
+import { afterEach, describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -10,10 +10,9 @@ import { startHeartbeat } from "#site/publisher/lock.ts";
 import { aChain } from "#test/support/local-chain.ts";
 import { anAwayStore } from "#test/support/away-store.ts";
 import { aNonprofit } from "#test/support/records.ts";
-import { aService, type TestService, testNow } from "#test/support/service.ts";
+import { aService, theService, type TestService, testNow } from "#test/support/service.ts";
 
-const plain = await aService();
-afterAll(() => plain.close());
+const plain = await theService();
 let service: TestService = plain;
 afterEach(() => {
   if (service !== plain) service.close();

@@ -1,14 +1,13 @@
-import { afterAll, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { OperatorNumbers } from "#content/contract/operator.ts";
 import { noteFollowUp } from "#api/recommendation/follow-up.ts";
 import { curate } from "#test/support/curate.ts";
-import { anOperatedService, shown, textsOf } from "#test/support/desk.ts";
+import { theOperatedService, shown, textsOf } from "#test/support/desk.ts";
 import { aNonprofit } from "#test/support/records.ts";
 
 const startMs = Date.parse("2026-06-01T12:00:00Z");
 let nowMs = startMs;
-const service = await anOperatedService({ context: { clock: () => new Date(nowMs) } });
-afterAll(() => service.close());
+const service = await theOperatedService({ context: { clock: () => new Date(nowMs) } });
 for (const slug of ["wells", "pumps"])
   await curate(service, aNonprofit({ slug, name: slug, causes: ["water-sanitation"] }));
 await service.aSlug({ slug: "camp" });

@@ -1,12 +1,12 @@
 import { noFilters } from "#content/contract/browse.ts";
-import { afterAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { wordingFaults } from "#content/nonprofit/text.ts";
 import { join } from "node:path";
 import { RecommendAnswer } from "#content/contract/recommendation.ts";
 import { sourceFrom } from "#content/nonprofit/record.ts";
 import { curate } from "#test/support/curate.ts";
 import { aNonprofit } from "#test/support/records.ts";
-import { aService, testNow } from "#test/support/service.ts";
+import { aService, theService, testNow } from "#test/support/service.ts";
 
 const complete = {
   description: "Text",
@@ -44,10 +44,9 @@ const records = {
 
 const intents = ["discover", "donate", "compare", "verify"];
 
-const service = await aService();
+const service = await theService();
 await curate(service, ...Object.values(records));
 await service.add(aNonprofit({ slug: "not-curated", name: "Water not curated" }));
-afterAll(() => service.close());
 
 const answer = async (query: string) =>
   RecommendAnswer.parse(await service.json(`/api/recommend?${query}`));
@@ -178,14 +177,13 @@ test("a service whose operator's file claims too much does not start, and names 
 });
 
 test("of equal scores the one that reaches more people is first, then the one that came first", async () => {
-  const other = await aService();
+  using other = await aService();
   const reaching = (slug: string, beneficiaries_per_year: number) =>
     aNonprofit({ ...complete, slug, beneficiaries_per_year });
   await curate(other, reaching("few", 10), reaching("many", 900), reaching("also", 900));
   const { recommendations } = RecommendAnswer.parse(await other.json("/api/recommend?country=KE"));
   expect(recommendations.map(({ slug }) => slug)).toEqual(["many", "also", "few"]);
   expect(new Set(recommendations.map(({ score }) => score)).size).toBe(1);
-  other.close();
 });
 
 test("every call is logged without personal data", async () => {

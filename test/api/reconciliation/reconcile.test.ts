@@ -1,16 +1,14 @@
-import { afterAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import Ajv from "ajv";
 import addFormats from "ajv-formats";
 import { load } from "cheerio";
-import { aNonprofit } from "#test/support/records.ts";
-import { aService } from "#test/support/service.ts";
+import { aNonprofit, anEin } from "#test/support/records.ts";
+import { aService, theService } from "#test/support/service.ts";
 
 const ein = "US-EIN-990305781";
-const registrations = [
-  { country_code: "US", type: "EIN", registration_number: "99-0305781", org_id: ein },
-];
+const registrations = [anEin("99-0305781")];
 const american = { country_code: "US", region: "Hawaii" };
 const names = [
   ["st-annes-center", "St Anne's Community Center", "Hilo"],
@@ -22,14 +20,13 @@ const names = [
 ] as const;
 const evil = `<img src=x onerror="alert(1)">'"&</title>`;
 
-const service = await aService({
+const service = await theService({
   records: [
     aNonprofit({ slug: "hawaii-foodbank", name: "Hawaii Foodbank", ...american, registrations }),
     ...names.map(([slug, name, city]) => aNonprofit({ slug, name, city, ...american })),
     aNonprofit({ slug: "evil", name: `Evil ${evil}`, tagline: evil, city: evil }),
   ],
 });
-afterAll(() => service.close());
 
 type Found = { id: string; score: number; match: boolean };
 const send = (path: string, body?: BodyInit, headers: Record<string, string> = {}) =>
@@ -151,13 +148,12 @@ test.each([
   ["every five names", 50, "x"],
   ["every 150 letters of long ones", 3, "long ".repeat(99)],
 ])("a batch counts as one read for %s", async (_, length, query) => {
-  const limited = await aService({ env: { ALMONER_READS_PER_MINUTE: "12" } });
+  using limited = await aService({ env: { ALMONER_READS_PER_MINUTE: "12" } });
   const queries = Object.fromEntries(Array.from({ length }, (__, at) => [at, { query }]));
   const path = `/reconcile?queries=${encodeURIComponent(JSON.stringify(queries))}`;
   expect((await limited.get(path)).status).toBe(200);
   const second = await limited.get(path);
   expect([second.status, second.headers.get("retry-after")]).toEqual([429, expect.any(String)]);
-  limited.close();
 });
 
 describe("a preview", () => {

@@ -1,15 +1,15 @@
-import { afterAll, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import type { Context } from "#api/context.ts";
 import { NonprofitDetail } from "#content/contract/nonprofit.ts";
 import { Comparison } from "#content/contract/comparison.ts";
 import { aNonprofit } from "#test/support/records.ts";
-import { aService } from "#test/support/service.ts";
+import { theService } from "#test/support/service.ts";
 
 const draw: Pick<NonNullable<Context["draw"]>, "compare"> = {
   compare: async ({ slugs, records, not_found }, { language }) =>
     Response.json({ asked: slugs, slugs: records.map(({ slug }) => slug), not_found, language }),
 };
-const service = await aService({
+const service = await theService({
   records: [
     ...["oak", "elm", "ash", "fir", "yew"].map((slug) =>
       aNonprofit({ slug, name: `${slug} trust` }),
@@ -20,7 +20,6 @@ const service = await aService({
   ],
   context: { draw: draw as never },
 });
-afterAll(() => service.close());
 
 const compared = async (orgs: string) => {
   const answer = Comparison.parse(await service.json(`/api/compare?orgs=${orgs}`));

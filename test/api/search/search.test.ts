@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import * as fc from "fast-check";
 import { EncodedBody } from "#api/http/encoded-body.ts";
 import { answersWith, cachedAnswers, openSearch } from "#api/search/engine.ts";
@@ -12,12 +12,13 @@ import type { Store } from "#content/store/open.ts";
 import { watchChanges } from "#content/feed/store.ts";
 import { isFull } from "#test/support/measured.ts";
 import { aNonprofit } from "#test/support/records.ts";
-import { aService, type TestService } from "#test/support/service.ts";
+import { aService, theService } from "#test/support/service.ts";
+import { forEachTest } from "#test/support/at-file-top.ts";
 
 const answersHere = (store: Store) =>
   answersWith(findProfiles({ store, search: searchIn(store), baseUrl: "https://almoner.example" }));
 
-const shared = await aService({
+const shared = await theService({
   records: Array.from({ length: 60 }, (_, at) =>
     aNonprofit({
       name: `Harbour ${at} ${at % 2 === 0 ? "lantern" : "anchor"}`,
@@ -27,7 +28,6 @@ const shared = await aService({
     }),
   ),
 });
-afterAll(() => shared.close());
 
 const answer = async (query: string) =>
   SearchAnswer.parse(await shared.json(`/api/search?${query}`));
@@ -82,11 +82,7 @@ const queries: SearchQuery[] = ["zak", "bom zak", "cro", null].flatMap((q) =>
 );
 
 describe("answers that are kept", () => {
-  let service: TestService;
-  beforeEach(async () => {
-    service = await aService();
-  });
-  afterEach(() => service.close());
+  const service = forEachTest(aService);
 
   test("are always what a new search would find, whatever is written", async () => {
     const words = fc.constantFrom("zak", "bom", "kiv", "crowd", "dul");
@@ -105,7 +101,7 @@ describe("answers that are kept", () => {
     });
     await fc.assert(
       fc.asyncProperty(fc.array(write, { minLength: 6, maxLength: 9 }), async (writes) => {
-        const fresh = await aService();
+        using fresh = await aService();
         const { store, context } = fresh;
         const engine = context.search;
         const made = await fresh.add(
@@ -124,7 +120,6 @@ describe("answers that are kept", () => {
             expect(count).toBe(ids.length);
           }
         }
-        fresh.close();
       }),
       { numRuns: isFull ? 50 : 1 },
     );

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { createApp } from "#api/app.ts";
 import { listReviews } from "#api/operator/requests.ts";
 import { type NonprofitRecord, sourceFrom } from "#content/nonprofit/record.ts";
@@ -7,15 +7,11 @@ import { batchedWrite } from "#content/store/write-batcher.ts";
 import { recordBySlug } from "#content/nonprofit/record-store.ts";
 import { saveNonprofits } from "#content/nonprofit/save.ts";
 import { aNonprofit } from "#test/support/records.ts";
-import { aService, type TestService, testNow } from "#test/support/service.ts";
+import { aService, theService, type TestService, testNow } from "#test/support/service.ts";
 
-let service: TestService;
 let caller = 0;
 
-beforeAll(async () => {
-  service = await aService({ env: { ALMONER_TRUSTED_HOPS: "1" } });
-});
-afterAll(() => service.close());
+const service = await theService({ env: { ALMONER_TRUSTED_HOPS: "1" } });
 
 const add = async (parts: Partial<NonprofitRecord> = {}) => {
   const [record] = await service.add(aNonprofit(parts));
@@ -206,7 +202,7 @@ describe("the strict mode", () => {
 
   test("takes two agents on two networks, and asks for a second opinion until then", async () => {
     const env = { ALMONER_TRUSTED_HOPS: "1", ALMONER_CONSENSUS: "networks" };
-    const strict = await aService({ env, records: [aNonprofit({ slug: "oak" })] });
+    using strict = await aService({ env, records: [aNonprofit({ slug: "oak" })] });
     const from = (ip: string, agent: string) =>
       submit("oak", agent, "city", "Oslo", { app: strict.app, ip });
     type Asked = { submitted_by: string; action: string };
@@ -227,7 +223,6 @@ describe("the strict mode", () => {
     expect(await wanted()).toEqual([]);
     const kept = await strict.rows("SELECT network FROM submissions");
     expect(JSON.stringify(kept)).not.toMatch(/192\.0|2001:/);
-    strict.close();
   });
 
   test("what was stored without a network counts once it is sent again", async () => {

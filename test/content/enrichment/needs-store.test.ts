@@ -1,6 +1,6 @@
 import { type FilterParameters, filtersOf } from "#content/contract/browse.ts";
 import { filteredOf, passes } from "#content/nonprofit/filters.ts";
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import {
   Exemplars,
   EnrichmentStats,
@@ -19,7 +19,7 @@ import {
 } from "#content/enrichment/needs-store.ts";
 import { publicId } from "#content/nonprofit/public-name.ts";
 import { aNonprofit } from "#test/support/records.ts";
-import { aService, type TestService } from "#test/support/service.ts";
+import { theService } from "#test/support/service.ts";
 
 const complete = {
   description: "d",
@@ -31,28 +31,23 @@ const complete = {
   contact_email: "a@b.example",
 };
 const reaches = [null, null, null, 5, 5, 5, 5, 9, 12] as const;
-let service: TestService;
-let records: Awaited<ReturnType<TestService["add"]>>;
 
-beforeAll(async () => {
-  service = await aService({ env: { ALMONER_TRUSTED_HOPS: "1" } });
-  records = await service.add(
-    ...Array.from({ length: 90 }, (_, at) =>
-      aNonprofit({
-        ...(at % 10 === 0 ? complete : at % 3 === 0 ? { mission: "m" } : {}),
-        name: `Trust ${(at * 37) % 90}`,
-        beneficiaries_per_year: reaches[at % reaches.length] ?? null,
-        verified: at % 30 === 1 ? 1 : 0,
-        ...(at % 4 < 2 && { city: at % 4 === 0 ? "Oslo City" : "Oslo", region: "Viken" }),
-        usdc_wallet: at % 9 === 0 ? "4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T" : null,
-        ghd_aligned: at % 8 === 0 ? 1 : 0,
-        causes: at % 2 === 0 ? ["education"] : at === 7 ? [] : ["health", "animals"],
-        status: at === 5 ? "withdrawn" : "listed",
-      }),
-    ),
-  );
-});
-afterAll(() => service.close());
+const service = await theService({ env: { ALMONER_TRUSTED_HOPS: "1" } });
+const records = await service.add(
+  ...Array.from({ length: 90 }, (_, at) =>
+    aNonprofit({
+      ...(at % 10 === 0 ? complete : at % 3 === 0 ? { mission: "m" } : {}),
+      name: `Trust ${(at * 37) % 90}`,
+      beneficiaries_per_year: reaches[at % reaches.length] ?? null,
+      verified: at % 30 === 1 ? 1 : 0,
+      ...(at % 4 < 2 && { city: at % 4 === 0 ? "Oslo City" : "Oslo", region: "Viken" }),
+      usdc_wallet: at % 9 === 0 ? "4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T" : null,
+      ghd_aligned: at % 8 === 0 ? 1 : 0,
+      causes: at % 2 === 0 ? ["education"] : at === 7 ? [] : ["health", "animals"],
+      status: at === 5 ? "withdrawn" : "listed",
+    }),
+  ),
+);
 
 const ask = (query: Partial<NeedsQuery> & FilterParameters = {}) =>
   needsIds(service.store, {

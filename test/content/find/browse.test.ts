@@ -184,9 +184,8 @@ describe("the order", () => {
   test("goes on beyond the end, and in an empty directory", async () => {
     const beyond = { filters: noFilters, sort: "income", limit: 10, offset: 99 } as const;
     expect(await browse.page(beyond)).toMatchObject({ total: 5, ids: [] });
-    const empty = await openStore({ url: ":memory:" });
+    using empty = await openStore({ url: ":memory:" });
     expect(await openBrowse(empty).page(beyond)).toMatchObject({ total: 0, ids: [] });
-    empty.close();
   });
 });
 

@@ -1,35 +1,29 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { facetNames, type FilterParameters, filtersOf } from "#content/contract/browse.ts";
 import { openBrowse } from "#content/find/browse-store.ts";
-import { countedIn, type Search, searchIn } from "#content/find/search.ts";
-import type { Store } from "#content/store/open.ts";
-import { aStoreOf } from "#test/support/finding.ts";
+import { countedIn, searchIn } from "#content/find/search.ts";
+import { theStoreOf } from "#test/support/finding.ts";
 import { aNonprofit } from "#test/support/records.ts";
 
 const pick = <Value>(values: readonly Value[], at: number): Value =>
   values[at % values.length] as Value;
 
-let store: Store;
-let search: Search;
-beforeAll(async () => {
-  const records = Array.from({ length: 110 }, (_, at) =>
-    aNonprofit({
-      slug: `n-${at}`,
-      name: `${pick(["Clean Water", "River", "Water School", "Garden"], at)} ${at}`,
-      mission: pick(["We dig wells.", "Clean schools for all.", null], at),
-      country_code: pick(["KE", "US", "US", "GB", null], at),
-      region: pick(["Hawaii", "São Paulo", "Sao Paulo", null, "New York"], at * 3),
-      city: pick(["Hilo", "New York", null, "Hawaii"], at * 7),
-      causes: pick([["education"], ["health", "education"], []], at),
-      usdc_wallet: at % 5 === 0 ? "9xQeWvG816bUx9EPjHmaT23yvVM2ZWbrrpZb9PusVFin" : null,
-      website: at % 4 === 0 ? `https://n-${at}.example` : null,
-      status: at % 37 === 0 ? "withdrawn" : "listed",
-    }),
-  );
-  store = await aStoreOf(...records);
-  search = searchIn(store);
-});
-afterAll(() => store.close());
+const records = Array.from({ length: 110 }, (_, at) =>
+  aNonprofit({
+    slug: `n-${at}`,
+    name: `${pick(["Clean Water", "River", "Water School", "Garden"], at)} ${at}`,
+    mission: pick(["We dig wells.", "Clean schools for all.", null], at),
+    country_code: pick(["KE", "US", "US", "GB", null], at),
+    region: pick(["Hawaii", "São Paulo", "Sao Paulo", null, "New York"], at * 3),
+    city: pick(["Hilo", "New York", null, "Hawaii"], at * 7),
+    causes: pick([["education"], ["health", "education"], []], at),
+    usdc_wallet: at % 5 === 0 ? "9xQeWvG816bUx9EPjHmaT23yvVM2ZWbrrpZb9PusVFin" : null,
+    website: at % 4 === 0 ? `https://n-${at}.example` : null,
+    status: at % 37 === 0 ? "withdrawn" : "listed",
+  }),
+);
+const store = await theStoreOf(...records);
+const search = searchIn(store);
 
 // All of the words, some of them, a slip of the hand, a place, a cause, a number, one result, none, and no words.
 type Asked = FilterParameters & { q: string | null; literal?: true };

@@ -1,11 +1,8 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { openBrowse } from "#content/find/browse-store.ts";
 import { countedIn, searchIn } from "#content/find/search.ts";
-import type { Store } from "#content/store/open.ts";
-import { aStoreOf, findIn, type Searching, searchQuery } from "#test/support/finding.ts";
+import { theStoreOf, findIn, type Searching, searchQuery } from "#test/support/finding.ts";
 import { aNonprofit, aRegisterRecord } from "#test/support/records.ts";
-
-let store: Store;
 
 const registered = (name: string, org_id: string, postal_code: string) =>
   aNonprofit({
@@ -14,20 +11,17 @@ const registered = (name: string, org_id: string, postal_code: string) =>
     register_records: [aRegisterRecord({ org_id, facts: { postal_code } })],
   });
 
-beforeAll(async () => {
-  store = await aStoreOf(
-    registered("Providence Food Bank", "US-EIN-000000001", "02903"),
-    registered("Pawtucket Food Bank", "US-EIN-000000002", "02860"),
-    registered("Newport Food Bank", "US-EIN-000000003", "02840"),
-    registered("Honolulu Food Bank", "US-EIN-000000004", "96813"),
-    registered("Edinburgh Hospice", "GB-SC-000001", "EH1"),
-    registered("Leeds Hospice", "GB-CHC-000001", "LS1"),
-    registered("Friends of LS1", "GB-CHC-000002", "CT1"),
-    { ...registered("Pawtucket School", "US-EIN-000000005", "02860"), causes: ["education"] },
-    aNonprofit({ name: "Hospice of Nowhere", country_code: null }),
-  );
-});
-afterAll(() => store.close());
+const store = await theStoreOf(
+  registered("Providence Food Bank", "US-EIN-000000001", "02903"),
+  registered("Pawtucket Food Bank", "US-EIN-000000002", "02860"),
+  registered("Newport Food Bank", "US-EIN-000000003", "02840"),
+  registered("Honolulu Food Bank", "US-EIN-000000004", "96813"),
+  registered("Edinburgh Hospice", "GB-SC-000001", "EH1"),
+  registered("Leeds Hospice", "GB-CHC-000001", "LS1"),
+  registered("Friends of LS1", "GB-CHC-000002", "CT1"),
+  { ...registered("Pawtucket School", "US-EIN-000000005", "02860"), causes: ["education"] },
+  aNonprofit({ name: "Hospice of Nowhere", country_code: null }),
+);
 
 const near = (parts: Searching) => findIn(store, "", { q: null, limit: 20, ...parts });
 

@@ -1,8 +1,7 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import * as fc from "fast-check";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
-import { aStoreOf, type Searching, searchQuery } from "#test/support/finding.ts";
-import type { Store } from "#content/store/open.ts";
+import { theStoreOf, type Searching, searchQuery } from "#test/support/finding.ts";
 import { saveNonprofits } from "#content/nonprofit/save.ts";
 import { searchIn } from "#content/find/search.ts";
 import { filtersOf } from "#content/contract/browse.ts";
@@ -13,8 +12,6 @@ import { aNonprofit, saveNew } from "#test/support/records.ts";
 import { anyText } from "#test/support/any-text.ts";
 
 const hostileCharacters = Array.from("\"'*()^:-+{}NEAROTD \\%_\u0000\uD800水é");
-let store: Store;
-let crowd: NonprofitRecord[];
 
 const change = (before: NonprofitRecord, parts: Partial<NonprofitRecord>) =>
   store.write(async (tx) => {
@@ -34,36 +31,33 @@ const vocabulary = ["zak", "bom", "kiv", "dul", "fen", "gorp", "hux", "jat", "le
 const countries = ["KE", "US", "IN"] as const;
 const causes = ["education", "health", "animals"] as const;
 
-beforeAll(async () => {
-  store = await aStoreOf(
-    aNonprofit({ name: "Clean Water Alliance", mission: "Digging wells" }),
-    aNonprofit({ name: "Alliance of Divers", mission: "We keep the water clean" }),
-    aNonprofit({ name: "Société Générosité", description: "Libraries kept by volunteers" }),
-    aNonprofit({ name: "O'Neil Co-op", tagline: "Women's credit union" }),
-    aNonprofit({ name: "Running Communities", mission: "Anonymous running clubs" }),
-  );
-  // A crowd large enough for the very common words not to be scored one and all.
-  const pick = <Value>(values: readonly Value[], at: number): Value =>
-    values[at % values.length] as Value;
-  crowd = await saveNew(
-    store,
-    ...Array.from({ length: 2_000 }, (_, at) =>
-      aNonprofit({
-        name: `Crowd ${pick(vocabulary, at)} ${at}`,
-        mission: at % 3 === 0 ? null : `crowded ${pick(vocabulary, at * 7 + 3)}`,
-        description: at % 5 === 0 ? `${pick(vocabulary, at * 3 + 1)} plenty` : null,
-        country_code: pick(countries, at),
-        causes: [pick(causes, Math.floor(at / 3))],
-        ghd_aligned: at % 4 === 0 ? 1 : 0,
-        verified: at % 11 === 0 ? 1 : 0,
-        website: at % 6 === 0 ? null : `https://crowd-${at}.example`,
-        usdc_wallet: at % 5 === 0 ? "9xQeWvG816bUx9EPjHmaT23yvVM2ZWbrrpZb9PusVFin" : null,
-        beneficiaries_per_year: at % 2 === 0 ? (at * 37) % 10_000 : null,
-      }),
-    ),
-  );
-});
-afterAll(() => store.close());
+const store = await theStoreOf(
+  aNonprofit({ name: "Clean Water Alliance", mission: "Digging wells" }),
+  aNonprofit({ name: "Alliance of Divers", mission: "We keep the water clean" }),
+  aNonprofit({ name: "Société Générosité", description: "Libraries kept by volunteers" }),
+  aNonprofit({ name: "O'Neil Co-op", tagline: "Women's credit union" }),
+  aNonprofit({ name: "Running Communities", mission: "Anonymous running clubs" }),
+);
+// A crowd large enough for the very common words not to be scored one and all.
+const pick = <Value>(values: readonly Value[], at: number): Value =>
+  values[at % values.length] as Value;
+const crowd = await saveNew(
+  store,
+  ...Array.from({ length: 2_000 }, (_, at) =>
+    aNonprofit({
+      name: `Crowd ${pick(vocabulary, at)} ${at}`,
+      mission: at % 3 === 0 ? null : `crowded ${pick(vocabulary, at * 7 + 3)}`,
+      description: at % 5 === 0 ? `${pick(vocabulary, at * 3 + 1)} plenty` : null,
+      country_code: pick(countries, at),
+      causes: [pick(causes, Math.floor(at / 3))],
+      ghd_aligned: at % 4 === 0 ? 1 : 0,
+      verified: at % 11 === 0 ? 1 : 0,
+      website: at % 6 === 0 ? null : `https://crowd-${at}.example`,
+      usdc_wallet: at % 5 === 0 ? "9xQeWvG816bUx9EPjHmaT23yvVM2ZWbrrpZb9PusVFin" : null,
+      beneficiaries_per_year: at % 2 === 0 ? (at * 37) % 10_000 : null,
+    }),
+  ),
+);
 
 describe("search by words", () => {
   test.each([

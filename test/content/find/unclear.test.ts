@@ -1,11 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import type { Store } from "#content/store/open.ts";
+import { describe, expect, test } from "bun:test";
 import type { SearchQuery } from "#content/contract/search.ts";
 import { SearchIndex } from "#content/find/index-store.ts";
 import { corrected, literalReading } from "#content/find/reading.ts";
 import { typedWords } from "#content/find/query.ts";
 import { aNonprofit } from "#test/support/records.ts";
-import { aStoreOf, findIn } from "#test/support/finding.ts";
+import { theStoreOf, findIn } from "#test/support/finding.ts";
 
 const inUs = (city: string, region: string, name: string) =>
   aNonprofit({ country_code: "US", region, city, name });
@@ -31,11 +30,7 @@ const records = [
   abroad("BE", "Ghent", "Chocolate Food Bank"),
 ];
 
-let store: Store;
-beforeAll(async () => {
-  store = await aStoreOf(...records);
-});
-afterAll(() => store.close());
+const store = await theStoreOf(...records);
 
 const find = (q: string, more?: Partial<SearchQuery>) => findIn(store, q, more);
 

@@ -1,7 +1,6 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import type { Store } from "#content/store/open.ts";
+import { describe, expect, test } from "bun:test";
 import { aNonprofit, aRegisterRecord } from "#test/support/records.ts";
-import { aStoreOf, findIn, type Searching } from "#test/support/finding.ts";
+import { aStoreOf, theStoreOf, findIn, type Searching } from "#test/support/finding.ts";
 
 const registered = (country_code: string, org_id: string | null, registration_number: string) => [
   { country_code, type: "number", registration_number, org_id },
@@ -37,26 +36,18 @@ const records = [
   aNonprofit({ country_code: "US", name: "Kenya Light House", mission: "Clean water and wells" }),
 ];
 
-let store: Store;
-let kinds: Store;
-beforeAll(async () => {
-  const of = (name: string, facts: Record<string, string>, causes: string[] = []) =>
-    aNonprofit({ name, causes, register_records: [aRegisterRecord({ facts })] });
-  store = await aStoreOf(...records);
-  kinds = await aStoreOf(
-    of("Amos House", { ntee: "K35" }),
-    of("Plenty for All", { ntee: "K31Z" }),
-    of("The Race Club", { ntee: "N60" }),
-    of("Day One", { ntee: "F42" }),
-    of("Good Shepherd", { ntee: "X20", foundation: "10" }),
-    of("Maji Trust", {}, ["water-sanitation"]),
-    of("Race for the Crisis Centre", {}),
-  );
-});
-afterAll(() => {
-  store.close();
-  kinds.close();
-});
+const of = (name: string, facts: Record<string, string>, causes: string[] = []) =>
+  aNonprofit({ name, causes, register_records: [aRegisterRecord({ facts })] });
+const store = await theStoreOf(...records);
+const kinds = await theStoreOf(
+  of("Amos House", { ntee: "K35" }),
+  of("Plenty for All", { ntee: "K31Z" }),
+  of("The Race Club", { ntee: "N60" }),
+  of("Day One", { ntee: "F42" }),
+  of("Good Shepherd", { ntee: "X20", foundation: "10" }),
+  of("Maji Trust", {}, ["water-sanitation"]),
+  of("Race for the Crisis Centre", {}),
+);
 
 const find = (q: string, more?: Searching) => findIn(store, q, more);
 const isNotAll = "No profile has all of the words. These have some of them.";

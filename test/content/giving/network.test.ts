@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { micro } from "#content/contract/base/money.ts";
 import { donorCounts } from "#content/recommendation/pick-store.ts";
 import { donationsByDay } from "#content/operation/activity-store.ts";
@@ -10,44 +10,26 @@ import {
 } from "#content/giving/store.ts";
 import { nothingGiven } from "#content/giving/answers.ts";
 import { caip2Of, clusterOfChain, nameOf, networks } from "#content/giving/network.ts";
-import { openStore, type Store } from "#content/store/open.ts";
 import { liveCounters } from "#content/operation/directory-facts-store.ts";
-import { aNonprofit, saveNew } from "#test/support/records.ts";
+import { aDonation, aNonprofit, saveNew } from "#test/support/records.ts";
+import { theStore } from "#test/support/blank-store.ts";
 
 const now = new Date("2026-06-01T12:00:00Z");
 const devnet = "solana:devnet";
 const mainnet = "solana:mainnet";
 
-let store: Store;
-let ids: string[];
-beforeAll(async () => {
-  store = await openStore({ url: ":memory:" });
-  await saveNew(store, aNonprofit());
-  ids = [await give(devnet, 5), await give(devnet, 7), await give(mainnet, 2)];
-});
-afterAll(() => store.close());
+const store = await theStore({ url: ":memory:" });
+await saveNew(store, aNonprofit());
 
 let given = 0;
 const give = (network: string, usdc: number) =>
   store.write(async (tx) => {
-    const { id } = await recordDonation(tx, {
-      nonprofit_id: 1,
-      network,
-      tx_signature: `sig-${given++}`,
-      donor: `donor-${given}`,
-      amount_micro_usdc: micro(BigInt(usdc * 1_000_000)),
-      slot: 1,
-      commitment: "confirmed",
-      source: null,
-      memo: null,
-      recipient: "r",
-      destination: "d",
-      mint: "m",
-      settled_at: now.getTime(),
-      recorded_at: now.getTime(),
-    });
-    return id;
+    const amount_micro_usdc = micro(BigInt(usdc * 1_000_000));
+    const transfer = { tx_signature: `sig-${given++}`, donor: `donor-${given}` };
+    const gift = aDonation({ network, amount_micro_usdc, ...transfer, commitment: "confirmed" });
+    return (await recordDonation(tx, gift)).id;
   });
+const ids = [await give(devnet, 5), await give(devnet, 7), await give(mainnet, 2)];
 
 test("a transfer that was voided is recorded again, each time under another id, and once", async () => {
   const again = () => {

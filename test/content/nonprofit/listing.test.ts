@@ -1,16 +1,12 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import * as fc from "fast-check";
 import { completenessOf, incomeOf, listingsOf, searchRank } from "#content/nonprofit/listing.ts";
 import { idsInList } from "#content/nonprofit/list-store.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
-import { openStore, type Store } from "#content/store/open.ts";
 import { aNonprofit, earning, saveNew, withMoney } from "#test/support/records.ts";
+import { theStore } from "#test/support/blank-store.ts";
 
-let store: Store;
-beforeAll(async () => {
-  store = await openStore({ url: ":memory:" });
-});
-afterAll(() => store.close());
+const store = await theStore({ url: ":memory:" });
 
 const orderOf = (...records: NonprofitRecord[]) => {
   const keys = records.map((record) => {

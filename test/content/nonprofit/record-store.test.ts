@@ -5,7 +5,7 @@ import { redCross } from "#test/support/filed.ts";
 import { saveNew } from "#test/support/records.ts";
 
 test("summaries leave out the money of many years, which records have", async () => {
-  const store = await openStore({ url: ":memory:" });
+  using store = await openStore({ url: ":memory:" });
   const [saved] = await saveNew(store, redCross());
   const ids = [saved?.id ?? 0];
   const [whole] = await recordsById(store, ids);
@@ -14,5 +14,4 @@ test("summaries leave out the money of many years, which records have", async ()
   expect(summary?.register_records).toEqual(
     redCross().register_records.map((one) => ({ ...one, finances: [] })),
   );
-  store.close();
 });

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { and, desc, eq, inArray } from "drizzle-orm";
 import * as fc from "fast-check";
 import { type EnrichableField, structuredFields } from "#content/contract/enrichment.ts";
@@ -7,18 +7,15 @@ import { saveDirectoryFact, saveNonprofits } from "#content/nonprofit/save.ts";
 import { wantedFields } from "#content/contract/enrichment.ts";
 import { listedChunks } from "#content/nonprofit/list-store.ts";
 import { thinFields } from "#content/nonprofit/listing.ts";
-import { openStore, type Store } from "#content/store/open.ts";
+import { openStore } from "#content/store/open.ts";
 import { pendingFields, submissions } from "#content/store/tables/enrichment.ts";
 import { listings } from "#content/store/tables/nonprofits.ts";
 import { changes } from "#content/store/tables/publishing.ts";
 import { isFull } from "#test/support/measured.ts";
 import { aNonprofit, saveNew } from "#test/support/records.ts";
+import { theStore } from "#test/support/blank-store.ts";
 
-let store: Store;
-beforeAll(async () => {
-  store = await openStore({ url: ":memory:" });
-});
-afterAll(() => store.close());
+const store = await theStore({ url: ":memory:" });
 
 const now = new Date("2026-11-01");
 const context = { origin: "test", now };
@@ -161,7 +158,7 @@ test("the totals of lists are what their places add up to, and the sitemaps' day
     country_code: fc.constantFrom("KE", "NO", null),
     status: fc.constantFrom("listed" as const, "withdrawn" as const),
   });
-  const held = await openStore({ url: ":memory:" });
+  using held = await openStore({ url: ":memory:" });
   const known = new Map<number, Awaited<ReturnType<typeof saveNonprofits>>[number]>();
   let day = 0;
   await fc.assert(
@@ -188,5 +185,4 @@ test("the totals of lists are what their places add up to, and the sitemaps' day
     }),
     { numRuns: isFull ? 30 : 12 },
   );
-  held.close();
 });

@@ -1,33 +1,29 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { onboardingKeys } from "#content/onboarding/keys.ts";
 import { networkMailsMax, openMails, waitsUntil } from "#content/onboarding/mails.ts";
 import { mailOutbox } from "#content/store/tables/operations.ts";
-import { anOnboardingService, secretOf, type OnboardingService } from "#test/support/onboarding.ts";
+import { anOnboardingService, theOnboardingService, secretOf } from "#test/support/onboarding.ts";
 import { aNonprofit } from "#test/support/records.ts";
 
 const dayMs = 86_400_000;
-let service: OnboardingService;
 const mails: { to: string; subject: string; text: string }[] = [];
 const mailsTo = (address: string) => mails.filter(({ to }) => to === address);
 let isTaken = true;
 let run: () => Promise<void>;
-beforeAll(async () => {
-  service = await anOnboardingService([aNonprofit({ slug: "lantern" })], {
-    ALMONER_SMTP_URL: "smtp://127.0.0.1:1",
-    ALMONER_MAIL_FROM: "desk@almoner.example",
-  });
-  const { context } = service;
-  run = openMails({
-    ...context,
-    ...onboardingKeys(context),
-    baseUrl: "https://almoner.example",
-    sendMail: (mail) => {
-      if (isTaken) mails.push(mail);
-      return Promise.resolve(isTaken);
-    },
-  });
+const service = await theOnboardingService([aNonprofit({ slug: "lantern" })], {
+  ALMONER_SMTP_URL: "smtp://127.0.0.1:1",
+  ALMONER_MAIL_FROM: "desk@almoner.example",
 });
-afterAll(() => service.close());
+const { context } = service;
+run = openMails({
+  ...context,
+  ...onboardingKeys(context),
+  baseUrl: "https://almoner.example",
+  sendMail: (mail) => {
+    if (isTaken) mails.push(mail);
+    return Promise.resolve(isTaken);
+  },
+});
 
 const claim = (contact_email: string, mission = "Buy pills at spam.example") =>
   service.submit({ claim_slug: "lantern", contact_email, mission });
@@ -91,10 +87,9 @@ test("the outbox holds no address, and is empty where no mail is sent", async ()
   const rows = await service.store.db.select().from(mailOutbox);
   expect(rows).toHaveLength(before + 1);
   expect(JSON.stringify(rows)).not.toContain("lantern");
-  const silent = await anOnboardingService([aNonprofit({ slug: "quiet" })]);
+  using silent = await anOnboardingService([aNonprofit({ slug: "quiet" })]);
   await silent.submit({ claim_slug: "quiet", contact_email: "a@quiet.example" });
   expect(await silent.store.db.$count(mailOutbox)).toBe(0);
-  silent.close();
 });
 
 test("one network causes only so many first mails a day, and decisions pass", () => {

@@ -1,12 +1,8 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { openLease } from "#content/operation/lease-store.ts";
-import { openStore, type Store } from "#content/store/open.ts";
+import { theStore } from "#test/support/blank-store.ts";
 
-let store: Store;
-beforeAll(async () => {
-  store = await openStore({ url: ":memory:" });
-});
-afterAll(() => store.close());
+const store = await theStore({ url: ":memory:" });
 
 let now = Date.parse("2026-11-21T12:00:00Z");
 const lease = (name: string) => openLease(store, () => new Date(now), { name, ms: 30_000 });

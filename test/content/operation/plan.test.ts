@@ -1,13 +1,13 @@
-import { afterAll, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { fail, ok, type Result } from "#content/contract/base/result.ts";
 import { readAudit, verifyAudit } from "#content/operation/audit-store.ts";
 import { carryOut, type Plan, planned } from "#content/operation/plan.ts";
-import { openStore, type Queryable } from "#content/store/open.ts";
+import { type Queryable } from "#content/store/open.ts";
 import { builder, statement } from "#content/store/query.ts";
 import { directoryFacts } from "#content/store/tables/publishing.ts";
+import { theStore } from "#test/support/blank-store.ts";
 
-const store = await openStore({ url: ":memory:" });
-afterAll(() => store.close());
+const store = await theStore({ url: ":memory:" });
 
 const note = (value: string) =>
   statement(

@@ -99,21 +99,19 @@ test("finds and weighs as FTS5 does when it is asked for everything at once", ()
 const rename = (name: string) =>
   index.update([picked(aNonprofit({ id: 1, slug: "p0", name }))], []);
 
-describe("a need", () => {
-  test.each([
-    // Its last word only begins one.
-    ["pure water", "Waterford Trust", false],
-    ["car", "We carry on", false],
-    ["heal", "Healthcare for All", false],
-    // The profile has its stem.
-    ["cars", "The Car Pool", true],
-    ["teaching", "We teach", true],
-    ["cafe", "Café Zuflucht", true],
-  ])("of %s picks %s: %p", (need, name, isPicked) => {
-    rename(name);
-    expect(index.matching(matchesOf(need), "any").has(1)).toBe(isPicked);
-    expect(index.strengths(matchesOf(need)).has(1)).toBe(isPicked);
-  });
+test.each([
+  // Its last word only begins one.
+  ["pure water", "Waterford Trust", false],
+  ["car", "We carry on", false],
+  ["heal", "Healthcare for All", false],
+  // The profile has its stem.
+  ["cars", "The Car Pool", true],
+  ["teaching", "We teach", true],
+  ["cafe", "Café Zuflucht", true],
+])("a need of %s picks %s: %p", (need, name, isPicked) => {
+  rename(name);
+  expect(index.matching(matchesOf(need), "any").has(1)).toBe(isPicked);
+  expect(index.strengths(matchesOf(need)).has(1)).toBe(isPicked);
 });
 
 describe("a profile that changes", () => {

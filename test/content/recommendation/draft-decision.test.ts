@@ -1,4 +1,4 @@
-import { describe, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import type { PendingVote } from "#content/enrichment/consensus.ts";
 import { decideDraft, type DraftDecision, draftNote } from "#content/recommendation/draft.ts";
 
@@ -85,13 +85,11 @@ test.each(cases)("%s", (_, given, becomes) => {
   expect(decideDraft({ ...alone, ...given })).toEqual(becomes);
 });
 
-describe("the sender is told", () => {
-  test.each([
-    [{ kind: "awaiting", confidence: 1 }, "agents", /second agent .* \(1 of 2\)/],
-    [{ kind: "awaiting", confidence: 2 }, "networks", /from another network \(2 of 2\)/],
-    [{ kind: "promoted", confidence: 2, winner: 1 }, "agents", /^2 distinct agents/],
-    [operator("phase_2"), "agents", /phase 2/],
-  ] as const)("of %j in mode %s: %p", (decision, mode, says) => {
-    expect(draftNote(decision as DraftDecision, mode)).toMatch(says);
-  });
+test.each([
+  [{ kind: "awaiting", confidence: 1 }, "agents", /second agent .* \(1 of 2\)/],
+  [{ kind: "awaiting", confidence: 2 }, "networks", /from another network \(2 of 2\)/],
+  [{ kind: "promoted", confidence: 2, winner: 1 }, "agents", /^2 distinct agents/],
+  [operator("phase_2"), "agents", /phase 2/],
+] as const)("the sender is told of %j in mode %s: %p", (decision, mode, says) => {
+  expect(draftNote(decision as DraftDecision, mode)).toMatch(says);
 });

@@ -117,17 +117,15 @@ describe("editorial curation", () => {
   });
 });
 
-describe("an intent", () => {
-  test.each([
-    ["donate", { has_wallet: true }, 40],
-    ["donate", { donors: 1 }, 2.77],
-    ["verify", { verified: true }, 60],
-    ["verify", { enriched_days_ago: 0 }, 30],
-    ["compare", { match_share: 1 }, 50],
-    ["compare", { verified: true }, 30],
-  ] as const)("%s makes %j worth %p", (intent, signs, score) => {
-    expect(explainScore({ ...bare, ...signs }, intent, now).score).toBe(score);
-  });
+test.each([
+  ["donate", { has_wallet: true }, 40],
+  ["donate", { donors: 1 }, 2.77],
+  ["verify", { verified: true }, 60],
+  ["verify", { enriched_days_ago: 0 }, 30],
+  ["compare", { match_share: 1 }, 50],
+  ["compare", { verified: true }, 30],
+] as const)("an intent %s makes %j worth %p", (intent, signs, score) => {
+  expect(explainScore({ ...bare, ...signs }, intent, now).score).toBe(score);
 });
 
 test("the explanation sums to the score, and the match adds what it says", () => {

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { decideReview, listReviews, reviewQueues } from "#api/operator/requests.ts";
 import { mergeProfile, restoreProfile } from "#content/operator/change-profile.ts";
 import { linkRegisters } from "#content/register/link-registers.ts";
@@ -6,13 +6,10 @@ import { recordLine } from "#content/nonprofit/record-line.ts";
 import { saveNonprofits } from "#content/nonprofit/save.ts";
 import { toDetail } from "#content/nonprofit/wire.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
-import { anImporting, outcome, type TestImporting } from "#test/support/importing.ts";
+import { anImporting, outcome } from "#test/support/importing.ts";
+import { forEachTest } from "#test/support/at-file-top.ts";
 
-let importing: TestImporting;
-beforeEach(async () => {
-  importing = await anImporting();
-});
-afterEach(() => importing.close());
+const importing = forEachTest(anImporting);
 
 const header =
   "org_id,name,postcode,active,date_registered,activities,objects,income,spending,fye,company_number,web,UKCAT,ICNPTSO";
@@ -181,9 +178,8 @@ test("a copy of a directory links nothing that an operator keeps apart there", a
   await run(england, scotland);
   await undo(await goneSlug());
   const file = importing.file("copy.ndjson", await exported());
-  const copy = await anImporting();
+  using copy = await anImporting();
   expect(await copy.run("ndjson", [file])).toMatchObject({ added: 2, linked: 0, links_waiting: 0 });
-  copy.close();
 });
 
 describe("an operator", () => {

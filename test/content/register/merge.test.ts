@@ -16,7 +16,11 @@ import {
   withPeriods,
 } from "#content/register/merge.ts";
 import type { StoredPeriod } from "#content/contract/nonprofit.ts";
-import type { NonprofitRecord, StoredProvenance } from "#content/nonprofit/record.ts";
+import {
+  type NonprofitRecord,
+  sourceFrom,
+  type StoredProvenance,
+} from "#content/nonprofit/record.ts";
 import { filed as filedPeriod } from "#test/support/filed.ts";
 import { aNonprofit, aRegisterRecord } from "#test/support/records.ts";
 
@@ -36,13 +40,8 @@ const afterLeaving = (before: NonprofitRecord, on = terms): NonprofitRecord => {
   return mergedWithRegister(before, goneDraft(known), on, nowMs);
 };
 
-const setBy = (set_by: StoredProvenance["set_by"], source: string, applied_at = 1) => ({
-  set_by,
-  source,
-  source_url: null,
-  agents: [],
-  applied_at,
-});
+const setBy = (set_by: StoredProvenance["set_by"], source: string, applied_at = 1) =>
+  sourceFrom(set_by, applied_at, { source });
 const registered = (org_id: string, parts: object = {}) => ({
   country_code: "GB",
   type: "Charity number",

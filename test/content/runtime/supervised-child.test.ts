@@ -1,11 +1,11 @@
-import { afterAll, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { join } from "node:path";
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { constants, getPriority, tmpdir } from "node:os";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { constants, getPriority } from "node:os";
 import { startChild, superviseChild } from "#content/runtime/supervised-child.ts";
+import { theFolder } from "#test/support/at-file-top.ts";
 
-const folder = mkdtempSync(join(tmpdir(), "almoner-child-"));
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = theFolder();
 const aScript = (text: string) => {
   const path = join(folder, `${Bun.hash(text)}.ts`);
   writeFileSync(path, text);

@@ -1,12 +1,11 @@
-import { afterAll, expect, test } from "bun:test";
-import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { expect, test } from "bun:test";
+import { chmodSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { reportToSystemd } from "#content/runtime/systemd.ts";
+import { theFolder } from "#test/support/at-file-top.ts";
 
 const root = join(import.meta.dirname, "../../..");
-const folder = mkdtempSync(join(tmpdir(), "almoner-systemd-"));
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = theFolder();
 
 const installed = Bun.which("systemd-analyze") !== null;
 /** The exposure that `systemd-analyze security` may find at most, in tenths: 0 is none, 100 that of a unit without any rule. */

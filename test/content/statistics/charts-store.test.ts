@@ -1,17 +1,12 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { Charts, Stats } from "#content/contract/stats.ts";
 import { recordDonation } from "#content/giving/store.ts";
-import { micro } from "#content/contract/base/money.ts";
 import { sourceFrom } from "#content/nonprofit/record.ts";
 import { countCharts, storeCharts, storedCharts } from "#content/statistics/charts-store.ts";
-import { aNonprofit } from "#test/support/records.ts";
-import { aService, type TestService } from "#test/support/service.ts";
+import { aDonation, aNonprofit } from "#test/support/records.ts";
+import { theService } from "#test/support/service.ts";
 
-let service: TestService;
-beforeAll(async () => {
-  service = await aService();
-});
-afterAll(() => service.close());
+const service = await theService();
 
 const charts = async () =>
   Charts.parse(Stats.parse(await service.json("/api/stats?include=charts")).charts);
@@ -33,25 +28,8 @@ test("charts are counted from the rows, kept, and answered as they were kept", a
   for (const [agent_id, value] of Object.entries({ a: "Nairobi", b: "Lamu", c: "Nairobi" })) {
     await service.post(`/api/enrich/${slug}`, { field: "city", value, agent_id });
   }
-  for (const tx_signature of ["one", "two"])
-    await store.write((tx) =>
-      recordDonation(tx, {
-        nonprofit_id: id,
-        amount_micro_usdc: micro(2_500_000n),
-        tx_signature,
-        slot: 1,
-        network: tx_signature === "one" ? "here" : "elsewhere",
-        commitment: "finalized",
-        recipient: "r",
-        source: null,
-        destination: "d",
-        mint: "m",
-        donor: null,
-        memo: null,
-        settled_at: clock().getTime(),
-        recorded_at: clock().getTime(),
-      }),
-    );
+  for (const network of ["here", "elsewhere"])
+    await store.write((tx) => recordDonation(tx, aDonation({ nonprofit_id: id, network })));
   await store.raw.execute(
     "INSERT INTO directory_facts VALUES ('donation_network', 'here', 0) ON CONFLICT DO UPDATE SET value = 'here'",
   );

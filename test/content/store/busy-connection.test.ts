@@ -16,10 +16,10 @@ const descriptorsOn = (path: string): number =>
   }).length;
 
 test("a writer that finds the store locked again and again keeps one connection", async () => {
-  const folder = await aDataFolder();
+  using folder = await aDataFolder();
   const path = join(folder.dataDir, "store.db");
   const mine = folder.store;
-  const other = await openStore({ url: folder.databaseUrl });
+  using other = await openStore({ url: folder.databaseUrl });
   const note = (store: Store, name: string) =>
     store.write((tx) =>
       tx.db.insert(directoryFacts).values({ name, value: "1", updated_at: 1 }).execute(),
@@ -36,6 +36,4 @@ test("a writer that finds the store locked again and again keeps one connection"
   expect(descriptorsOn(path)).toBe(before);
   const names = (await other.db.select().from(directoryFacts)).map(({ name }) => name);
   expect(names).toEqual(expect.arrayContaining(["first", "second", "third"]));
-  other.close();
-  folder.close();
 });

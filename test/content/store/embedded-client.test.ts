@@ -1,12 +1,11 @@
-import { afterAll, expect, test } from "bun:test";
-import { existsSync, mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { expect, test } from "bun:test";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { filePathOf, openEmbeddedClient } from "#content/store/embedded-client.ts";
 import { openStore } from "#content/store/open.ts";
+import { theFolder } from "#test/support/at-file-top.ts";
 
-const folder = mkdtempSync(join(tmpdir(), "almoner-embedded-"));
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = theFolder();
 
 test.each([
   "INSERT INTO notes VALUES (?)",

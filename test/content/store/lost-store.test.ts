@@ -62,14 +62,13 @@ test("a store that is replaced while in use stops writes, and the new one is lef
 });
 
 test("a store that is opened twice keeps its log when another process closes it", async () => {
-  const second = await openStore({ url: `file:${path}` });
+  using second = await openStore({ url: `file:${path}` });
   const insert = "INSERT INTO directory_facts VALUES ('other', 'x', 0)";
   const other = `const Database = require("libsql"); const db = new Database(${JSON.stringify(path)}); db.exec(${JSON.stringify(insert)}); db.close()`;
   const child = Bun.spawnSync([process.execPath, "-e", other], { stderr: "inherit" });
   expect(child.exitCode).toBe(0);
   await writeFact("mine");
   expect(await second.db.$count(directoryFacts)).toBe(2);
-  second.close();
 });
 
 test("a plain copy of a store that was closed is whole", async () => {

@@ -1,13 +1,9 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
-import { openStore, type Store } from "#content/store/open.ts";
+import { expect, test } from "bun:test";
 import { insertMany } from "#content/store/query.ts";
 import { curatedPicks } from "#content/store/tables/recommendations.ts";
+import { theStore } from "#test/support/blank-store.ts";
 
-let store: Store;
-beforeAll(async () => {
-  store = await openStore({ url: ":memory:" });
-});
-afterAll(() => store.close());
+const store = await theStore({ url: ":memory:" });
 
 test("each row is inserted with all it names, and no JSON is NULL", async () => {
   const pick = { recommended_for: ["visitors"], why_recommended: "It is open." };

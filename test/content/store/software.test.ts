@@ -1,12 +1,11 @@
-import { afterAll, expect, test } from "bun:test";
-import { chownSync, cpSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { expect, test } from "bun:test";
+import { chownSync, cpSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { commitOf } from "#content/store/software.ts";
 import { runProgram } from "#test/support/processes.ts";
+import { theFolder } from "#test/support/at-file-top.ts";
 
-const folder = mkdtempSync(join(tmpdir(), "almoner-commit-"));
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = theFolder();
 
 async function git(...words: string[]): Promise<string> {
   const identity = ["-c", "user.name=A", "-c", "user.email=a@almoner.example"];

@@ -1,14 +1,11 @@
-import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { networks } from "#content/giving/network.ts";
 import type { BuiltTransaction } from "#scripts/chain/instructions.ts";
 import { openChaos } from "#scripts/chain/chaos.ts";
-import { aChain, type TestChain } from "#test/support/local-chain.ts";
+import { aChain } from "#test/support/local-chain.ts";
+import { forEachTest } from "#test/support/at-file-top.ts";
 
-let local: TestChain;
-beforeEach(async () => {
-  local = await aChain();
-});
-afterEach(() => local.stop());
+const local = forEachTest(aChain);
 
 const call = (method: string, ...params: unknown[]) => ({
   method: "POST",

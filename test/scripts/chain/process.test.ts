@@ -1,6 +1,5 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { afterAll, describe, expect, test } from "bun:test";
+import { existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Connection, Keypair, PublicKey } from "@solana/web3.js";
 import { readConfig } from "#api/config.ts";
@@ -10,14 +9,11 @@ import { chainFiles, notedAddress, whyNoChain } from "#scripts/chain/installed.t
 import { usdcMint } from "#scripts/chain/svm.ts";
 import { startLocalChain } from "#scripts/start.ts";
 import { freePort, runApart, runScript } from "#test/support/processes.ts";
+import { theFolder } from "#test/support/at-file-top.ts";
 
 // The local chain as a process: by hand, and beside the service.
 const script = join(import.meta.dirname, "../../../scripts/chain.ts");
-let dataDir: string;
-beforeAll(() => {
-  dataDir = mkdtempSync(join(tmpdir(), "almoner-chain-"));
-});
-afterAll(() => rmSync(dataDir, { recursive: true, force: true }));
+const dataDir = theFolder();
 
 const envWith = (changes: Record<string, string> = {}) => ({
   ALMONER_DATA_DIR: dataDir,

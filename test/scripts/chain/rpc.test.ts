@@ -1,23 +1,16 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { Connection, Keypair, PublicKey, VersionedTransaction } from "@solana/web3.js";
 import { networks } from "#content/giving/network.ts";
 import { programs, tokenAccount } from "#api/chain/transfer.ts";
 import { usdcMint } from "#scripts/chain/svm.ts";
-import type { Donor } from "#test/support/donor.ts";
-import { aChain, type TestChain } from "#test/support/local-chain.ts";
+import { aChain, theChain } from "#test/support/local-chain.ts";
+import { forTests } from "#test/support/at-file-top.ts";
 
 // The local chain as the usual client library sees it, and as a client without one.
-let local: TestChain;
-let connection: Connection;
-let donor: Donor;
-let wallet: string;
-beforeAll(async () => {
-  local = await aChain();
-  connection = new Connection(local.url, "confirmed");
-  donor = local.donor();
-  wallet = local.wallet();
-});
-afterAll(() => local.stop());
+const local = await theChain();
+const connection = new Connection(local.url, "confirmed");
+const donor = local.donor();
+const wallet = local.wallet();
 
 type Answer = { result?: unknown; error?: { code: number; message: string; data?: unknown } };
 
@@ -91,11 +84,7 @@ describe("@solana/web3.js", () => {
 });
 
 describe("a subscription to a signature", () => {
-  let slow: TestChain;
-  beforeAll(async () => {
-    slow = await aChain({ slots: { confirmedAfter: 1 } });
-  });
-  afterAll(() => slow.stop());
+  const slow = forTests(() => aChain({ slots: { confirmedAfter: 1 } }));
 
   test.each([
     ["at the port after the chain's own, where web3.js looks", () => undefined],

@@ -9,18 +9,17 @@ import { putCompiledSite, runScript } from "#test/support/processes.ts";
 import { aService } from "#test/support/service.ts";
 
 test("a store with a sample is never served where money is real", async () => {
-  const store = await openStore({ url: ":memory:" });
+  using store = await openStore({ url: ":memory:" });
   await refuseSample({ network: "solana" }, store);
   await seedDirectory(store, { profiles: 5, seedNumber: 3 });
   const refused = refuseSample({ network: "solana" }, store);
   expect(refused).rejects.toThrow("ALMONER_NETWORK: the store holds invented nonprofits");
   await refused.catch(() => {});
   for (const network of ["local", "solana-devnet"] as const) await refuseSample({ network }, store);
-  store.close();
 });
 
 test("no receipt is signed for a gift that a sample invented", async () => {
-  const service = await aService();
+  using service = await aService();
   await seedDirectory(service.context.store, { profiles: 40, seedNumber: 1 });
   const [gift] = (
     await service.context.store.raw.execute(
@@ -32,7 +31,6 @@ test("no receipt is signed for a gift that a sample invented", async () => {
   );
   expect(answer.status).toBe(409);
   expect(await answer.json()).toMatchObject({ code: "donation_invented" });
-  service.close();
 });
 
 test.each(["start", "seed"])("bun run %s makes no sample where money is real", async (command) => {

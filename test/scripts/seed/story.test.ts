@@ -1,23 +1,17 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
-import type { Charts } from "#content/contract/stats.ts";
+import { expect, test } from "bun:test";
 import { enrichmentStats, leaderboard } from "#content/enrichment/leaderboard-store.ts";
 import { liveCounters } from "#content/operation/directory-facts-store.ts";
 import { curatedPicks } from "#content/recommendation/pick-store.ts";
 import { countCharts, directoryStats } from "#content/statistics/charts-store.ts";
 import { chartsOf } from "#content/statistics/charts.ts";
 import { historyAnswer } from "#content/nonprofit/changes-store.ts";
-import { openStore, type Store } from "#content/store/open.ts";
 import { reviewQueues } from "#api/operator/requests.ts";
 import { seedDirectory } from "#scripts/seed/seed-directory.ts";
+import { theStore } from "#test/support/blank-store.ts";
 
-let store: Store;
-let charts: Charts;
-beforeAll(async () => {
-  store = await openStore({ url: ":memory:" });
-  await seedDirectory(store, { profiles: 150, seedNumber: 1 });
-  charts = await countCharts(store, "2026-09-01");
-});
-afterAll(() => store.close());
+const store = await theStore({ url: ":memory:" });
+await seedDirectory(store, { profiles: 150, seedNumber: 1 });
+const charts = await countCharts(store, "2026-09-01");
 
 const rows = async (sql: string) => (await store.raw.execute(sql)).rows;
 const sum = (numbers: readonly number[]) => numbers.reduce((all, one) => all + one, 0);

@@ -1,22 +1,21 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import bs58 from "bs58";
 import type { BrowserContextOptions, Page } from "playwright-core";
 import { addBrowserWallet } from "#test/support/browser-wallet.ts";
 import { describeInBrowser, openPage, type WatchedPage } from "#test/support/chromium.ts";
-import { aGivingSite, type GivingSite } from "#test/support/giving-site.ts";
+import { aGivingSite } from "#test/support/giving-site.ts";
 import { operatorTokens } from "#test/support/onboarding.ts";
 import { aWallet } from "#test/support/wallets.ts";
 import { decideReview } from "#api/operator/requests.ts";
+import { forTests } from "#test/support/at-file-top.ts";
 
 describeInBrowser("in a browser, who sends a form", (browser) => {
-  let site: GivingSite;
-  beforeAll(async () => {
-    site = await aGivingSite(() => [
+  const site = forTests(() =>
+    aGivingSite(() => [
       { slug: "hope-kitchen", name: "Hope Kitchen", website: "https://kitchen.example" },
-    ]);
-  });
-  afterAll(() => site.close());
+    ]),
+  );
 
   /** An operator rejects a request, and its status page says why: as text. */
   const rejectAndRead = async (page: WatchedPage, id: string) => {

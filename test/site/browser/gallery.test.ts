@@ -12,8 +12,9 @@ import { compareView } from "#site/profile/compare-view.ts";
 import { drawnList, drawnView } from "#site/documents/list-page.ts";
 import { searchView } from "#site/lists/search-view.ts";
 import { axeFindings, axeInstalled, describeInBrowser, openPage } from "#test/support/chromium.ts";
-import { aSite, siteBaseUrl, type TestSite } from "#test/support/compiled-site.ts";
+import { aSite, theSite, siteBaseUrl, type TestSite } from "#test/support/compiled-site.ts";
 import { attack, gallery, scripts } from "#test/support/gallery.ts";
+import { serveHere } from "#test/support/serve-here.ts";
 
 const phone = 390;
 const wider = [768, 1_440];
@@ -32,12 +33,11 @@ const ofTables = [
 ];
 
 const files = new Map<string, string | Uint8Array>();
-const sample = await aSite();
+const sample = await theSite();
 await seedDirectory(sample.store, { profiles: 120, seedNumber: 1 });
 for (const key of ["page statistics", "chart-files", "stats-json"])
   for (const [path, body] of Object.entries(await sample.files(key)))
     files.set(`/${path}`, body ?? "");
-afterAll(() => sample.close());
 
 /** What is wider than its place, or cut off in it. */
 const clipped = (page: Page): Promise<string[]> =>
@@ -176,19 +176,15 @@ describeInBrowser("drawn pages in a browser", (browser) => {
     }
     for (const { path, file } of site.renderer.assets)
       files.set(`/${path}`, new Uint8Array(readFileSync(file)));
-    server = Bun.serve({
-      port: 0,
-      hostname: "127.0.0.1",
-      fetch: ({ url }) => {
-        const { pathname } = new URL(url);
-        const body = files.get(pathname);
-        const { contentType, others } = headersOf(pathname.slice(1));
-        const headers = { ...others, "content-type": contentType };
-        return new Response(typeof body === "string" ? body : new Uint8Array(body ?? []), {
-          headers,
-          status: body === undefined ? 404 : 200,
-        });
-      },
+    server = serveHere(({ url }) => {
+      const { pathname } = new URL(url);
+      const body = files.get(pathname);
+      const { contentType, others } = headersOf(pathname.slice(1));
+      const headers = { ...others, "content-type": contentType };
+      return new Response(typeof body === "string" ? body : new Uint8Array(body ?? []), {
+        headers,
+        status: body === undefined ? 404 : 200,
+      });
     });
   });
   afterAll(async () => {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
+import { beforeEach, expect, test } from "bun:test";
 import { VersionedTransaction } from "@solana/web3.js";
 import type { BrowserContextOptions, Page } from "playwright-core";
 import {
@@ -9,21 +9,17 @@ import {
 } from "#test/support/chromium.ts";
 import { clientFile, clientsInstalled } from "#test/support/clients.ts";
 import { addBrowserWallet } from "#test/support/browser-wallet.ts";
-import { aGivingSite, type GivingSite } from "#test/support/giving-site.ts";
+import { aGivingSite } from "#test/support/giving-site.ts";
 import { readQr } from "#test/support/qr.ts";
 import { widgetTests, withoutWallet } from "./widget-tests.ts";
+import { forTests } from "#test/support/at-file-top.ts";
 
 const name = `Wells <img src=x onerror="document.title='broken'"> of Kisumu`;
 
 describeInBrowser("giving in a browser", (browser) => {
-  let site: GivingSite;
-  beforeAll(async () => {
-    site = await aGivingSite((usdc_wallet) => [
-      { slug: "wells", name, usdc_wallet },
-      ...withoutWallet,
-    ]);
-  });
-  afterAll(() => site.close());
+  const site = forTests(() =>
+    aGivingSite((usdc_wallet) => [{ slug: "wells", name, usdc_wallet }, ...withoutWallet]),
+  );
   beforeEach(() => site.answerWith(null));
 
   widgetTests(browser, () => site);

@@ -4,6 +4,7 @@ import { openBundleReader } from "#site/delivery/bundle-reader.ts";
 import { createBundleServer } from "#site/delivery/bundle-server.ts";
 import { describeInBrowser, openPage, type WatchedPage } from "#test/support/chromium.ts";
 import { aBuiltDirectory, type Directory, publisherFolders } from "#test/support/publisher.ts";
+import { serveHere } from "#test/support/serve-here.ts";
 
 const schools = Array.from({ length: 40 }, (_, at) => ({
   slug: `night-school-${at}`,
@@ -32,23 +33,18 @@ describeInBrowser("the search box in a browser", (browser) => {
     directory = await aBuiltDirectory([...schools, wells], { searchIndex: true });
     await directory.publisher.searchJob.run();
     const bundle = createBundleServer(openBundleReader(publisherFolders(directory.dataDir).bundle));
-    server = Bun.serve({
-      port: 0,
-      hostname: "127.0.0.1",
-      idleTimeout: 0,
-      fetch: (request) => {
-        const { pathname, searchParams } = new URL(request.url);
-        if (pathname === "/api/search" && isSilent) return new Promise<Response>(() => {});
-        if (pathname === "/api/search" && withService) {
-          asked.push(searchParams);
-          return Response.json({ ...fromService, note, matching });
-        }
-        // A host of files alone does not look at the query.
-        const file = /^\/(es\/)?search$/.test(pathname)
-          ? new Request(new URL(pathname, request.url))
-          : request;
-        return bundle.answer(file) ?? new Response(null, { status: 404 });
-      },
+    server = serveHere((request) => {
+      const { pathname, searchParams } = new URL(request.url);
+      if (pathname === "/api/search" && isSilent) return new Promise<Response>(() => {});
+      if (pathname === "/api/search" && withService) {
+        asked.push(searchParams);
+        return Response.json({ ...fromService, note, matching });
+      }
+      // A host of files alone does not look at the query.
+      const file = /^\/(es\/)?search$/.test(pathname)
+        ? new Request(new URL(pathname, request.url))
+        : request;
+      return bundle.answer(file) ?? new Response(null, { status: 404 });
     });
   });
   afterAll(async () => {

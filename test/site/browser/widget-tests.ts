@@ -5,6 +5,7 @@ import { openPage, type WatchedPage } from "#test/support/chromium.ts";
 import { sourceFrom } from "#content/nonprofit/record.ts";
 import type { GivingSite } from "#test/support/giving-site.ts";
 import { readQr } from "#test/support/qr.ts";
+import { serveHere } from "#test/support/serve-here.ts";
 
 /** Beside the nonprofit "wells", which has a wallet. */
 export const withoutWallet = [
@@ -36,17 +37,15 @@ export const widgetTests = (browser: () => Browser, directory: () => GivingSite)
     beforeAll(() => {
       site = directory();
       // Another origin than the directory's.
-      host = Bun.serve({
-        port: 0,
-        hostname: "127.0.0.1",
-        fetch: () =>
+      host = serveHere(
+        () =>
           new Response(hostPage.body, {
             headers: {
               "content-type": "text/html",
               ...(hostPage.policy === "" ? {} : { "content-security-policy": hostPage.policy }),
             },
           }),
-      });
+      );
     });
     afterAll(() => host.stop(true));
 

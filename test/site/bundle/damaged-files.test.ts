@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { existsSync, openSync, rmSync, statSync, writeFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { openLimits } from "#api/http/rate-limit.ts";
@@ -7,17 +7,13 @@ import { createBundleServer } from "#site/delivery/bundle-server.ts";
 import { dropDamagedManifest } from "#site/publisher/open-publisher.ts";
 import { takePublisherLock } from "#site/publisher/lock.ts";
 import { flipBit } from "#test/support/bundle.ts";
-import { aBuiltDirectory, type Directory } from "#test/support/publisher.ts";
+import { aBuiltDirectory, theBuiltDirectory } from "#test/support/publisher.ts";
 import { aService } from "#test/support/service.ts";
 
-let directory: Directory;
 const inBundle = (name: string) => join(directory.dataDir, "bundle", name);
 const noDatabase = "no database at all".repeat(1_000);
 
-beforeAll(async () => {
-  directory = await aBuiltDirectory([{ slug: "trust-a" }, { slug: "trust-b" }]);
-});
-afterAll(() => directory.close());
+const directory = await theBuiltDirectory([{ slug: "trust-a" }, { slug: "trust-b" }]);
 
 /** Everything but the file's head, which is read when it is opened. */
 function damage(path: string): void {
@@ -64,7 +60,7 @@ describe("a damaged manifest", () => {
 });
 
 test("damaged files that no document makes are written again by a full build, and named", async () => {
-  const own = await aBuiltDirectory([{ slug: "trust-a" }], { searchIndex: true });
+  using own = await aBuiltDirectory([{ slug: "trust-a" }], { searchIndex: true });
   await own.drain();
   const { manifest, blobs } = own.publisher.context;
   const damagedPaths = [
@@ -83,7 +79,6 @@ test("damaged files that no document makes are written again by a full build, an
   expect([differing, repaired]).toEqual([[], damagedPaths]);
   const wrong = [...manifest.files("true")].filter(({ digest }) => blobs.find(digest) === null);
   expect(wrong).toEqual([]);
-  own.close();
 });
 
 test("a damaged lock of the publisher is made again", () => {
@@ -97,7 +92,7 @@ test("a damaged lock of the publisher is made again", () => {
 
 test("damaged limits begin again", async () => {
   const warned: unknown[] = [];
-  const service = await aService();
+  using service = await aService();
   const { config, secrets, log } = service.context;
   const path = join(directory.dataDir, "limits.db");
   writeFileSync(path, noDatabase);
@@ -107,5 +102,4 @@ test("damaged limits begin again", async () => {
   expect((await take())?.remaining).toBe(29);
   expect(warned).toHaveLength(1);
   limits.close();
-  service.close();
 });

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { afterAll, describe, expect, test } from "bun:test";
 import {
   chmodSync,
   existsSync,
@@ -18,15 +18,15 @@ import { type ExportFolder, openExport } from "#site/bundle/export-folder.ts";
 import { checkExport, exportInSlices, exportRelease } from "#site/bundle/export-release.ts";
 import { commitRelease, storeFiles } from "#site/bundle/release.ts";
 import { runProfileJob } from "#site/publisher/profile-job.ts";
-import { aBundle, flipBit, type TestBundle } from "#test/support/bundle.ts";
-import { aBuiltDirectory, plainFolder } from "#test/support/publisher.ts";
+import { aBundle, flipBit } from "#test/support/bundle.ts";
+import { theBuiltDirectory, plainFolder } from "#test/support/publisher.ts";
+import { forEachTest } from "#test/support/at-file-top.ts";
 
 const text = (path: string) => readFileSync(path, "utf8");
 
-const directory = await aBuiltDirectory([{ slug: "trust-a" }, { slug: "trust-b" }], {
+const directory = await theBuiltDirectory([{ slug: "trust-a" }, { slug: "trust-b" }], {
   exported: true,
 });
-afterAll(() => directory.close());
 
 describe("the folder for other web servers", () => {
   const folder = mkdtempSync(join(tmpdir(), "almoner-export-"));
@@ -81,17 +81,18 @@ function expectShownAll(): void {
   expect(exported_release).toBe(current_release);
 }
 
-describe("a release that did not get into the folder for other web servers", () => {
-  test.each([
-    ["by the next start", () => Promise.resolve(exportRelease(directory.publisher.context))],
-    [
-      "with the next release",
-      async () => {
-        await directory.edit("trust-b", { tagline: "Room again" });
-        await runProfileJob(directory.publisher.context);
-      },
-    ],
-  ])("is shown there %s", async (what, goOn) => {
+test.each([
+  ["by the next start", () => Promise.resolve(exportRelease(directory.publisher.context))],
+  [
+    "with the next release",
+    async () => {
+      await directory.edit("trust-b", { tagline: "Room again" });
+      await runProfileJob(directory.publisher.context);
+    },
+  ],
+])(
+  "a release that did not get into the folder for other web servers is shown there %s",
+  async (what, goOn) => {
     const { context } = directory.publisher;
     await directory.edit("trust-a", { tagline: `Not shown ${what}` });
     const running = runProfileJob({ ...context, exported: fullDisk() });
@@ -100,8 +101,8 @@ describe("a release that did not get into the folder for other web servers", () 
     await goOn();
     expect(shown()).toContain(`Not shown ${what}`);
     expectShownAll();
-  });
-});
+  },
+);
 
 test("drafts of a killed process are removed, and nothing else", () => {
   const folder = plainFolder(directory.dataDir);
@@ -191,11 +192,7 @@ describe("a release of many files", () => {
 
 const page = (title: string) => `<!doctype html><title>${title}</title>${"words ".repeat(400)}`;
 describe("an export with siblings", () => {
-  let bundle: TestBundle;
-  beforeEach(() => {
-    bundle = aBundle();
-  });
-  afterEach(() => bundle.close());
+  const bundle = forEachTest(aBundle);
   const at = (path: string) => join(bundle.exported.folder, path);
   const siblings = (path: string) =>
     ["", ".br", ".gz"].map((ending) => existsSync(at(path + ending)));

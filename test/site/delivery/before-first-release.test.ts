@@ -1,11 +1,10 @@
-import { afterAll, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { createFirstPages } from "#site/delivery/before-first-release.ts";
-import { aRichNonprofit, aSite } from "#test/support/compiled-site.ts";
+import { aRichNonprofit, theSite } from "#test/support/compiled-site.ts";
 import { aNonprofit } from "#test/support/records.ts";
 
-const site = await aSite([aRichNonprofit({ slug: "wells" }), aNonprofit({ slug: "no-wallet" })]);
+const site = await theSite([aRichNonprofit({ slug: "wells" }), aNonprofit({ slug: "no-wallet" })]);
 const pages = createFirstPages(site);
-afterAll(() => site.close());
 
 const ask = (path: string) => pages(new Request(`http://localhost${path}`));
 

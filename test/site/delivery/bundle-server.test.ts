@@ -1,32 +1,25 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, describe, expect, test } from "bun:test";
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { inSegmentBytesMax } from "#site/bundle/blobs.ts";
-import { type BundleReader, openBundleReader } from "#site/delivery/bundle-reader.ts";
+import { openBundleReader } from "#site/delivery/bundle-reader.ts";
 import { type BundleServer, createBundleServer } from "#site/delivery/bundle-server.ts";
 import { measured } from "#test/support/measured.ts";
 import { aContract } from "#test/support/contract.ts";
 import { aBundle, accepted, flipBit } from "#test/support/bundle.ts";
-import { aBuiltDirectory, type Directory } from "#test/support/publisher.ts";
+import { theBuiltDirectory } from "#test/support/publisher.ts";
 
-let directory: Directory;
-let reader: BundleReader;
 let server: BundleServer;
 const wallet = "4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T";
 const served: string[] = [];
 
-beforeAll(async () => {
-  directory = await aBuiltDirectory([
-    { slug: "oak-trust", name: "Oak Trust", mission: "Trees for schools. ".repeat(80) },
-  ]);
-  reader = openBundleReader(join(directory.dataDir, "bundle"));
-  server = createBundleServer(reader, { onServed: (path) => served.push(path) });
-});
-afterAll(() => {
-  reader.close();
-  directory.close();
-});
+const directory = await theBuiltDirectory([
+  { slug: "oak-trust", name: "Oak Trust", mission: "Trees for schools. ".repeat(80) },
+]);
+const reader = openBundleReader(join(directory.dataDir, "bundle"));
+server = createBundleServer(reader, { onServed: (path) => served.push(path) });
+afterAll(() => reader.close());
 
 const ask = (path: string, init: RequestInit = {}) =>
   server.answer(new Request(`http://localhost${path}`, init));
@@ -254,7 +247,7 @@ describe("content that is not what its digest says", () => {
 });
 
 test("a file too large to be kept is compared while it is sent for the first time", async () => {
-  const bundle = aBundle();
+  using bundle = aBundle();
   const large = {
     "changes/large.ndjson": "x".repeat(inSegmentBytesMax + 1),
     "changes/whole.ndjson": "y".repeat(inSegmentBytesMax + 1),
@@ -275,7 +268,6 @@ test("a file too large to be kept is compared while it is sent for the first tim
   await Bun.sleep(50);
   expect(reports).toEqual(["changes/large.ndjson"]);
   inside.close();
-  bundle.close();
 });
 
 describe("a file that cannot be read", () => {

@@ -8,7 +8,9 @@ import { createBundleServer } from "#site/delivery/bundle-server.ts";
 import { givingProfileOf, urlPathsOf } from "#site/delivery/http-headers.ts";
 import { aBundle, sampleFiles, type TestBundle } from "#test/support/bundle.ts";
 import { hasNginx, startNginx, type TestNginx } from "#test/support/nginx.ts";
-import { hasVarnish, startVarnish, type TestVarnish } from "#test/support/varnish.ts";
+import { hasVarnish, startVarnish } from "#test/support/varnish.ts";
+import { serveHere } from "#test/support/serve-here.ts";
+import { forTests } from "#test/support/at-file-top.ts";
 
 // One table of requests, and what answers each, whichever server is asked.
 
@@ -160,18 +162,14 @@ beforeAll(() => {
   const files = createBundleServer(reader);
   const elsewhere = movedRoutes();
   // The embedded server, what redirects behind it, and a service that says what it was asked.
-  directory = Bun.serve({
-    port: 0,
-    hostname: "127.0.0.1",
-    fetch: async (request) => {
-      const found = files.answer(request);
-      if (found !== null) return found;
-      const redirect = await elsewhere.handle(request);
-      if (redirect.status === 308) return redirect;
-      const target = request.url.slice(request.url.indexOf("/", "http://".length));
-      const headers = { "x-service": "1", "cache-control": "public, max-age=60" };
-      return new Response(target, { headers });
-    },
+  directory = serveHere(async (request) => {
+    const found = files.answer(request);
+    if (found !== null) return found;
+    const redirect = await elsewhere.handle(request);
+    if (redirect.status === 308) return redirect;
+    const target = request.url.slice(request.url.indexOf("/", "http://".length));
+    const headers = { "x-service": "1", "cache-control": "public, max-age=60" };
+    return new Response(target, { headers });
   });
 });
 afterAll(async () => {
@@ -202,11 +200,7 @@ describe.skipIf(!hasNginx)("nginx", () => {
 });
 
 describe.skipIf(!hasVarnish)("Varnish", () => {
-  let varnish: TestVarnish;
-  beforeAll(async () => {
-    varnish = await startVarnish(directory.port ?? 0);
-  });
-  afterAll(() => varnish.close());
+  const varnish = forTests(() => startVarnish(directory.port ?? 0));
 
   test.each(rows)("%s", async (_, asked, end) => {
     // Whoever comes second may be given what the first was.

@@ -1,7 +1,9 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { aBundle, type TestBundle } from "#test/support/bundle.ts";
+import { aBundle } from "#test/support/bundle.ts";
 import { type PurgeConfig, purgeRelease, startPurger } from "#site/delivery/purge.ts";
 import { awsClient } from "#site/delivery/upload-target.ts";
+import { serveHere } from "#test/support/serve-here.ts";
+import { forEachTest } from "#test/support/at-file-top.ts";
 
 type Purge = Record<"method" | "path" | "host" | "body", string> & {
   keys: string | null;
@@ -15,20 +17,17 @@ let logged: string[];
 
 beforeEach(() => {
   [purges, answers, logged] = [[], [], []];
-  cache = Bun.serve({
-    port: 0,
-    fetch: async (request) => {
-      const { headers, method } = request;
-      purges.push({
-        method,
-        headers,
-        body: await request.text(),
-        path: new URL(request.url).pathname,
-        host: headers.get("host") ?? "",
-        keys: headers.get("xkey-purge"),
-      });
-      return new Response("", { status: answers.shift() ?? 200 });
-    },
+  cache = serveHere(async (request) => {
+    const { headers, method } = request;
+    purges.push({
+      method,
+      headers,
+      body: await request.text(),
+      path: new URL(request.url).pathname,
+      host: headers.get("host") ?? "",
+      keys: headers.get("xkey-purge"),
+    });
+    return new Response("", { status: answers.shift() ?? 200 });
   });
 });
 afterEach(() => cache.stop(true));
@@ -184,16 +183,12 @@ describe("a cache in trouble", () => {
 });
 
 describe("the purger", () => {
-  let bundle: TestBundle;
   const purge = async (purger = startPurger(bundle.manifest, config({ mode: "xkey" }))) => {
     purger.notice();
     purger.notice();
     await purger.idle();
   };
-  beforeEach(() => {
-    bundle = aBundle();
-  });
-  afterEach(() => bundle.close());
+  const bundle = forEachTest(aBundle);
 
   test("purges what releases changed, added and removed since it last did, after a restart too", async () => {
     bundle.publish({ "causes/health.html": "one", "nonprofits/a.html": "one" });

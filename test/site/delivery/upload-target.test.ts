@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { readConfig } from "#api/config.ts";
 import { openS3Target } from "#site/delivery/upload-target.ts";
+import { serveHere } from "#test/support/serve-here.ts";
 
 const keys = { S3_ACCESS_KEY_ID: "id", S3_SECRET_ACCESS_KEY: "secret" };
 
@@ -46,12 +47,9 @@ describe("the address of a target", () => {
     const without = openWith("s3://books", {});
     expect(without.ok ? "" : without.failure).toContain("ALMONER_S3_ACCESS_KEY_ID");
     let sent = new Headers();
-    using store = Bun.serve({
-      port: 0,
-      fetch: ({ headers }) => {
-        sent = headers;
-        return new Response("");
-      },
+    using store = serveHere(({ headers }) => {
+      sent = headers;
+      return new Response("");
     });
     const opened = openWith("s3://books", {
       S3_ENDPOINT: `http://127.0.0.1:${store.port}`,

@@ -3,24 +3,22 @@ import { feedPaths } from "#content/contract/feed.ts";
 import { draftManifest } from "#site/bundle/signed-list.ts";
 import { aBundle, sampleFiles, type TestBundle } from "#test/support/bundle.ts";
 import { clientsInstalled } from "#test/support/clients.ts";
-import { anS3Store, s3AccessTo, type TestStore } from "#test/support/s3.ts";
+import { anS3Store, s3AccessTo } from "#test/support/s3.ts";
 import { headersOf } from "#site/delivery/http-headers.ts";
 import { startUploader, uploadRelease } from "#site/delivery/upload.ts";
 import { type ObjectStore, openS3Target, type UploadTarget } from "#site/delivery/upload-target.ts";
+import { serveHere } from "#test/support/serve-here.ts";
+import { forTests } from "#test/support/at-file-top.ts";
 
 const bucket = "almoner-test";
 const now = new Date("2026-06-01T12:00:00Z");
 describe.skipIf(!clientsInstalled)("uploads to a bucket", () => {
-  let store: TestStore;
   let bundle: TestBundle;
   let prefix = 0;
   /** Whether the store takes nothing. */
   let busy = false;
 
-  beforeAll(async () => {
-    store = await anS3Store(bucket);
-  });
-  afterAll(() => store.close());
+  const store = forTests(() => anS3Store(bucket));
   beforeEach(() => {
     bundle = aBundle();
     prefix += 1;
@@ -201,10 +199,7 @@ describe.skipIf(!clientsInstalled)("uploads to a bucket", () => {
 
     test("is over a passing trouble by itself", async () => {
       let calls = 0;
-      using flaky = Bun.serve({
-        port: 0,
-        fetch: () => new Response("", { status: ++calls < 3 ? 503 : 200 }),
-      });
+      using flaky = serveHere(() => new Response("", { status: ++calls < 3 ? 503 : 200 }));
       bundle.publish({ "index.html": "<p>Home" });
       const access = s3AccessTo(`http://127.0.0.1:${flaky.port}`);
       const opened = openS3Target(`s3://${bucket}`, access, { retry: { triesMax: 3, firstMs: 1 } });
@@ -234,12 +229,9 @@ describe.skipIf(!clientsInstalled)("uploads to a bucket", () => {
     let target: ObjectStore;
     let cache: Bun.Server<undefined>;
     beforeAll(() => {
-      cache = Bun.serve({
-        port: 0,
-        fetch: (request) => {
-          purged.push(request.headers.get("xkey-purge") ?? "");
-          return new Response("");
-        },
+      cache = serveHere((request) => {
+        purged.push(request.headers.get("xkey-purge") ?? "");
+        return new Response("");
       });
     });
     afterAll(() => cache.stop(true));
@@ -324,7 +316,7 @@ describe.skipIf(!clientsInstalled)("uploads to a bucket", () => {
     }
 
     test("one of two publishers fills the bucket, and the next one brings only what the list there has not", async () => {
-      const other = aBundle();
+      using other = aBundle();
       const turn = { of: "first" };
       const [first, second] = [
         start(undefined, bundle, () => turn.of === "first"),
@@ -355,7 +347,6 @@ describe.skipIf(!clientsInstalled)("uploads to a bucket", () => {
       publishList(bundle);
       expect(await broughtWhenNoticed()).toEqual([`put ${page("c")}`]);
       expect(await textAt(page("c"))).toBe("one");
-      other.close();
     });
 
     test("releases that are forgotten meanwhile are no gap", async () => {

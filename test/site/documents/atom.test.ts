@@ -1,4 +1,4 @@
-import { afterAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import Parser from "rss-parser";
 import { historyAnswer, newestChangesIn } from "#content/nonprofit/changes-store.ts";
 import { recordBySlug } from "#content/nonprofit/record-store.ts";
@@ -6,17 +6,16 @@ import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { profileFeed } from "#site/documents/atom.ts";
 import { documentKinds } from "#site/documents/kinds.ts";
 import { staleLater } from "#site/documents/staleness.ts";
-import { aSite, siteBaseUrl } from "#test/support/compiled-site.ts";
+import { theSite, siteBaseUrl } from "#test/support/compiled-site.ts";
 import { aChange } from "#test/support/records.ts";
 
 /** A name that ends sections and elements, with what XML has no place for. */
 const hostile = "Oak ]]> & ]]></title><script>x</script> \u0001\u0008 \uFFFF 🌳";
 
-const site = await aSite([
+const site = await theSite([
   { slug: "oak", name: hostile, causes: ["education"], country_code: "KE", city: "Nairobi" },
   { slug: "elm", name: "Elm", causes: ["education", "health"], country_code: "NO" },
 ]);
-afterAll(() => site.close());
 
 const feedOf = async (list: string): Promise<[path: string, xml: string]> => {
   const [file] = Object.entries(await site.files(`atom ${list}`));

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { parse } from "yaml";
 import { networks, offeredCaip2Of } from "#content/giving/network.ts";
 import { mcpTools } from "#content/openapi/mcp-tools.ts";
@@ -10,7 +10,7 @@ import { documentKinds } from "#site/documents/kinds.ts";
 import { profileKey } from "#site/documents/profile.ts";
 import { staleLater } from "#site/documents/staleness.ts";
 import { publishChanges } from "#site/publisher/list-job.ts";
-import { aRichNonprofit, aSite, siteBaseUrl, type TestSite } from "#test/support/compiled-site.ts";
+import { aRichNonprofit, theSite, siteBaseUrl } from "#test/support/compiled-site.ts";
 import { discoveryFiles } from "#test/support/discovery.ts";
 import { aBuiltDirectory } from "#test/support/publisher.ts";
 import { aChange, aNonprofit } from "#test/support/records.ts";
@@ -19,21 +19,16 @@ import { aService } from "#test/support/service.ts";
 
 const hostile = "[Click](https://evil.example) <script>alert(1)</script> `rm -rf`\n# Obey\u202E me";
 
-let site: TestSite;
-let files: Map<string, string>;
-beforeAll(async () => {
-  site = await aSite();
-  await site.save([
-    aRichNonprofit({ slug: "rich", description: `${hostile}\n\n1. one\n- two`, tagline: hostile }),
-    aNonprofit({ slug: "hostile", name: hostile, mission: hostile }),
-    // No two are equals, so that nothing but the day can change which of them stand in the guide.
-    ...Array.from({ length: 22 }, (_, at) =>
-      aNonprofit({ slug: `thin-${at}`, beneficiaries_per_year: at }),
-    ),
-  ]);
-  files = await filesOn("2026-11-21");
-});
-afterAll(() => site.close());
+const site = await theSite();
+await site.save([
+  aRichNonprofit({ slug: "rich", description: `${hostile}\n\n1. one\n- two`, tagline: hostile }),
+  aNonprofit({ slug: "hostile", name: hostile, mission: hostile }),
+  // No two are equals, so that nothing but the day can change which of them stand in the guide.
+  ...Array.from({ length: 22 }, (_, at) =>
+    aNonprofit({ slug: `thin-${at}`, beneficiaries_per_year: at }),
+  ),
+]);
+const files = await filesOn("2026-11-21");
 
 const file = (path: string): string => files.get(path) ?? "";
 /** The files as they are on a day of publication. */
@@ -179,7 +174,7 @@ describe("agents.md", () => {
       /curl -X POST \S+\/api\/enrich\/(\S+) [\s\S]*?-d '([^']+)'/.exec(file("agents.md")) ?? [];
     expect(file("agents.md").indexOf("curl")).toBeLessThan(300);
     expect(file("AGENTS.md")).toBe(file("agents.md"));
-    const service = await aService({ records: [aNonprofit({ slug })] });
+    using service = await aService({ records: [aNonprofit({ slug })] });
     const answer = await service.post(`/api/enrich/${slug}`, JSON.parse(body));
     expect(answer.status).toBe(200);
     expect((await answer.json()).submissions[0]).toMatchObject({
@@ -188,7 +183,6 @@ describe("agents.md", () => {
     });
     const board = await (await service.get("/api/agents/leaderboard")).json();
     expect(board.top_agents).toEqual([]);
-    service.close();
   });
 
   test("then names ten nonprofits with empty fields, others each day; nothing of them but names and slugs", async () => {
@@ -214,7 +208,7 @@ test("security.txt expires within a year of the day of publication", () => {
 });
 
 test("security.txt and /about name the contacts that the operator set, with the next changes", async () => {
-  const directory = await aBuiltDirectory();
+  using directory = await aBuiltDirectory();
   const path = ".well-known/security.txt";
   const set = {
     contact: "https://x.example/report",
@@ -236,7 +230,6 @@ test("security.txt and /about name the contacts that the operator set, with the 
     const days = `<td>${settings.recommendationLogDays} days</td>`;
     expect(directory.read("privacy.html")).toContain(days);
   }
-  directory.close();
 });
 
 test("what can be paid is a template, and a few addresses that are asked", () => {

@@ -1,45 +1,27 @@
-import { afterAll, expect, test } from "bun:test";
-import { micro } from "#content/contract/base/money.ts";
+import { expect, test } from "bun:test";
 import { planFinal } from "#content/giving/finality-store.ts";
 import { recordDonation } from "#content/giving/store.ts";
 import { changesAfter, historiesOf, newestSequence } from "#content/nonprofit/changes-store.ts";
 import { doAll } from "#content/store/query.ts";
 import { documentKinds } from "#site/documents/kinds.ts";
 import { staleAtOnce, staleLater } from "#site/documents/staleness.ts";
-import { aSite } from "#test/support/compiled-site.ts";
+import { theSite } from "#test/support/compiled-site.ts";
+import { aDonation } from "#test/support/records.ts";
 
-const site = await aSite([{ slug: "well", name: "Well" }]);
-afterAll(() => site.close());
+const site = await theSite([{ slug: "well", name: "Well" }]);
 
 const now = new Date("2026-06-01T12:00:00Z");
-const give = (sign: string, commitment: "confirmed" | "finalized") =>
-  site.store.write((tx) =>
-    recordDonation(tx, {
-      nonprofit_id: 1,
-      amount_micro_usdc: micro(2_500_000n),
-      network: "solana:x",
-      slot: 1,
-      commitment,
-      recipient: "r",
-      source: null,
-      destination: "d",
-      mint: "m",
-      memo: null,
-      tx_signature: sign,
-      donor: "one",
-      settled_at: now.getTime(),
-      recorded_at: now.getTime(),
-    }),
-  );
+const give = (commitment: "confirmed" | "finalized") =>
+  site.store.write((tx) => recordDonation(tx, aDonation({ commitment, donor: "one" })));
 const file = async () => (await site.files("donations 1"))["api/donations/well.json"] ?? null;
 
 test("what was given stands in the bundle once it is final, and makes nothing else stale", async () => {
   const before = await newestSequence(site.store);
-  const given = await give("a", "confirmed");
+  const given = await give("confirmed");
   expect([await newestSequence(site.store), await file()]).toEqual([before, null]);
   const final = { slot: 2, settled_at: now.getTime(), now };
   await site.store.write(async (tx) => doAll(tx, await planFinal(tx, given, final)));
-  await give("b", "finalized");
+  await give("finalized");
   const changes = await changesAfter(site.store, before, 9);
   expect(changes.map(({ slug, fields }) => [slug, ...fields])).toEqual([
     ["well", "donations"],

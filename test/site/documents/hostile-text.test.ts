@@ -1,6 +1,6 @@
-import { afterAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import type { StoredProvenance } from "#content/nonprofit/record.ts";
-import { aRichNonprofit, aSite, siteBaseUrl } from "#test/support/compiled-site.ts";
+import { aRichNonprofit, theSite, siteBaseUrl } from "#test/support/compiled-site.ts";
 import { textsAt } from "#test/support/page-table.ts";
 
 const attack = `</script><script>alert(1)</script><img src=x onerror=alert(2)>"' onload='x' & \u2028\u2029 <!-- ]]> {{x}}`;
@@ -22,7 +22,7 @@ const provenance = (source: Origin, agents: string[] = []) => ({
   name: { ...source, agents, applied_at: 0 },
 });
 
-const site = await aSite();
+const site = await theSite();
 await site.save([
   aRichNonprofit({
     name: attack,
@@ -52,7 +52,6 @@ await site.save([
     }),
   ),
 ]);
-afterAll(() => site.close());
 
 describe("hostile text", () => {
   test.each(["profile 1", "list-page cause:education 1", "list-page country:KE 1"])(

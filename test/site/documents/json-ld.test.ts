@@ -1,17 +1,16 @@
-import { afterAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import ts from "typescript";
 import { clientFile, clientsInstalled } from "#test/support/clients.ts";
-import { aRichNonprofit, aSite, siteBaseUrl } from "#test/support/compiled-site.ts";
+import { aRichNonprofit, theSite, siteBaseUrl } from "#test/support/compiled-site.ts";
 import { aNonprofit, aRegisterRecord } from "#test/support/records.ts";
 
-const site = await aSite();
+const site = await theSite();
 const org_id = "US-EIN-530196606";
 const facts = { subsection: "03", ruling: "1994-07", tax_period: "2024-12", income: 3_312_400 };
 await site.save([
   aRichNonprofit({ register_records: [aRegisterRecord({ org_id, facts })] }),
   aNonprofit({ name: "Bare", causes: [], country_code: null }),
 ]);
-afterAll(() => site.close());
 
 const jsonLdIn = async (key: string): Promise<string> =>
   (await site.page(key)).$('script[type="application/ld+json"]').text();

@@ -1,11 +1,11 @@
-import { afterAll, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import type { NonprofitDetail } from "#content/contract/nonprofit.ts";
 import { sourceFrom } from "#content/nonprofit/record.ts";
 import { seedDirectory } from "#scripts/seed/seed-directory.ts";
 import { profileKey } from "#site/documents/profile.ts";
-import { aRichNonprofit, aSite } from "#test/support/compiled-site.ts";
+import { aRichNonprofit, theSite } from "#test/support/compiled-site.ts";
 import { ofHtml, ofJson, ofJsonLd, ofMarkdown } from "#test/support/profile-forms.ts";
-import { aNonprofit, aRegisterRecord } from "#test/support/records.ts";
+import { aNonprofit, anEin, aRegisterRecord } from "#test/support/records.ts";
 import { aService } from "#test/support/service.ts";
 
 /** All of the sample, or a spread of it: a page takes a parser of HTML five milliseconds. */
@@ -37,14 +37,7 @@ const registered = aNonprofit({
   country_code: "US",
   region: "Nevada",
   city: "Sparks",
-  registrations: [
-    {
-      country_code: "US",
-      type: "EIN",
-      registration_number: "53-0196606",
-      org_id: "US-EIN-530196606",
-    },
-  ],
+  registrations: [anEin("53-0196606")],
   register_records: [
     aRegisterRecord({
       org_id: "US-EIN-530196606",
@@ -118,11 +111,10 @@ const british = aNonprofit({
   ),
 });
 
-const site = await aSite();
+const site = await theSite();
 await seedDirectory(site.store, { profiles, seedNumber: 1 });
 await site.save([aRichNonprofit(), registered, withdrawn, british]);
 const service = await aService({ context: { store: site.store } });
-afterAll(() => site.close());
 
 /** What this directory and registers say of an organisation is not in JSON-LD. */
 const notOfOrganisation = new Set(["status", "provenance", "register_facts", "updated_at"]);

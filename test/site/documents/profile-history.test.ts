@@ -1,15 +1,14 @@
-import { afterAll, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { recordBySlug } from "#content/nonprofit/record-store.ts";
 import { documentKinds } from "#site/documents/kinds.ts";
 import { profileHistory } from "#site/documents/profile.ts";
 import { staleLater } from "#site/documents/staleness.ts";
 import { aSite, textOf } from "#test/support/compiled-site.ts";
 import { aChange, aNonprofit } from "#test/support/records.ts";
-import { aService } from "#test/support/service.ts";
+import { theService } from "#test/support/service.ts";
 
 const site = await aSite([{ slug: "oak" }, { slug: "elm" }]);
-const service = await aService({ context: { store: site.store } });
-afterAll(() => service.close());
+const service = await theService({ context: { store: site.store } });
 
 const submit = (agent_id: string, field: string, value: string) =>
   service.post("/api/enrich/oak", { field, value, agent_id });

@@ -1,4 +1,4 @@
-import { afterAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { load } from "cheerio";
 import type { ComparedProfiles } from "#content/find/answer.ts";
 import { openTexts } from "#content/language/texts.ts";
@@ -6,13 +6,12 @@ import es from "#content/editorial/texts/es.json";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { drawnView } from "#site/documents/list-page.ts";
 import { compareView } from "#site/profile/compare-view.ts";
-import { aRichNonprofit, aSite, textOf } from "#test/support/compiled-site.ts";
+import { aRichNonprofit, theSite, textOf } from "#test/support/compiled-site.ts";
 import { filed } from "#test/support/filed.ts";
 import { expectPage } from "#test/support/page-table.ts";
 import { aNonprofit, aRegisterRecord } from "#test/support/records.ts";
 
-const site = await aSite();
-afterAll(() => site.close());
+const site = await theSite();
 
 const stored = (parts: Partial<NonprofitRecord>, base = aNonprofit): NonprofitRecord => ({
   ...base(parts),

@@ -1,19 +1,18 @@
-import { afterAll, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { load } from "cheerio";
 import { openDrawing } from "#scripts/start/drawing.ts";
 import { aRenderer } from "#test/support/compiled-site.ts";
 import { aNonprofit } from "#test/support/records.ts";
-import { aService } from "#test/support/service.ts";
+import { theService } from "#test/support/service.ts";
 
 const place = { dataDir: "", baseUrl: "https://almoner.example", network: "local" } as const;
-const service = await aService({
+const service = await theService({
   context: { draw: openDrawing(place, aRenderer) },
   records: [
     aNonprofit({ slug: "lantern", name: "Lantern Water", causes: ["education"], ghd_aligned: 1 }),
     aNonprofit({ slug: "river", name: "River Water", causes: ["education"] }),
   ],
 });
-afterAll(() => service.close());
 
 const browser = { accept: "text/html,*/*;q=0.8" };
 const ask = async (path: string) => {

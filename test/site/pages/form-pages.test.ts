@@ -1,4 +1,4 @@
-import { afterAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { load } from "cheerio";
 import { doAll } from "#content/store/query.ts";
 import { saveRecordsWithoutProfile } from "#content/register/import-store.ts";
@@ -9,15 +9,14 @@ import { aRenderer, aRichNonprofit } from "#test/support/compiled-site.ts";
 import { hostileNames } from "#test/support/hostile-markup.ts";
 import { expectPage, textsAt } from "#test/support/page-table.ts";
 import { aRegisterRecord } from "#test/support/records.ts";
-import { aService } from "#test/support/service.ts";
+import { theService } from "#test/support/service.ts";
 
 const place = { dataDir: "", baseUrl: "https://almoner.example", network: "local" } as const;
-const service = await aService({
+const service = await theService({
   env: { ALMONER_TRUSTED_HOPS: "1" },
   context: { draw: openDrawing(place, aRenderer) },
   records: [aRichNonprofit({ slug: "lantern", name: "Lantern <b>School" })],
 });
-afterAll(() => service.close());
 
 const browser = { accept: "text/html,application/xhtml+xml,*/*;q=0.8" };
 let clients = 0;

@@ -1,4 +1,4 @@
-import { afterAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { load } from "cheerio";
 import { type FacetCounts, noFilters } from "#content/contract/browse.ts";
 import { NonprofitList } from "#content/contract/nonprofit.ts";
@@ -7,7 +7,7 @@ import { listPage } from "#site/documents/list-page.ts";
 import { type ListPage, listPageView, pageNumbers } from "#site/lists/list-view.ts";
 import { listPath } from "#site/parts/address.ts";
 import { sitemap } from "#site/documents/sitemap.ts";
-import { aRichNonprofit, aSite, siteBaseUrl, textOf } from "#test/support/compiled-site.ts";
+import { aRichNonprofit, theSite, siteBaseUrl, textOf } from "#test/support/compiled-site.ts";
 import { expectPage, textsAt } from "#test/support/page-table.ts";
 import { aNonprofit } from "#test/support/records.ts";
 
@@ -22,14 +22,13 @@ const noCounts: FacetCounts = {
   income: [],
 };
 
-const site = await aSite();
+const site = await theSite();
 await site.save([
   ...Array.from({ length: 203 }, (_, at) =>
     aNonprofit({ slug: `n-${at}`, name: `N ${at}`, beneficiaries_per_year: 1_000 - at }),
   ),
   aRichNonprofit({ slug: "gone", status: "withdrawn" }),
 ]);
-afterAll(() => site.close());
 
 const linksOf = async (key: string) => textsAt((await site.page(key)).$, ".list a@href");
 

@@ -1,51 +1,50 @@
-import { afterAll, describe, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { load } from "cheerio";
 import { consensusSimulation } from "#content/contract/stats.ts";
 import { english } from "#content/language/texts.ts";
 import { saveDirectoryFact } from "#content/nonprofit/save.ts";
 import { curatedPicks } from "#content/store/tables/recommendations.ts";
 import { seedDirectory } from "#scripts/seed/seed-directory.ts";
-import { aRichNonprofit, aSite, siteBaseUrl, type TestSite } from "#test/support/compiled-site.ts";
+import {
+  aRichNonprofit,
+  aSite,
+  theSite,
+  siteBaseUrl,
+  type TestSite,
+} from "#test/support/compiled-site.ts";
 import { expectPage, textsAt } from "#test/support/page-table.ts";
 import { aNonprofit } from "#test/support/records.ts";
 
-const site = await aSite();
+const site = await theSite();
 await site.save([
   aRichNonprofit(),
   aNonprofit({ country_code: "KE", causes: ["water-sanitation"], beneficiaries_per_year: 5 }),
   aNonprofit({ country_code: "NO" }),
   aRichNonprofit({ slug: "gone", status: "withdrawn", registrations: [], country_code: "FR" }),
 ]);
-const sample = await aSite();
+const sample = await theSite();
 await seedDirectory(sample.store, { profiles: 3, seedNumber: 1 });
-afterAll(() => {
-  site.close();
-  sample.close();
-});
 
 test("what is recommended is marked as English on pages in other languages", async () => {
-  const own = await aSite([aNonprofit({ slug: "well" })]);
+  using own = await aSite([aNonprofit({ slug: "well" })]);
   const said = { recommended_for: ["rural water"], why_recommended: "Wells last here." };
   await own.store.write((tx) =>
     tx.db.insert(curatedPicks).values({ nonprofit_id: 1, ...said, added_by: "ada" }),
   );
   const { $ } = await own.page("page recommendations", "es/");
   expect(textsAt($, '.cards [lang="en"]')).toEqual([said.why_recommended, "rural water"]);
-  own.close();
 });
 
-describe("the home page", () => {
-  test("tells numbers, causes and countries, without the withdrawn", async () => {
-    expectPage((await site.page("page home")).$, [
-      [".figures", ["nonprofits3countries2claimed profiles1"]],
-      ['a[href="/causes/education"]', ["Education2"]],
-      ['a[href="/countries/ke"]', 1],
-      ['a[href="/countries/fr"]', 0],
-      // The search works without a script.
-      ["#search@action", ["/search"]],
-      ["#search-words@name", ["q"]],
-    ]);
-  });
+test("the home page tells numbers, causes and countries, without the withdrawn", async () => {
+  expectPage((await site.page("page home")).$, [
+    [".figures", ["nonprofits3countries2claimed profiles1"]],
+    ['a[href="/causes/education"]', ["Education2"]],
+    ['a[href="/countries/ke"]', 1],
+    ['a[href="/countries/fr"]', 0],
+    // The search works without a script.
+    ["#search@action", ["/search"]],
+    ["#search-words@name", ["q"]],
+  ]);
 });
 
 test("the answers of causes and stats stand in the bundle", async () => {
@@ -85,39 +84,37 @@ test("robots.txt names the sitemap and welcomes crawlers", async () => {
   expect(robots).toContain("Allow: /\n");
 });
 
-describe("the page of agents", () => {
-  test("shows the leaderboard that the store keeps", async () => {
-    const agent = {
-      agent_name: "Scout 7",
-      submissions: 9,
-      applied: 4,
-      nonprofits_touched: 3,
-      last_seen: "2026-11-01 10:00:00",
-      flags: [],
-    };
-    const totals = {
-      total_submissions: 9,
-      total_applied: 4,
-      unique_agents: 1,
-      nonprofits_improved: 3,
-    };
-    const recent = {
-      agent_name: "Scout 7",
-      field: "programme",
-      nonprofit_slug: "lantern-school",
-      nonprofit_name: "Lantern School",
-      status: "applied",
-      created_at: "2026-11-01 10:00:00",
-    };
-    const board = { message: "", totals, top_agents: [agent], recent_activity: [recent] };
-    const fact = { name: "leaderboard", value: JSON.stringify(board), now: new Date(0) };
-    await site.store.write((tx) => saveDirectoryFact(tx, fact));
-    expectPage((await site.page("page agents")).$, [
-      ["tbody th", [/^“Scout 7” ?last seen 1 November 2026$/]],
-      ["tbody td", ["4", "9", "3"]],
-      ["main .plain li", ["Lantern School: programme“Scout 7”, live, 1 November 2026"]],
-    ]);
-  });
+test("the page of agents shows the leaderboard that the store keeps", async () => {
+  const agent = {
+    agent_name: "Scout 7",
+    submissions: 9,
+    applied: 4,
+    nonprofits_touched: 3,
+    last_seen: "2026-11-01 10:00:00",
+    flags: [],
+  };
+  const totals = {
+    total_submissions: 9,
+    total_applied: 4,
+    unique_agents: 1,
+    nonprofits_improved: 3,
+  };
+  const recent = {
+    agent_name: "Scout 7",
+    field: "programme",
+    nonprofit_slug: "lantern-school",
+    nonprofit_name: "Lantern School",
+    status: "applied",
+    created_at: "2026-11-01 10:00:00",
+  };
+  const board = { message: "", totals, top_agents: [agent], recent_activity: [recent] };
+  const fact = { name: "leaderboard", value: JSON.stringify(board), now: new Date(0) };
+  await site.store.write((tx) => saveDirectoryFact(tx, fact));
+  expectPage((await site.page("page agents")).$, [
+    ["tbody th", [/^“Scout 7” ?last seen 1 November 2026$/]],
+    ["tbody td", ["4", "9", "3"]],
+    ["main .plain li", ["Lantern School: programme“Scout 7”, live, 1 November 2026"]],
+  ]);
 });
 
 test("the methodology page shows what agreement costs an attacker, as computed", async () => {

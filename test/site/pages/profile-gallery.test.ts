@@ -1,4 +1,4 @@
-import { afterAll, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { brotliCompressSync, constants } from "node:zlib";
 import type { FoundHistory } from "#content/contract/enrichment-answers.ts";
 import { load } from "cheerio";
@@ -7,14 +7,13 @@ import { english } from "#content/language/texts.ts";
 import { drawnView } from "#site/documents/list-page.ts";
 import { profile, profileKey } from "#site/documents/profile.ts";
 import { historyView } from "#site/profile/history-view.ts";
-import { aSite, textOf } from "#test/support/compiled-site.ts";
+import { theSite, textOf } from "#test/support/compiled-site.ts";
 import { attack, gallery, scripts } from "#test/support/gallery.ts";
 import { anImporting } from "#test/support/importing.ts";
 import { expectPage, textsAt } from "#test/support/page-table.ts";
 
-const site = await aSite();
+const site = await theSite();
 await site.save(gallery);
-afterAll(() => site.close());
 
 const brotliBytes = (text: string): number =>
   brotliCompressSync(text, { params: { [constants.BROTLI_PARAM_QUALITY]: 6 } }).byteLength;
@@ -117,7 +116,7 @@ const rows = [
 ];
 
 test("the page of which a register says all that is known weighs at most 8 kB", async () => {
-  const importing = await anImporting();
+  using importing = await anImporting();
   const { store } = importing;
   await importing.run("irs-bmf", [importing.file("eo_ri.csv", [columns, ...rows].join("\n"))]);
   const keys = rows.map((_, at) => profileKey(at + 1));
@@ -128,7 +127,6 @@ test("the page of which a register says all that is known weighs at most 8 kB", 
     return bytes > 8_000 ? [`${path}: ${bytes}`] : [];
   });
   expect([pages.length, heavy]).toEqual([rows.length, []]);
-  importing.close();
 });
 
 /** The only scripts are ours, and nothing that a stranger wrote became an element, a handler or a link. */

@@ -1,15 +1,15 @@
-import { afterAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { NonprofitDetail } from "#content/contract/nonprofit.ts";
 import { sourceFrom } from "#content/nonprofit/record.ts";
-import { aRichNonprofit, aSite, siteBaseUrl } from "#test/support/compiled-site.ts";
+import { aRichNonprofit, theSite, siteBaseUrl } from "#test/support/compiled-site.ts";
 import { expectPage, type PageRow } from "#test/support/page-table.ts";
-import { aNonprofit, aRegisterRecord } from "#test/support/records.ts";
+import { aNonprofit, anEin, aRegisterRecord } from "#test/support/records.ts";
 
 const org_id = "US-EIN-530196606";
 const thin = aNonprofit({
   slug: "thin",
   mission: "To help.",
-  registrations: [{ country_code: "US", type: "EIN", registration_number: "53-0196606", org_id }],
+  registrations: [anEin("53-0196606")],
   register_records: [
     aRegisterRecord({
       org_id,
@@ -39,7 +39,7 @@ const thin = aNonprofit({
   },
 });
 
-const site = await aSite();
+const site = await theSite();
 await site.save([
   aRichNonprofit(), // 1
   aNonprofit({ slug: "bare", name: "Bare" }), // 2
@@ -87,7 +87,6 @@ await site.save([
     description: "To teach and to help. ".repeat(11).trim(),
   }), // 7
 ]);
-afterAll(() => site.close());
 
 const jsonLdOf = async (key: string) => {
   const { $ } = await site.page(key);

@@ -1,15 +1,14 @@
-import { afterAll, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { load } from "cheerio";
 import type { SearchAnswer, SearchInput } from "#content/contract/search.ts";
 import { toSummary } from "#content/nonprofit/wire.ts";
 import { drawnList } from "#site/documents/list-page.ts";
 import { searchView } from "#site/lists/search-view.ts";
-import { aSite, siteBaseUrl, type TestSite, textOf } from "#test/support/compiled-site.ts";
+import { theSite, siteBaseUrl, type TestSite, textOf } from "#test/support/compiled-site.ts";
 import { expectPage, textsAt } from "#test/support/page-table.ts";
 import { aNonprofit } from "#test/support/records.ts";
 
-const site = await aSite();
-afterAll(() => site.close());
+const site = await theSite();
 
 const wells = aNonprofit({
   slug: "wells",

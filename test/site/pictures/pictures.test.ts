@@ -1,8 +1,9 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { load } from "cheerio";
 import causes from "#content/editorial/causes.json";
 import { drawPicture, sans, widthOf, wrapped } from "#site/pictures/picture.ts";
-import { aBuiltDirectory, type Directory } from "#test/support/publisher.ts";
+import { aBuiltDirectory } from "#test/support/publisher.ts";
+import { forTests } from "#test/support/at-file-top.ts";
 
 const words = { kicker: "Cause", title: "Education", line: "Schools.", isSample: false };
 /** Width and height of a PNG. Source: PNG specification, IHDR. */
@@ -34,17 +35,15 @@ describe("a picture", () => {
 });
 
 describe("pictures of a directory", () => {
-  let directory: Directory;
-  beforeAll(async () => {
-    directory = await aBuiltDirectory(
+  const directory = forTests(() =>
+    aBuiltDirectory(
       [
         { slug: "school", causes: ["education", "health"], verified: 1, status: "claimed" },
         { slug: "of-no-cause", causes: [] },
       ],
       { pictures: true },
-    );
-  });
-  afterAll(() => directory.close());
+    ),
+  );
   const imageOf = (page: string) =>
     load(directory.read(page) ?? "")('meta[property="og:image"]').attr("content");
   const held = () =>

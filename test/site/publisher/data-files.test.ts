@@ -1,12 +1,11 @@
-import { afterAll, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { feedPaths } from "#content/contract/feed.ts";
 import { openDataFiles } from "#site/publisher/feed-job.ts";
 import { publishChanges } from "#site/publisher/list-job.ts";
 import { rollBackTo } from "#site/publisher/requests.ts";
-import { aBuiltDirectory } from "#test/support/publisher.ts";
+import { theBuiltDirectory } from "#test/support/publisher.ts";
 
-const directory = await aBuiltDirectory([{ slug: "trust-a" }, { slug: "trust-b" }]);
-afterAll(() => directory.close());
+const directory = await theBuiltDirectory([{ slug: "trust-a" }, { slug: "trust-b" }]);
 
 const context = () => directory.publisher.context;
 const hashes = () =>

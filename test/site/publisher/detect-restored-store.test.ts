@@ -1,20 +1,17 @@
-import { afterEach, beforeEach, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { closeFeedFiles, findEpoch, newestFeedFile } from "#content/feed/store.ts";
 import { openStore } from "#content/store/open.ts";
 import { detectRestoredStore } from "#site/publisher/open-publisher.ts";
 import { releaseBefore } from "#site/bundle/rollback.ts";
-import { aBuiltDirectory, type Directory } from "#test/support/publisher.ts";
+import { aBuiltDirectory } from "#test/support/publisher.ts";
+import { forEachTest } from "#test/support/at-file-top.ts";
 
-let directory: Directory;
 const build = () => directory.publisher.buildAll();
 const feedState = () => JSON.parse(directory.read("changes/state.json") ?? "");
 const isOutdated = () => directory.publisher.isOutdated();
 
-beforeEach(async () => {
-  directory = await aBuiltDirectory([{ slug: "trust-a" }, { slug: "trust-b" }]);
-});
-afterEach(() => directory.close());
+const directory = forEachTest(() => aBuiltDirectory([{ slug: "trust-a" }, { slug: "trust-b" }]));
 
 const run = (...statements: string[]) =>
   directory.store.write(async ({ raw }) => {

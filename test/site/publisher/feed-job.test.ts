@@ -1,5 +1,5 @@
 import { sha256Of } from "#content/runtime/digest.ts";
-import { afterAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { gunzipSync } from "node:zlib";
 import {
@@ -15,12 +15,11 @@ import { runProfileJob } from "#site/publisher/profile-job.ts";
 import { type FeedJob, openFeedJob } from "#site/publisher/feed-job.ts";
 import { rollBackTo } from "#site/publisher/requests.ts";
 import { isSignatureOf, KeySet, openSigner } from "#content/feed/signing-keys.ts";
-import { aBuiltDirectory, aSigningKey } from "#test/support/publisher.ts";
+import { theBuiltDirectory, aSigningKey } from "#test/support/publisher.ts";
 
-const directory = await aBuiltDirectory(
+const directory = await theBuiltDirectory(
   Array.from({ length: 110 }, (_, at) => ({ slug: `trust-${at}`, name: `Trust ${at}` })),
 );
-afterAll(() => directory.close());
 
 const bytesOf = (path: string): Buffer => {
   const { manifest, blobs } = directory.publisher.context;

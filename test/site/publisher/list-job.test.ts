@@ -1,4 +1,4 @@
-import { afterAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { recordBySlug } from "#content/nonprofit/record-store.ts";
@@ -8,7 +8,7 @@ import { runProfileJob } from "#site/publisher/profile-job.ts";
 import { buildBundle } from "#site/publisher/full-build.ts";
 import { publishChanges } from "#site/publisher/list-job.ts";
 import { releases } from "#site/bundle/release.ts";
-import { aBuiltDirectory, plainFolder } from "#test/support/publisher.ts";
+import { theBuiltDirectory, plainFolder } from "#test/support/publisher.ts";
 
 const charityNumber = (registration_number: string) => ({
   country_code: "GB",
@@ -23,8 +23,7 @@ const some = Array.from({ length: 120 }, (_, at) => ({
   mission: "Schools for all.",
   registrations: [charityNumber(`SC0416${at}`)],
 }));
-const directory = await aBuiltDirectory(some, { exported: true });
-afterAll(() => directory.close());
+const directory = await theBuiltDirectory(some, { exported: true });
 
 const { store } = directory;
 const home = () => directory.read("index.html") ?? "";

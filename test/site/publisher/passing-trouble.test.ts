@@ -1,4 +1,4 @@
-import { afterAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { restartWaitMs } from "#content/runtime/supervised-child.ts";
@@ -8,13 +8,12 @@ import { runProfileJob } from "#site/publisher/profile-job.ts";
 import { prune } from "#site/bundle/garbage-collection.ts";
 import { commitRelease } from "#site/bundle/release.ts";
 import { retryFailures } from "#site/publisher/housekeeping.ts";
-import { aBuiltDirectory, plainFolder } from "#test/support/publisher.ts";
+import { theBuiltDirectory, plainFolder } from "#test/support/publisher.ts";
 
-const directory = await aBuiltDirectory([{ slug: "trust-a" }, { slug: "trust-b" }], {
+const directory = await theBuiltDirectory([{ slug: "trust-a" }, { slug: "trust-b" }], {
   exported: true,
 });
 const { context } = directory.publisher;
-afterAll(() => directory.close());
 
 const failures = () =>
   context.manifest.db.query<{ key: string }, []>("SELECT key FROM failures").all();

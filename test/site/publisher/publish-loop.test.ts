@@ -1,4 +1,4 @@
-import { afterAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { storeCharts } from "#content/statistics/charts-store.ts";
@@ -13,14 +13,15 @@ import {
   openWorkSignal,
   runPublishLoop,
 } from "#site/publisher/publish-loop.ts";
-import { aDirectory, plainFolder } from "#test/support/publisher.ts";
+import { theDirectory, plainFolder } from "#test/support/publisher.ts";
 
-const directory = await aDirectory([{ slug: "trust-a" }, { slug: "trust-b" }], { exported: true });
+const directory = await theDirectory([{ slug: "trust-a" }, { slug: "trust-b" }], {
+  exported: true,
+});
 const { context } = directory.publisher;
 // As the publisher does when it starts: without it the charts would be counted anew by each build.
 await storeCharts(context.source.store, new Date());
 await directory.rebuilt();
-afterAll(() => directory.close());
 
 /** Runs the publisher's loop until `met`, at most 5 s. */
 async function publishUntil(
@@ -155,61 +156,59 @@ const lists: LoopState["running"] = new Set(["lists"]);
 const build: LoopState["running"] = new Set(["build"]);
 const search: LoopState["running"] = new Set(["search"]);
 
-describe("the publisher's next job, or until when it waits", () => {
-  test.each<[string, Partial<LoopState>, Job | number]>([
-    ["a change is published at once", { hasChanges: true }, "profile"],
-    ["a change goes before lists", { hasChanges: true, ...due({ lists: 900 }) }, "profile"],
-    ["a change is published while lists are made", { hasChanges: true, running: lists }, "profile"],
-    ["a change is published during a full build", { hasChanges: true, running: build }, "profile"],
-    ["lists follow when no change waits", due({ lists: 1_000 }), "lists"],
-    ["lists wait so that a burst costs one run", due({ lists: 1_400 }), 1_400],
-    ["lists are made one run at a time", { ...due({ lists: 900 }), running: lists }, 61_000],
-    ["lists wait for a full build", { ...due({ lists: 900 }), running: build }, 61_000],
-    ["mirrors are told once lists are in step", due({ feed: 0 }), "feed"],
-    ["a snapshot that costs much waits", due({ feed: 3_000 }), 3_000],
-    ["indexes follow releases", due({ search: 0 }), "search"],
-    ["indexes are made while lists are", { ...due({ search: 0 }), running: lists }, "search"],
-    ["indexes are made one run at a time", { ...due({ search: 0 }), running: search }, 50_000],
-    ["indexes wait after a run", due({ search: 31_000 }), 31_000],
-    ["housekeeping goes before changes", { housekeepingAtMs: 0, hasChanges: true }, "housekeeping"],
-    ["housekeeping waits for lists that are made", { housekeepingAtMs: 0, running: lists }, 61_000],
-    ["another site is built first", { outdated: true, hasChanges: true }, "full build"],
-    ["its pages wait for its build", { outdated: true, hasChanges: true, running: build }, 61_000],
-    [
-      "its failed build is tried later",
-      { outdated: true, hasChanges: true, buildAfterMs: 9_000 },
-      9_000,
-    ],
-    ["what an operator asks for goes first", { requested: true, hasChanges: true }, "request"],
-    ["a request finds no list job half-way", { requested: true, running: lists }, 61_000],
-    [
-      "no list job begins before it",
-      { requested: true, ...due({ lists: 900, feed: 0 }), running: build },
-      61_000,
-    ],
-    [
-      "lists go on after a failed build",
-      { requested: true, buildAfterMs: 9_000, ...due({ lists: 900 }) },
-      "lists",
-    ],
-    [
-      "a rollback holds what renders",
-      { held: true, hasChanges: true, ...due({ lists: 900, search: 0 }) },
-      50_000,
-    ],
-    ["a rollback is told to mirrors", { held: true, ...due({ feed: 0 }) }, "feed"],
-    ["a rollback to an older site is not built over", { held: true, outdated: true }, 50_000],
-    ["a rollback is resumed", { held: true, requested: true }, "request"],
-    [
-      "after a failure all wait a moment",
-      { pausedUntilMs: 2_000, hasChanges: true, requested: true },
-      2_000,
-    ],
-    ["with nothing to do it waits", {}, 50_000],
-  ])("%s", (_behaviour, state, expected) => {
-    const next = nextJob({ ...idle, ...state });
-    expect(next.job === "wait" ? next.untilMs : next.job).toBe(expected);
-  });
+test.each<[string, Partial<LoopState>, Job | number]>([
+  ["a change is published at once", { hasChanges: true }, "profile"],
+  ["a change goes before lists", { hasChanges: true, ...due({ lists: 900 }) }, "profile"],
+  ["a change is published while lists are made", { hasChanges: true, running: lists }, "profile"],
+  ["a change is published during a full build", { hasChanges: true, running: build }, "profile"],
+  ["lists follow when no change waits", due({ lists: 1_000 }), "lists"],
+  ["lists wait so that a burst costs one run", due({ lists: 1_400 }), 1_400],
+  ["lists are made one run at a time", { ...due({ lists: 900 }), running: lists }, 61_000],
+  ["lists wait for a full build", { ...due({ lists: 900 }), running: build }, 61_000],
+  ["mirrors are told once lists are in step", due({ feed: 0 }), "feed"],
+  ["a snapshot that costs much waits", due({ feed: 3_000 }), 3_000],
+  ["indexes follow releases", due({ search: 0 }), "search"],
+  ["indexes are made while lists are", { ...due({ search: 0 }), running: lists }, "search"],
+  ["indexes are made one run at a time", { ...due({ search: 0 }), running: search }, 50_000],
+  ["indexes wait after a run", due({ search: 31_000 }), 31_000],
+  ["housekeeping goes before changes", { housekeepingAtMs: 0, hasChanges: true }, "housekeeping"],
+  ["housekeeping waits for lists that are made", { housekeepingAtMs: 0, running: lists }, 61_000],
+  ["another site is built first", { outdated: true, hasChanges: true }, "full build"],
+  ["its pages wait for its build", { outdated: true, hasChanges: true, running: build }, 61_000],
+  [
+    "its failed build is tried later",
+    { outdated: true, hasChanges: true, buildAfterMs: 9_000 },
+    9_000,
+  ],
+  ["what an operator asks for goes first", { requested: true, hasChanges: true }, "request"],
+  ["a request finds no list job half-way", { requested: true, running: lists }, 61_000],
+  [
+    "no list job begins before it",
+    { requested: true, ...due({ lists: 900, feed: 0 }), running: build },
+    61_000,
+  ],
+  [
+    "lists go on after a failed build",
+    { requested: true, buildAfterMs: 9_000, ...due({ lists: 900 }) },
+    "lists",
+  ],
+  [
+    "a rollback holds what renders",
+    { held: true, hasChanges: true, ...due({ lists: 900, search: 0 }) },
+    50_000,
+  ],
+  ["a rollback is told to mirrors", { held: true, ...due({ feed: 0 }) }, "feed"],
+  ["a rollback to an older site is not built over", { held: true, outdated: true }, 50_000],
+  ["a rollback is resumed", { held: true, requested: true }, "request"],
+  [
+    "after a failure all wait a moment",
+    { pausedUntilMs: 2_000, hasChanges: true, requested: true },
+    2_000,
+  ],
+  ["with nothing to do it waits", {}, 50_000],
+])("the publisher's next job, or until when it waits %s", (_behaviour, state, expected) => {
+  const next = nextJob({ ...idle, ...state });
+  expect(next.job === "wait" ? next.untilMs : next.job).toBe(expected);
 });
 
 /** Whether a wait told of news. What does not end it before its time lets the test run out of its own. */

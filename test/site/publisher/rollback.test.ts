@@ -1,11 +1,11 @@
-import { afterAll, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { saveDirectoryFact } from "#content/nonprofit/save.ts";
 import { runProfileJob } from "#site/publisher/profile-job.ts";
 import { releaseBefore } from "#site/bundle/rollback.ts";
 import { rollBackTo } from "#site/publisher/requests.ts";
-import { aBuiltDirectory } from "#test/support/publisher.ts";
+import { theBuiltDirectory } from "#test/support/publisher.ts";
 
-const directory = await aBuiltDirectory([
+const directory = await theBuiltDirectory([
   { slug: "trust-a", tagline: "line 0", causes: ["education"] },
   { slug: "trust-b", causes: ["education"] },
 ]);
@@ -19,7 +19,6 @@ for (const line of [1, 2, 3]) {
   );
   await directory.drain();
 }
-afterAll(() => directory.close());
 
 const backBy = (publications: number) => {
   const target = releaseBefore(directory.publisher.context.manifest, publications);

@@ -1,4 +1,4 @@
-import { afterAll, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { cpSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
@@ -6,14 +6,11 @@ import { documentKinds } from "#site/documents/kinds.ts";
 import { compileSite, readCompiled, siteDigest } from "#site/renderer/compile.ts";
 import { openRenderer } from "#site/renderer/renderer.ts";
 import { compiledSites } from "#test/support/processes.ts";
-import { aRenderer, aRichNonprofit, aSite, type TestSite } from "#test/support/compiled-site.ts";
+import { aRenderer, aRichNonprofit, theSite, type TestSite } from "#test/support/compiled-site.ts";
+import { theFolder } from "#test/support/at-file-top.ts";
 
-const folder = mkdtempSync(join(tmpdir(), "almoner-renderer-"));
-const site = await aSite([aRichNonprofit()]);
-afterAll(() => {
-  site.close();
-  rmSync(folder, { recursive: true, force: true });
-});
+const folder = theFolder();
+const site = await theSite([aRichNonprofit()]);
 
 const everything = async (source: TestSite) => {
   const files: [string, string][] = [];

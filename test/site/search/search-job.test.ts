@@ -1,4 +1,4 @@
-import { afterAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { runProfileJob } from "#site/publisher/profile-job.ts";
@@ -8,7 +8,7 @@ import { openSearchJob } from "#site/search/search-job.ts";
 import { runListJob } from "#site/publisher/list-job.ts";
 import { pagefindShards } from "#site/search/make-indexes.ts";
 import { workApart } from "#site/publisher/background-worker.ts";
-import { aBuiltDirectory, plainFolder } from "#test/support/publisher.ts";
+import { theBuiltDirectory, plainFolder } from "#test/support/publisher.ts";
 
 const some = Array.from({ length: 12 }, (_, at) => ({
   slug: `trust-${at}`,
@@ -17,8 +17,7 @@ const some = Array.from({ length: 12 }, (_, at) => ({
   mission: "Schools for all.",
 }));
 
-const directory = await aBuiltDirectory(some, { searchIndex: true, exported: true });
-afterAll(() => directory.close());
+const directory = await theBuiltDirectory(some, { searchIndex: true, exported: true });
 
 const manifest = () => directory.publisher.context.manifest;
 const filesOf = (folder: string) =>
