@@ -5,10 +5,10 @@ import {
   OrganisationsFound,
 } from "#content/contract/standing.ts";
 import { doAll } from "#content/store/query.ts";
-import { saveRecordsWithoutProfile, saveScopes } from "#content/register/import-store.ts";
+import { saveRecordsWithoutProfile } from "#content/register/import-store.ts";
 import type { NonprofitRecord, RegisterRecord } from "#content/nonprofit/record.ts";
-import { aNonprofit } from "#test/support/records.ts";
-import { aService, testNow, type TestService } from "#test/support/service.ts";
+import { aNonprofit, anEin, aRegisterRecord } from "#test/support/records.ts";
+import { aService, type TestService } from "#test/support/service.ts";
 
 let service: TestService;
 /** Opens a directory of these nonprofits before each test of a part, or once before all. */
@@ -22,23 +22,14 @@ function opened(before: typeof beforeEach, after: typeof afterEach, added: Nonpr
 const number = "990305781";
 const org_id = `US-EIN-${number}`;
 const slug = "hawaii-foodbank";
-const lineOf = (register: string, parts: Partial<RegisterRecord> = {}): RegisterRecord => ({
-  org_id,
-  register,
-  name: "Hawaii Foodbank Inc",
-  as_of: "2026-04-14",
-  scope: "HI",
-  finances: [],
-  state: "registered",
-  facts: {},
-  ...parts,
-});
+const lineOf = (register: string, parts: Partial<RegisterRecord> = {}): RegisterRecord =>
+  aRegisterRecord({ org_id, register, name: "Hawaii Foodbank Inc", scope: "HI", ...parts });
 const foodbank = aNonprofit({
   slug,
   name: "Hawaii Foodbank",
   country_code: "US",
   website: "https://foodbank.example",
-  registrations: [{ country_code: "US", type: "EIN", registration_number: "99-0305781", org_id }],
+  registrations: [anEin("99-0305781")],
   register_records: [lineOf("irs-bmf", { facts: { deductibility: "1" } })],
 });
 const records = (...some: RegisterRecord[]) =>
@@ -60,27 +51,6 @@ describe("GET /api/organisations/{org-id}", () => {
         standing: { value: "registered", register: "irs-bmf", as_of: "2026-04-14" },
         deductibility: { value: "deductible", register: "irs-bmf" },
       });
-  });
-
-  test("says what registers know of one without a profile", async () => {
-    const facts = { revoked: "2020-05-15" };
-    await records(lineOf("irs-revocations", { state: "revoked", scope: "", facts }));
-    expect(await organisation(number)).toMatchObject({
-      found: true,
-      name: "Hawaii Foodbank Inc",
-      profile: null,
-      standing: { value: "revoked", since: "2020-05-15" },
-      deductibility: { value: "not deductible" },
-    });
-  });
-
-  test("a number that no register lists is not listed, and unknown where none was read", async () => {
-    const unknown = { found: false, standing: { value: "unknown", register: null } };
-    expect(await organisation(number)).toMatchObject(unknown);
-    const read = { register: "irs-bmf", asOf: { HI: "2026-04-14" }, now: testNow };
-    await service.store.write((tx) => saveScopes(tx, read));
-    const standing = { value: "not listed", register: "irs-bmf", as_of: "2026-04-14" };
-    expect(await organisation(number)).toMatchObject({ standing });
   });
 
   test("a number is of the country that is asked for", async () => {
