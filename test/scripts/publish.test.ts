@@ -236,12 +236,10 @@ describe("a publisher that stays", () => {
     chmodSync(shown, 0o644);
     writeFileSync(shown, "defaced");
     using manifest = openManifest(join(dataDir, "bundle"), { readonly: true });
-    const damagedPaths = [".well-known/almoner-keys.json", "nonprofits/trust-a.html"];
-    for (const path of damagedPaths) flipBit(manifest, manifest.find(path)?.digest ?? "");
-    expect((await publish("--full", "--json")).json).toMatchObject({
-      differing: [],
-      repaired: damagedPaths,
-    });
+    const path = "nonprofits/trust-a.html";
+    flipBit(manifest, manifest.find(path)?.digest ?? "");
+    const { json } = await publish("--full", "--json");
+    expect(json).toMatchObject({ differing: [], repaired: [path] });
   });
 
   test("has a second service's publisher wait, which starts none after another, and takes over", async () => {
