@@ -15,8 +15,8 @@ import { changesNeeds, changesNumbers, touches } from "./staleness.ts";
 const nothing = () => ({});
 let last: { baseUrl: string; answer: ReturnType<typeof openApiDocument> } | undefined;
 
-/** The description of the API, cached: two files and a page are made from it, and it takes as long as a dozen of these. */
-export const described = ({ baseUrl }: Pick<Source, "baseUrl">) =>
+/** The description of the API, cached: two files are made from it, and it takes as long as a dozen of these. */
+const described = ({ baseUrl }: Source) =>
   (last = last?.baseUrl === baseUrl ? last : { baseUrl, answer: openApiDocument(baseUrl) });
 
 /** The publisher stores this setting as a fact, so that a change renders security.txt again. */

@@ -11,7 +11,6 @@ import { compareView } from "#site/profile/compare-view.ts";
 import { searchView } from "#site/lists/search-view.ts";
 import { referenceView } from "#site/parts/reference-view.ts";
 import { statsOf } from "./answers.ts";
-import { described } from "./discovery.ts";
 import { type DocumentKey, type SingleDocument, single, singles, type Source } from "./document.ts";
 import { emptyForms } from "./form-page.ts";
 import type { PublicSettings } from "./page-locals.ts";
@@ -121,7 +120,7 @@ export const pages = {
   privacy: single("/privacy", publicSettings, withNumbers),
   data: single("/data", ({ dataPackage }) => ({ resources: dataPackage?.()?.resources ?? [] })),
   developers: single("/developers", ({ baseUrl }) => ({
-    rooms: referenceView(described({ baseUrl }).answer),
+    rooms: referenceView(baseUrl),
   })),
   "not-found": single("/404", nothing),
   robots: single("/robots.txt", nothing),

@@ -1,80 +1,50 @@
-import { z } from "zod";
+import { exampleOf } from "#content/contract/base/example.ts";
+import type { Operation } from "#content/contract/operations/operation.ts";
+import { describedParameter, operations } from "#content/openapi/document.ts";
 import { withParams } from "./address.ts";
 
-const Parameter = z.object({
-  name: z.string(),
-  in: z.string(),
-  description: z.string().default(""),
-  required: z.boolean().default(false),
-  example: z.unknown().optional(),
-});
-const Body = z.object({
-  content: z.record(z.string(), z.object({ example: z.unknown().optional() })),
-});
-const Operation = z.object({
-  tags: z.array(z.string()).min(1),
-  summary: z.string(),
-  description: z.string().default(""),
-  parameters: z.array(z.union([Parameter, z.object({ $ref: z.string() })])).default([]),
-  requestBody: Body.optional(),
-});
-/** The parts of the OpenAPI description that the page shows. */
-const Description = z.object({
-  servers: z.array(z.object({ url: z.string() })).min(1),
-  paths: z.record(z.string(), z.record(z.string(), z.unknown())),
-});
+/** The operators' operations are left out; docs/desk.md and OpenAPI describe them. Those of one path follow each other. */
+const ofEveryone = operations.filter(({ tag }) => tag !== "Operator");
+const inOrder = [...Map.groupBy(ofEveryone, ({ path }) => path).values()].flatMap((ofPath) =>
+  ofPath.toSorted((a, b) => a.method.localeCompare(b.method)),
+);
 
-const methods = ["get", "post"] as const;
-/** The operators' operations; docs/desk.md and OpenAPI describe them. */
-const leftOut = "Operator";
-
-/** The OpenAPI description for people: its groups and operations in the same order, each with a command to try. */
-export function referenceView(document: object) {
-  const { servers, paths } = Description.parse(document);
-  const base = servers[0]?.url ?? "";
-  const all = Object.entries(paths).flatMap(([path, item]) =>
-    methods.flatMap((method) => {
-      const operation = Operation.safeParse(item[method]).data;
-      return operation === undefined ? [] : [{ path, method, operation }];
-    }),
-  );
-  const rooms = Map.groupBy(all, ({ operation }) => operation.tags[0] ?? "");
-  rooms.delete(leftOut);
-  return [...rooms].map(([name, operations]) => ({
+/** The operations for people: their groups as in OpenAPI, each operation with a command to try. */
+export const referenceView = (baseUrl: string) =>
+  [...Map.groupBy(inOrder, ({ tag }) => tag)].map(([name, ofRoom]) => ({
     name,
-    operations: operations.map(({ path, method, operation }) => {
-      const parameters = operation.parameters.filter((parameter) => "name" in parameter);
+    operations: ofRoom.map((operation) => {
+      const { method, path, summary, description } = operation;
+      const parameters = parametersOf(operation);
       return {
         id: `${method}-${path.replaceAll(/\W+/g, "-").replace(/^-|-$/g, "")}`,
         method: method.toUpperCase(),
         path,
-        summary: operation.summary,
-        paragraphs: operation.description.split("\n\n").filter((text) => text !== ""),
-        parameters: parameters.filter((parameter) => parameter.in !== "header"),
-        example: exampleOf(base, path, method, operation),
+        summary,
+        paragraphs: description.split("\n\n").filter((text) => text !== ""),
+        parameters,
+        example: exampleIn(baseUrl, operation, parameters),
       };
     }),
   }));
-}
 
-function exampleOf(
-  base: string,
-  path: string,
-  method: string,
-  { parameters, requestBody }: z.infer<typeof Operation>,
+const parametersOf = ({ query }: Operation) =>
+  Object.entries(query?.shape ?? {}).map(([name, shape]) => {
+    const { description, required, example = "…" } = describedParameter(shape);
+    return { name, description, required: required === true, example: String(example) };
+  });
+
+function exampleIn(
+  baseUrl: string,
+  { method, path, body }: Operation,
+  parameters: ReturnType<typeof parametersOf>,
 ): string {
-  const named = parameters.filter((parameter) => "name" in parameter);
-  const filled = path.replaceAll(/\{(\w+)\}/g, (whole, name: string) =>
-    String(named.find((parameter) => parameter.name === name)?.example ?? whole),
-  );
-  const query = new URLSearchParams(
-    named.flatMap(({ in: where, required, name, example }) =>
-      where === "query" && required ? [[name, String(example ?? "…")]] : [],
-    ),
-  );
-  const url = withParams(base + filled, query);
-  const body = requestBody?.content["application/json"]?.example;
-  if (method === "get" || body === undefined) return `curl "${url}"`;
-  const json = JSON.stringify(body, null, 2).replaceAll("'", "’");
+  const query = parameters
+    .filter(({ required }) => required)
+    .map(({ name, example }) => [name, example]);
+  const url = withParams(baseUrl + path, new URLSearchParams(query));
+  const isJson = method === "post" && body !== undefined && body.mediaType === undefined;
+  if (!isJson) return `curl "${url}"`;
+  const json = JSON.stringify(exampleOf(body.shape), null, 2).replaceAll("'", "’");
   return `curl -X POST "${url}" -H "Content-Type: application/json" -d '${json}'`;
 }
