@@ -34,8 +34,9 @@ function anyOf(isMeant: IsMeant): string {
 const isOfApi: IsMeant = ({ path }) => path.startsWith("/api/");
 const isMoved: IsMeant = ({ moved, from }) => moved !== undefined && from === "service";
 const isEnglish: IsMeant = ({ translated }) => !translated;
+/** Addresses outside the API that only the service answers. */
 const isOfService: IsMeant = (form) =>
-  form.from === "service" && !isMoved(form) && !form.translated;
+  form.from === "service" && !isMoved(form) && !form.translated && !isOfApi(form);
 const isLive: IsMeant = ({ from }) => from === "live";
 /** One file for each of many names. A host that cannot see the query serves the file rather than ask the service for all. */
 const isFileByName: IsMeant = ({ from, path }) =>
@@ -49,21 +50,12 @@ const isServiceInAll: IsMeant = ({ path, from }) =>
   formsWhere(isEnglish).some((form) => form.path === path && form.from === "service");
 const isList: IsMeant = ({ path, translated }) => path.endsWith("/{list}") && !translated;
 
-const allOf =
-  (...parts: IsMeant[]): IsMeant =>
-  (form) =>
-    parts.every((isMeant) => isMeant(form));
-const not =
-  (isMeant: IsMeant): IsMeant =>
-  (form) =>
-    !isMeant(form);
-
 const toService = "{ try_files /.none @service; }";
 const toFileUnlessQueried = "{ include nginx/headers.conf; try_files $almoner_unasked @service; }";
 
 /** A path segment that is safe in a header: nginx matches the decoded path, which may contain line breaks. */
 const part = String.raw`([\w.~-]+)`;
-const movedForms = formsWhere(allOf(isMoved, isEnglish)).map((form) => {
+const movedForms = formsWhere((form) => isMoved(form) && isEnglish(form)).map((form) => {
   const names = [...form.path.matchAll(/\{\w+\}/g)].map(([name]) => name);
   return {
     form,
@@ -82,7 +74,7 @@ const nginxMaps: EdgeParts = {
   "what narrows a list": [`  "~(?:^|&)${narrowingPattern}" 1;`],
   "what of the API is no file": [
     String.raw`  "~^(GET|HEAD)\ (?:${anyOf(isLive)})\??$" /.none;`,
-    String.raw`  "~^(GET|HEAD)\ (?:${anyOf(allOf(isQueried, isOfApi))})\?$" /.none;`,
+    String.raw`  "~^(GET|HEAD)\ (?:${anyOf((form) => isQueried(form) && isOfApi(form))})\?$" /.none;`,
   ],
   "what the bundle has of live answers": [
     String.raw`  "~^(GET|HEAD)\ (?<almoner_live>${anyOf(isLive)})$" $almoner_live.json;`,
@@ -92,23 +84,17 @@ const nginxMaps: EdgeParts = {
 const nginxLocations: EdgeParts = {
   locations: [
     ...movedForms.map(({ pattern, to }) => `location ~ "${pattern}" { return 308 ${to}; }`),
-    `location ~ "^(?:${anyOf(allOf(isQueried, not(isOfApi)))})$" ${toFileUnlessQueried}`,
+    `location ~ "^(?:${anyOf((form) => isQueried(form) && !isOfApi(form))})$" ${toFileUnlessQueried}`,
     `location ~ "^(?:${anyOf(isTranslated)})$" ${toFileUnlessQueried}`,
-    `location ~ "^(?:${anyOf(allOf(isOfService, not(isOfApi)))})$" ${toService}`,
+    `location ~ "^(?:${anyOf(isOfService)})$" ${toService}`,
   ],
 };
 
 const varnish: EdgeParts = {
   "what only the service answers": [
-    ...[
-      anyOf(
-        allOf(
-          isServiceInAll,
-          not(({ path }) => path === "/api/*"),
-        ),
-      ),
-      anyOf(isLive),
-    ].map((pattern) => String.raw`  if (req.url ~ "^(?:${pattern})/?(?:\?|$)") { return (pass); }`),
+    ...[anyOf((form) => isServiceInAll(form) && form.path !== "/api/*"), anyOf(isLive)].map(
+      (pattern) => String.raw`  if (req.url ~ "^(?:${pattern})/?(?:\?|$)") { return (pass); }`,
+    ),
     String.raw`  if (req.url ~ "^(?:${anyOf((form) => isQueried(form) || isTranslated(form))})/?\?.") { return (pass); }`,
     String.raw`  if (req.url ~ "^(?:${anyOf(isList)})\?(?:.*&)?${narrowingPattern}") { return (pass); }`,
   ],
@@ -142,7 +128,7 @@ const redirects: EdgeParts = {
     ...movedForms.map(
       ({ form }) => `${hostPattern(form)}  ${form.moved?.replaceAll(/\{(\w+)\}/g, ":$1")}  308`,
     ),
-    ...formsWhere(allOf(isOfService, not(isOfApi))).map((form) => proxyRule(form, "200!")),
+    ...formsWhere(isOfService).map((form) => proxyRule(form, "200!")),
     ...formsWhere((form) => isFileByName(form) && isOfApi(form) && !form.path.includes(".")).map(
       (form) => `${hostPattern(form)}  ${hostPattern(form)}.json  200`,
     ),
