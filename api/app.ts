@@ -22,13 +22,7 @@ import { requestIdOf, traceOf } from "./log.ts";
 import { openMetrics } from "./operator/metrics.ts";
 import { openReadiness, probeRoutes } from "./operator/probes.ts";
 import { operatorRoutes } from "./operator/actions.ts";
-import {
-  agentRoutes,
-  enrichRoutes,
-  gapRoutes,
-  enrichmentStatsRoutes,
-  needsEnrichmentRoutes,
-} from "./enrichment/routes.ts";
+import { enrichmentRoutes, enrichRoutes } from "./enrichment/routes.ts";
 import { donateRoutes } from "./giving/routes.ts";
 import { receiptRoutes, walletRoutes } from "./giving/signed-routes.ts";
 import { type AskFor, mcpRoutes } from "./mcp/routes.ts";
@@ -82,12 +76,9 @@ const routesOf = (context: Context, askFor: AskFor, probes: Parameters<typeof pr
     .use(donateRoutes(context))
     .use(receiptRoutes(context))
     .use(walletRoutes(context))
-    .use(needsEnrichmentRoutes(context))
     .use(onboardRoutes(context))
     .use(correctionRoutes(context))
-    .use(gapRoutes(context))
-    .use(enrichmentStatsRoutes(context))
-    .use(agentRoutes(context))
+    .use(enrichmentRoutes(context))
     .use(operatorRoutes(context))
     .use(deskRoutes(context))
     .use(mcpRoutes(context, askFor));

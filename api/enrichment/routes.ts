@@ -98,9 +98,10 @@ const keyAnswers = {
   agent_in_use: { status: 409, detail: details.agent_keys.agent_in_use },
 } as const satisfies FailureTable<KeyFailure>;
 
-/** POST /api/agents and below; GET /api/agents/leaderboard and GET /api/agents/exemplars. */
-export const agentRoutes = (context: Pick<Context, "store" | "clock" | "limits" | "activity">) => {
-  const { store, limits } = context;
+/** Agents and their keys, statistics, gaps, and what needs data. */
+export const enrichmentRoutes = (context: Context) => {
+  const { store, clock, config, limits } = context;
+  const { baseUrl } = config;
   const handlerOf =
     <Value>(verb: (with_: typeof context, call: KeyCall) => Promise<Result<Value, KeyFailure>>) =>
     async ({ body: { agent_id }, request }: { body: { agent_id: string }; request: Request }) => {
@@ -120,41 +121,16 @@ export const agentRoutes = (context: Pick<Context, "store" | "clock" | "limits" 
     route(operations.getAgentExemplars, async ({ query: { field = null, limit } }) =>
       encodedJson(await exemplars(store, { field, limit }), freshCacheControl),
     ),
-  );
-};
-
-/** GET /api/enrichments/stats. */
-export const enrichmentStatsRoutes = ({ store }: Pick<Context, "store">) =>
-  serve(
     route(operations.getEnrichmentStats, async () =>
       encodedJson(await enrichmentStats(store), freshCacheControl),
     ),
-  );
-
-/** POST /api/gaps, and GET /api/gaps. */
-export const gapRoutes = (context: Context) => {
-  const { store, clock, config, limits } = context;
-  const verb = { store, clock, baseUrl: config.baseUrl };
-  return serve(
     route(operations.reportGap, async ({ body, request }) => {
       const network = networkHash(request, context) ?? "";
       const countStored = (bytes: number) => limits.stored("readers", request, bytes);
-      const outcome = await reportGap(verb, { body, network, countStored });
+      const outcome = await reportGap({ store, clock, baseUrl }, { body, network, countStored });
       return outcome.ok ? outcome.value : refuse(gapAnswers, outcome.failure);
     }),
     route(operations.countGaps, async () => encodedJson(await gapCounts(store), freshCacheControl)),
-  );
-};
-
-const gapAnswers = {
-  invalid_gap: ({ errors }) => unusableBody(errors),
-  nonprofit_not_found: nonprofitNotFound,
-  too_many_gaps: { status: 409, detail: details.gaps.too_many_gaps },
-} as const satisfies FailureTable<GapFailure>;
-
-/** GET /api/needs-enrichment. */
-export const needsEnrichmentRoutes = ({ store, clock, config }: Context) =>
-  serve(
     route(operations.findThinProfiles, async ({ query }) => {
       const needs = {
         day: (await directoryFact(store, "publication_day")) ?? isoDay(clock().getTime()),
@@ -164,13 +140,16 @@ export const needsEnrichmentRoutes = ({ store, clock, config }: Context) =>
         pending: query.pending !== undefined,
       };
       const totals = await needsTotals(store);
-      const { baseUrl } = config;
-      const answer = await needsAnswer(store, needs, {
-        baseUrl,
-        totals,
-        secondOpinions: config.consensus,
-      });
+      const place = { baseUrl, totals, secondOpinions: config.consensus };
+      const answer = await needsAnswer(store, needs, place);
       const nonprofits = withFields(answer.nonprofits, query.fields);
       return encodedJson({ ...answer, nonprofits }, freshCacheControl);
     }),
   );
+};
+
+const gapAnswers = {
+  invalid_gap: ({ errors }) => unusableBody(errors),
+  nonprofit_not_found: nonprofitNotFound,
+  too_many_gaps: { status: 409, detail: details.gaps.too_many_gaps },
+} as const satisfies FailureTable<GapFailure>;
