@@ -5,7 +5,7 @@ import type { Texts } from "#content/language/texts.ts";
 import { labelOf } from "#site/profile/profile-facts.ts";
 import { inEnglish } from "./form-view.ts";
 
-type Fact = { label: string; text: string; href?: string };
+type Fact = { label: string; text: string; href?: string | null };
 
 /** "23 November 2026, 14:05 UTC" of an instant in ISO 8601. */
 const moment = (instant: string, t: Texts): string =>
@@ -40,7 +40,7 @@ export function onboardingStatusView(
   }
   const proof = proofOf(status.host_proof, t);
   const waits = status.status === "pending_review";
-  const button = (value: "look" | "mail" | "withdraw") => ({
+  const button = (value: "confirm" | "look" | "mail" | "withdraw") => ({
     value,
     text: t.text(`status.${value}`),
     main: false,
@@ -52,13 +52,11 @@ export function onboardingStatusView(
     facts: factsOf(status, t),
     proof,
     buttons: [
-      ...(proof?.isOpen && code !== ""
-        ? [{ value: "confirm", text: t.text("status.confirm"), main: true }]
-        : []),
-      ...(proof?.isOpen ? [button("look")] : []),
-      ...(proof?.byMail ? [button("mail")] : []),
-      ...(waits ? [button("withdraw")] : []),
-    ],
+      proof?.isOpen && code !== "" && { ...button("confirm"), main: true },
+      proof?.isOpen && button("look"),
+      proof?.byMail && button("mail"),
+      waits && button("withdraw"),
+    ].filter((part) => typeof part === "object"),
   };
 }
 
@@ -118,31 +116,24 @@ const dates = (
 
 function factsOf(status: OnboardingStatus, t: Texts): Fact[] {
   const { wallet, name, slug, type, submission_id: id } = status;
-  const address = wallet.address ?? "";
-  return [
+  const { address, proven } = wallet;
+  const facts = [
     {
       label: t.text("status.request"),
       text: t.text("status.numbered", { type: t.text(`status.${type}`), id }),
     },
-    ...(name === null
-      ? []
-      : [
-          {
-            label: t.text("status.organisation"),
-            text: name,
-            ...(slug === null ? {} : { href: `/nonprofits/${slug}` }),
-          },
-        ]),
+    name !== null && {
+      label: t.text("status.organisation"),
+      text: name,
+      href: slug && `/nonprofits/${slug}`,
+    },
     ...dates(status, t),
-    ...(wallet.address === null
-      ? []
-      : [
-          {
-            label: t.text("status.wallet"),
-            text: wallet.proven ? t.text("status.proved", { address }) : address,
-          },
-        ]),
+    address !== null && {
+      label: t.text("status.wallet"),
+      text: proven ? t.text("status.proved", { address }) : address,
+    },
   ];
+  return facts.filter((fact) => fact !== false);
 }
 
 /** How to prove control of the website; null when that does not apply. */
