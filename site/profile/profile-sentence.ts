@@ -30,8 +30,6 @@ export function sentenceOf(
   t: Texts = english,
 ): string {
   const open = detail.status === "withdrawn" ? [] : detail.register_facts.filter(isListed);
-  const isRevoked = standingsOf(record).some(({ value }) => value === "revoked");
-  const standing = standingClause(record, detail, open, isRevoked);
   const gifts = giftsOf(open);
   const count = isStated(record.provenance["beneficiaries_per_year"])
     ? detail.beneficiaries_per_year
@@ -40,7 +38,7 @@ export function sentenceOf(
   const listed = listedAs(record, open, t);
   const added = [
     listed,
-    standing && ((what: string) => standingWords(what, standing, t)),
+    standingClause(record, detail, open, t),
     count && ((what: string) => t.text("sentence.reaching", { what, count })),
     gifts && ((what: string) => t.text(gifts, { what })),
   ].filter((add) => typeof add === "function");
@@ -111,42 +109,35 @@ function listedAs(
 const isListed = ({ state }: RegisterFacts): boolean =>
   state === "registered" || state === "reinstated";
 
-/** The clause on an organisation's standing, with the year if known. */
-type StandingClause = { key: "revoked" | "exempt" | "charity" | "founded"; year: string | null };
-
-/** "tax-exempt by a ruling of 1994", "registered charity since 1990", a revocation, or else the founding year. */
+/**
+ * Adds "tax-exempt by a ruling of 1994", "registered charity since 1990", a revocation, or else the founding year; the
+ * others without a year when it is unknown. Null for none.
+ */
 function standingClause(
-  { provenance }: NonprofitRecord,
+  record: NonprofitRecord,
   { register_facts, founded_year }: NonprofitDetail,
   open: readonly RegisterFacts[],
-  isRevoked: boolean,
-): StandingClause | null {
+  t: Texts,
+): ((what: string) => string) | null {
+  const clause = (undated: TextKey, dated: TextKey, year: string | null) => (what: string) =>
+    year === null ? t.text(undated, { what }) : t.text(dated, { what, year });
   const revoked = register_facts.find(({ state }) => state === "revoked");
+  const isRevoked = standingsOf(record).some(({ value }) => value === "revoked");
   if (isRevoked && revoked !== undefined)
-    return { key: "revoked", year: yearOf(revoked, "revoked") };
+    return clause("sentence.revoked", "sentence.revoked_in", yearOf(revoked, "revoked"));
   const exempt = open.find((register) => factValue(register, "tax_status")?.includes("tax-exempt"));
-  // A reinstated exemption has not lasted since the year of the first ruling.
-  const isWhole = revoked === undefined;
-  if (exempt !== undefined)
-    return { key: "exempt", year: isWhole ? yearOf(exempt, "ruling") : null };
-  const registered = open.find((register) => factValue(register, "registered") !== null);
-  if (registered !== undefined) {
-    return { key: "charity", year: yearOf(registered, "registered") };
+  if (exempt !== undefined) {
+    // A reinstated exemption has not lasted since the year of the first ruling.
+    const year = revoked === undefined ? yearOf(exempt, "ruling") : null;
+    return clause("sentence.exempt", "sentence.exempt_since", year);
   }
-  const isSourced = founded_year !== null && isStated(provenance["founded_year"]);
-  return isSourced ? { key: "founded", year: String(founded_year) } : null;
-}
-
-const standingKeys = {
-  revoked: ["sentence.revoked", "sentence.revoked_in"],
-  exempt: ["sentence.exempt", "sentence.exempt_since"],
-  charity: ["sentence.charity", "sentence.charity_since"],
-  founded: ["sentence.founded_in", "sentence.founded_in"],
-} as const satisfies Record<StandingClause["key"], readonly [TextKey, TextKey]>;
-
-function standingWords(what: string, { key, year }: StandingClause, t: Texts): string {
-  const [without, dated] = standingKeys[key];
-  return year === null ? t.text(without, { what }) : t.text(dated, { what, year });
+  const registered = open.find((register) => factValue(register, "registered") !== null);
+  if (registered !== undefined)
+    return clause("sentence.charity", "sentence.charity_since", yearOf(registered, "registered"));
+  const isSourced = founded_year !== null && isStated(record.provenance["founded_year"]);
+  return isSourced
+    ? (what) => t.text("sentence.founded_in", { what, year: `${founded_year}` })
+    : null;
 }
 
 const yearOf = (register: RegisterFacts, name: string): string | null =>

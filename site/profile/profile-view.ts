@@ -99,17 +99,8 @@ export function profileView(record: NonprofitRecord, detail: NonprofitDetail, bu
       name: t.word(cause.name),
     })),
     giving,
-    /** Source buttons of values outside the list of facts. */
-    marks: {
-      name: marks.of("name"),
-      tagline: marks.of("tagline"),
-      lead: marks.of("mission"),
-      causes: marks.of("causes"),
-      programs: marks.of("programs"),
-      metrics: marks.of("impact_metrics"),
-      page: marks.of("donation_url"),
-      wallet: marks.of("usdc_wallet"),
-    },
+    /** The source button of a field, for values outside the list of facts. */
+    markOf: marks.of,
     // None when withdrawn: its country may no longer have a list.
     nearby: withdrawn ? [] : nearbyOf(record, detail, t),
     /** The empty fields that the directory asks for: "mission, city or region"; "" for none. */
