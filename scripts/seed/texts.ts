@@ -2,7 +2,6 @@ import type { ImpactMetric, Program } from "#content/contract/nonprofit.ts";
 import countries from "#content/editorial/countries.json";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import causes from "./causes.json";
-import { grouped } from "#site/parts/words.ts";
 import { paidFromUsd, rounded, type Random } from "./numbers.ts";
 import { type Outline, wordsOf } from "./outline.ts";
 import sentences from "./sentences.json";
@@ -13,6 +12,7 @@ type Figures = Pick<
 >;
 type TextPart = "tagline" | "mission" | "description" | "programs" | "metrics";
 
+const numbers = new Intl.NumberFormat("en");
 const countryNames = new Map(countries.map(({ code, name }) => [code, name]));
 
 /** Tagline, mission, description, programmes and figures, each if `has` says so, for the primary cause. */
@@ -47,8 +47,9 @@ export function slotsOf(
     aim: work.aim,
     country: inSentence(countryNames.get(country_code) ?? country_code),
     year: founded_year === null ? null : String(founded_year),
-    team: team_size === null || team_size < 3 ? null : grouped(team_size),
-    number: beneficiaries_per_year === null ? null : grouped(rounded(beneficiaries_per_year)),
+    team: team_size === null || team_size < 3 ? null : numbers.format(team_size),
+    number:
+      beneficiaries_per_year === null ? null : numbers.format(rounded(beneficiaries_per_year)),
   };
 }
 

@@ -2,12 +2,6 @@ import { incomeBands } from "#content/contract/browse.ts";
 import causes from "#content/editorial/causes.json";
 import type { Texts } from "#content/language/texts.ts";
 
-/** "1,234,567"; "1,234.50" if it is no whole number. Intl would take ten times as long, and differ between versions. */
-export function grouped(count: number): string {
-  const figures = Number.isInteger(count) ? String(count) : count.toFixed(2);
-  return Math.abs(count) < 999 ? figures : figures.replaceAll(/\B(?=(?:\d{3})+(?:\.|$))/g, ",");
-}
-
 /** At most `lengthMax` characters of a text on one line; a shortened text ends with "…", after a whole word if possible. */
 export function clipped(text: string, lengthMax: number): string {
   const line = text.length > lengthMax * 2 ? text.slice(0, lengthMax * 2) : text;

@@ -148,7 +148,6 @@ async function staleKeys(
 
 /** Keys of all pages of a list, and of pages beyond its end that are still published. */
 function pagesOf(list: string, count: number, manifest: Manifest): DocumentKey[] {
-  if (list === "thin") return [];
   const start = list === "all" ? "api/nonprofits/pages/" : `${pageAddress(list, 1)}-`;
   const numbers = manifest
     .under(start)

@@ -118,9 +118,7 @@ test.each([
     expect(parts.get()).toEqual(lists.map(String));
     expect($("ol.list li").length).toBe(20);
     const markdown = await drawnSearch(site, { q: "wells", page }, found, { markdown: true });
-    expect(markdown.includes("## Related")).toBe(
-      (lists as readonly unknown[]).includes("Related"),
-    );
+    expect(markdown.includes("## Related")).toBe((lists as readonly unknown[]).includes("Related"));
   },
 );
 
