@@ -18,7 +18,13 @@ import { makeLists } from "./list-job.ts";
 export type Task = { id: number; name: keyof SlowTasks; input: unknown };
 export type WorkerMessage = "ready" | TaskAnswer<unknown>;
 
-type Worker = SlowTasks & { close: () => void };
+type Worker = {
+  run<Name extends keyof SlowTasks>(
+    name: Name,
+    input: Parameters<SlowTasks[Name]>[0],
+  ): ReturnType<SlowTasks[Name]>;
+  close: () => void;
+};
 
 /** An idle directory needs no worker. A new worker first reads for 15 s in a directory of a million profiles. */
 const idleMs = 600_000;
@@ -64,30 +70,19 @@ function openWorker(
     child = null;
     refuseAll("was ended");
   };
-  const run = async <Name extends keyof SlowTasks>(
-    name: Name,
-    input: Parameters<SlowTasks[Name]>[0],
-  ): Promise<Awaited<ReturnType<SlowTasks[Name]>>> => {
+  const run = async (name: keyof SlowTasks, input: unknown) => {
     clearTimeout(idle);
     child ??= start();
     try {
       // If the process ends before it is ready, `refuseAll` rejects the task.
       const send = (id: number) => void ready.promise.then(() => child?.send({ id, name, input }));
-      return (await tasks.give(send)) as Awaited<ReturnType<SlowTasks[Name]>>;
+      return await tasks.give(send);
     } finally {
       clearTimeout(idle);
       if (tasks.count() === 0) idle = setTimeout(close, idleMs).unref();
     }
   };
-  return {
-    makeLists: (job) => run("makeLists", job),
-    draftFeed: (job) => run("draftFeed", job),
-    makeIndexes: (job) => run("makeIndexes", job),
-    makeData: () => run("makeData", undefined),
-    writeDataFiles: (task) => run("writeDataFiles", task),
-    renderBatch: (keys) => run("renderBatch", keys),
-    close,
-  };
+  return { run: run as Worker["run"], close };
 }
 
 const slowestWaitMs = 600_000;
@@ -98,12 +93,13 @@ const farBehind = { ...behind, nice: 10 };
 
 /** Background work in child processes: one for lists and feed, one for files of /data, a new one for each search index. */
 export function workApart(settings: WorkerSettings): BackgroundWork {
-  const sharedWorker = openWorker(settings, behind);
+  const shared = openWorker(settings, behind);
   const data = openWorker(settings, farBehind);
   return {
-    ...sharedWorker,
-    makeData: () => data.makeData(),
-    close: () => [sharedWorker, data].forEach(({ close }) => close()),
+    makeLists: (job) => shared.run("makeLists", job),
+    draftFeed: (job) => shared.run("draftFeed", job),
+    makeData: () => data.run("makeData", undefined),
+    close: () => [shared, data].forEach(({ close }) => close()),
     makeIndexes: async (job: IndexTask, signal?: AbortSignal) => {
       // Pagefind does not free much of its memory; it goes when the process ends.
       const ownWorker = openWorker(settings, farBehind);
@@ -111,7 +107,7 @@ export function workApart(settings: WorkerSettings): BackgroundWork {
       const limit = signal === undefined ? timeout : AbortSignal.any([timeout, signal]);
       limit.addEventListener("abort", ownWorker.close);
       try {
-        return await ownWorker.makeIndexes(job);
+        return await ownWorker.run("makeIndexes", job);
       } finally {
         limit.removeEventListener("abort", ownWorker.close);
         ownWorker.close();
@@ -147,7 +143,7 @@ export const workHere = (
         writeLarge: async (tasks) => {
           const files: DataFile[][] = [];
           await inWorkers({ settings: workers }, tasks.entries(), async (worker, [at, task]) => {
-            files[at] = await worker.writeDataFiles(task);
+            files[at] = await worker.run("writeDataFiles", task);
           });
           return files.flat();
         },

@@ -142,7 +142,7 @@ async function buildDocuments(
     } else {
       const pool = { settings: context.workers, processes, ahead: batchesAhead, signal };
       await inWorkers(pool, batches(), async (worker, keys) =>
-        onResult(await worker.renderBatch(keys)),
+        onResult(await worker.run("renderBatch", keys)),
       );
     }
   } catch (error) {
