@@ -86,7 +86,7 @@ function itemPage(visit: Visit, review: ReviewItem, { said, status }: FormNotice
       <h1>${profileLink(slug, name)}</h1>
       ${said}
       <p>${summary}</p>
-      <p class="quiet">Since ${instant(created_at)}, as <span class="id">${id}</span></p>
+      <p class="quiet">Since ${instant(created_at)}, as ${id}</p>
       ${saidWrong(detail["what_is_wrong"])} ${flagList(review.flags)} ${comparisonTable(review)}
       ${voteTable(detail["values"])} ${duplicateTable(detail["duplicates"])} ${sourceList(review)}
       ${checkList(review.checks)}
