@@ -3,7 +3,7 @@ import { fetchPlain } from "#content/runtime/plain-fetch.ts";
 import { eachAtMost, retry, type RetryOptions } from "#content/runtime/concurrency.ts";
 import type { Manifest } from "#site/bundle/manifest.ts";
 import type { BundleContext } from "#site/bundle/release.ts";
-import { type FollowingWork, inBackground } from "../../content/runtime/timing.ts";
+import { type FollowingWork, inBackground } from "#content/runtime/timing.ts";
 import { headersOf, missingKey, urlPathsOf } from "./http-headers.ts";
 
 export type PurgeMode = "url" | keyof typeof dialects;

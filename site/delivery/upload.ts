@@ -5,7 +5,7 @@ import type { Blobs } from "#site/bundle/blobs.ts";
 import { exportRank } from "#site/bundle/export-release.ts";
 import type { Manifest } from "#site/bundle/manifest.ts";
 import type { BundleContext } from "#site/bundle/release.ts";
-import { type FollowingWork, inBackground } from "../../content/runtime/timing.ts";
+import { type FollowingWork, inBackground } from "#content/runtime/timing.ts";
 import { headersOf, urlPathsOf, headerRulesText } from "./http-headers.ts";
 import { gatherMsOf, type PurgeConfig, purgeRelease } from "./purge.ts";
 import type { ObjectStore, UploadFailure, UploadTarget } from "./upload-target.ts";
