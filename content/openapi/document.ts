@@ -203,12 +203,20 @@ function contentOf({
 
 type Content = Pick<Operation["ok"], "shape" | "mediaType" | "example" | "files">;
 
-/** The refusals of an operation: its own, and those of its query, body and path. */
-const refusalsOf = ({ query, body, path, tag, ...operation }: Operation): readonly Refusal[] => [
+/** The refusals of an operation: its own, and those of its query, body and path. A body may be sent where none is read. */
+const refusalsOf = ({
+  method,
+  query,
+  body,
+  path,
+  tag,
+  ...operation
+}: Operation): readonly Refusal[] => [
   ...(operation.refusals ?? []),
   ...Object.values(operation.problems ?? {}).map(({ status }) => status),
   ...(query === undefined ? [] : [400 as const]),
-  ...(body === undefined ? [] : ([400, 413, 415, 507] as const)),
+  ...(method === "get" ? [] : ([400, 413, 415] as const)),
+  ...(body === undefined ? [] : [507 as const]),
   ...(path.includes("{") ? [404 as const] : []),
   ...(tag === "Operator" ? [401 as const] : []),
   ...(unlimitedPaths.has(path) ? [] : [429 as const]),
