@@ -38,6 +38,13 @@ describe("codes and dates as the IRS writes them:", () => {
     ["526", ["legal-justice"]],
     // Money and goods for the poor are more than food.
     ["560", ["poverty-reduction"]],
+    // Those with these codes and a newer category rarely work for youth, in education, sports, the arts, law or health.
+    ["321", ["sports-recreation"]],
+    ["059281319561908", []],
+    ["031", ["disability"]],
+    ["153", ["housing", "seniors"]],
+    ["296", ["community-development"]],
+    ["328", ["youth-empowerment"]],
   ])("the activity codes %s are of the causes %j", (codes, causes) => {
     const causesOf = (activity: string) =>
       mapping.american({ foundation: "", ntee: "", activity, name: "Sample" }).causes;
@@ -63,6 +70,11 @@ describe("codes and dates as the IRS writes them:", () => {
     ["059000000", undefined, []],
     ["320349000", "320349000", ["youth-empowerment"]],
     ["149000000", "149000000", ["education"]],
+    // A church has the foundation code 10, and this row 15.
+    ["001602000", undefined, []],
+    // Clubs of speakers have the number of their parent.
+    ["059319000", "059319000", ["education"]],
+    ["321059000", "321059000", ["sports-recreation"]],
   ])(
     "a row of the activity codes %s says %p, and has the causes %j",
     async (codes, activity, causes) => {
