@@ -65,6 +65,19 @@ describe("codes and dates as the IRS writes them:", () => {
   });
 
   test.each([
+    // Of missions with these codes one in ten names refugees, drinking water or peers, and two in five a disability.
+    ["Q33", ["poverty-reduction"]],
+    ["C32", ["environment"]],
+    ["E86", ["health"]],
+    ["F80", ["mental-health"]],
+    ["P80", []],
+    ["P82", ["disability"]],
+  ])("the NTEE code %s is of the causes %j", (ntee, causes) => {
+    const codes = { foundation: "", ntee, activity: "", name: "Sample" };
+    expect(mapping.american(codes).causes).toEqual(causes);
+  });
+
+  test.each([
     // Alone, these two were given to organisations of every kind.
     ["320000000", undefined, []],
     ["059000000", undefined, []],
