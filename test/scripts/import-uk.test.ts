@@ -7,6 +7,7 @@ import { recordsById } from "#content/nonprofit/record-store.ts";
 import { toDetail } from "#content/nonprofit/wire.ts";
 import { exportTables } from "#content/store/move.ts";
 import { fetchAndImport } from "#scripts/import/fetch-all.ts";
+import { loadCauseMapping } from "#scripts/import/run-import.ts";
 import { anImporting, importRequest, outcome } from "#test/support/importing.ts";
 import { filed } from "#test/support/filed.ts";
 import { aLyingServer } from "#test/support/lying-server.ts";
@@ -318,6 +319,17 @@ const selection = (name: string, web: string, activities = "Says the selection."
 GB-CHC-9000001,9000001,${name},EH1 1ZZ,True,1990-08-02,${activities},${objects},ccew,5,6,2019-10-31,x,${web},,SW203,D32
 `,
   );
+
+test.each([
+  // Parks and gardens have the tag of outdoor pursuits; few of the others' missions name peers or age.
+  ["LE104", []],
+  ["SW106", []],
+  ["SC105", []],
+  ["SC106", ["seniors"]],
+])("the tag %s is of the causes %j", (tag, causes) => {
+  const codes = { ukcat: [tag], icnptso: "", name: "Sample" };
+  expect(loadCauseMapping().british(codes).causes).toEqual(causes);
+});
 
 describe("a charity that a selection of the registers has", () => {
   const runSelection = (web = "") =>
