@@ -8,6 +8,7 @@ const abbreviation =
   /^(?:INC|CO|CORP|LTD|ST|DR|MR|MRS|MS|NO|VS|JR|SR|REV|ETC|ASSN|ASSOC|DEPT|U|S|E|G|I)$/i;
 const phrases = new Map(given.phrases.map((phrase) => [phrase.toLowerCase(), phrase]));
 const inPhrases = new RegExp(String.raw`\b(?:${given.phrases.join("|")})\b`, "gi");
+const webAddress = /\b(?:https?:\/\/|www\.)\S+|\b[\w.-]{1,60}\.(?:com|org|net|edu|gov)\b/gi;
 const nothing = new RegExp(`^\\(?(?:please )?(?:${given.nothing.join("|")})`, "i");
 const common = new Set(given.commonInNames);
 
@@ -65,7 +66,8 @@ function sentenceCased(text: string, organisation: string): string {
     },
   );
   const states = cased.replaceAll(/\bu\.s\.(?:a\.)?/gi, (match) => match.toUpperCase());
-  const placed = states.replaceAll(inPhrases, (match) => phrases.get(match.toLowerCase()) ?? match);
+  const linked = states.replaceAll(webAddress, (match) => match.toLowerCase());
+  const placed = linked.replaceAll(inPhrases, (match) => phrases.get(match.toLowerCase()) ?? match);
   return withFullName(placed, name);
 }
 

@@ -9,9 +9,18 @@ describe("a text in capitals", () => {
       "We help veterans in the USA and in Kenya's towns",
     ],
     ["THE YMCA'S AND NAACP'S GUESTS", "The YMCA's and NAACP's guests"],
-    ["SAMPLE HOUSE, INC. IS A HOME", "Sample house, inc. is a home"],
+    ["SAMPLE HOUSE, INC. IS A HOME", "Sample house, Inc. is a home"],
     ["ROMAN CATHOLIC CHARITY THAT I KNOW", "Roman Catholic charity that I know"],
     ["(I) TO HELP. (II) TO HEAL", "(I) to help. (ii) to heal"],
+    [
+      "THE CHURCH OF ENGLAND IN THE COUNTY OF OXFORDSHIRE, WITH JOHN OF MALAWI",
+      "The Church of England in the county of Oxfordshire, with John of Malawi",
+    ],
+    [
+      "HUD HOMES OF THE WEST MIDLANDS AND ATLANTA, GEORGIA",
+      "HUD homes of the West Midlands and Atlanta, Georgia",
+    ],
+    ["SEE WWW.SAMPLE.ORG/GIVE. ASK", "See www.sample.org/give. Ask"],
     ["AID IN THE U.S. AND BEYOND", "Aid in the U.S. and beyond"],
     [
       "ALL NEW YORKERS OF NEW YORK CITY'S NEW HOMES",
