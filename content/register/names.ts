@@ -112,11 +112,13 @@ function casedWords(text: string, place: boolean): string {
   const parts = text.split(/([\s\-–—/&+,;:()[\]"“”|.]+)/u);
   const wordsOnly = parts.filter((_, at) => at % 2 === 0);
   const last = lastSpoken(wordsOnly);
+  const initials = speltInitials(wordsOnly);
   let previous = "";
   return parts
     .map((part, at) => {
       if (at % 2 === 1 || part === "") return part;
       const word = part.toUpperCase();
+      if (initials.has(word)) return word;
       const index = at / 2;
       const opening = index === 0 || previous === "" || /[(["“:]\s*$/u.test(parts[at - 1] ?? "");
       const casedForm = casedWord(word, {
@@ -131,6 +133,21 @@ function casedWords(text: string, place: boolean): string {
       return casedForm;
     })
     .join("");
+}
+
+/** The first or last word if it spells the initials of all others: "Prison Advice and Care Trust (PACT)". */
+function speltInitials(wordsOnly: readonly string[]): ReadonlySet<string> {
+  const upper = wordsOnly.map((word) => word.toUpperCase()).filter((word) => word !== "");
+  const all = upper.filter((word) => !legalForm.test(word));
+  const spells = (word: string | undefined, others: readonly string[]) =>
+    [others, others.filter((other) => !small.has(other.toLowerCase()))].some(
+      (some) => some.length > 2 && some.map((other) => other[0]).join("") === word,
+    );
+  const ends = [
+    { word: all[0], others: all.slice(1) },
+    { word: all.at(-1), others: all.slice(0, -1) },
+  ];
+  return new Set(ends.flatMap(({ word, others }) => (word && spells(word, others) ? word : [])));
 }
 
 /** The index of the last word except "Inc" and the like: a state there is written as a code. */

@@ -26,6 +26,12 @@ describe("a register's name in capitals", () => {
     ["1ST CAVALRY 4-H CLUB 21ST CENTURY", "1st Cavalry 4-H Club 21st Century"],
     ["CAMP 2D 501C3", "Camp 2D 501C3"],
     ["NCAA ABQ PTO LLC", "NCAA ABQ PTO LLC"],
+    // The first or last word spells the initials of the others, with or without the small words.
+    ["PRISON ADVICE AND CARE TRUST (PACT)", "Prison Advice and Care Trust (PACT)"],
+    ["SAMPLE ARTS OF MAINE INC - SAOM INC", "Sample Arts of Maine Inc - SAOM Inc"],
+    ["HOPE HELPING OTHER PEOPLE EVERYDAY", "HOPE Helping Other People Everyday"],
+    ["HOPE HELPS OTHER PEOPLE", "Hope Helps Other People"],
+    ["ART AND REST", "Art and Rest"],
     ["NEXT MCGEE TEACHERS ASSN DEBT MCHA EBT", "Next McGee Teachers Assn Debt MCHA EBT"],
     ["ST MARYS SCHOOL HARDIN MT", "St Marys School Hardin MT"],
     ["MT CHARLESTON CHAPTER", "Mt Charleston Chapter"],
