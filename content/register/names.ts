@@ -34,14 +34,18 @@ export const readableName = (raw: string): string => {
 
 const cutFrom = 58;
 
-/** A name of the IRS, which cuts long ones off, with its last word whole: "… ASSOCIATION IN" was "INC". */
-export const wholeName = (name: string): string =>
-  name.length >= cutFrom
-    ? name
-        .replace(/ IN(?:CO(?:RP?)?)?$/, " INC")
-        .replace(/ FOUNDATIO$/, " FOUNDATION")
-        .replace(/ ASSOCIATIO?$/, " ASSOCIATION")
-    : name;
+/**
+ * A name of the IRS, which cuts long ones off, with its last word whole: "… ASSOCIATION IN" was "INC". An "@" is a space
+ * that some old system spoilt: "THE@COMPASS".
+ */
+export function wholeName(written: string): string {
+  const name = written.replaceAll("@", " ");
+  if (name.length < cutFrom) return name;
+  return name
+    .replace(/ IN(?:CO(?:RP?)?)?$/, " INC")
+    .replace(/ FOUNDATIO$/, " FOUNDATION")
+    .replace(/ ASSOCIATIO?$/, " ASSOCIATION");
+}
 
 /** `readableName` for a town: "ST THOMAS" becomes St Thomas, and a state at the end is not recognised. */
 export const readablePlace = (raw: string): string => {

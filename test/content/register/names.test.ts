@@ -6,6 +6,8 @@ test.each([
   ["MONTANA SHEET METAL AND AIR CONDITIONING CONTRACTORS ASSOCIATI", / ASSOCIATION$/],
   ["WARREN AND ETHYLN REED-CARSON VALLEY LIONS SCHOLARSHIP FOUNDATIO", / FOUNDATION$/],
   ["GETTING OUT BY GOING IN", / IN$/],
+  ["THE@LOVE OF A SAMPLE", /^THE LOVE OF /],
+  ["THE@CHUCK AND EILEEN SAMPLE CHARITABLE AND EDUCATIONAL FOUNDATIO", /^THE CHUCK .* FOUNDATION$/],
 ])("%s is made whole", (name, whole) => expect(wholeName(name)).toMatch(whole));
 
 describe("a register's name in capitals", () => {
