@@ -5,6 +5,7 @@ import {
   allOf,
   filterMatches,
   halfTypedWord,
+  kindsIn,
   searchWords,
   typedWords,
   wordMatch,
@@ -78,6 +79,18 @@ describe("a half-typed word", () => {
     expect(wordMatch(word, [])).toBe('"communi"');
     expect(wordMatch(word, null)).toBe('"communi"*');
   });
+});
+
+test.each([
+  // Music, neighbourhood development, Protestants, flats for the old and emergency help are wider than these kinds.
+  ["orchestra", ["ntee:A69", "ukcat:AR306"]],
+  ["choir", ["ntee:A6B", "ukcat:AR301"]],
+  ["village hall", ["ntee:P28", "ukcat:FA103", "ukcat:FA107"]],
+  ["baptist church", []],
+  ["nursing home", ["ntee:E91", "ntee:P75", "ntee:P70", "ukcat:SC106", "ukcat:SC107"]],
+  ["disaster relief", ["ntee:M20", "ukcat:SL102"]],
+])("organisations of the kind %s have the codes %j", (words, codes) => {
+  expect(kindsIn(searchWords(words)).map(({ kind }) => kind.codes)).toEqual([codes]);
 });
 
 describe("filters", () => {
