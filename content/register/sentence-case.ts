@@ -19,7 +19,9 @@ const common = new Set(given.commonInNames);
  */
 export function readableProse(raw: string, organisation = ""): string {
   const text = raw
-    .replaceAll("&amp;", "&")
+    .replaceAll(/&amp;|\[:amp:\]/gi, "&")
+    // Forms that were filled in online kept the spaces of web pages, some without the "&".
+    .replaceAll(/&?\bnbsp;/gi, " ")
     .normalize("NFC")
     .replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\uFFFD]/gu, " ")
     .replaceAll(/\s+/gu, " ")

@@ -20,6 +20,7 @@ describe("a text in capitals", () => {
       "HUD HOMES OF THE WEST MIDLANDS AND ATLANTA, GEORGIA",
       "HUD homes of the West Midlands and Atlanta, Georgia",
     ],
+    ["TO NBSP;FOSTER NBSP;ART [:AMP:] REST&NBSP;HERE", "To foster art & rest here"],
     ["SEE WWW.SAMPLE.ORG/GIVE. ASK", "See www.sample.org/give. Ask"],
     ["AID IN THE U.S. AND BEYOND", "Aid in the U.S. and beyond"],
     [
