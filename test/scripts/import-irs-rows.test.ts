@@ -71,6 +71,10 @@ describe("codes and dates as the IRS writes them:", () => {
     ["E86", ["health"]],
     ["F80", ["mental-health"]],
     ["P80", []],
+    // Help for people and families is rarely work on a neighbourhood.
+    ["P20", ["poverty-reduction"]],
+    ["P40", ["poverty-reduction"]],
+    ["P28", ["community-development"]],
     ["P82", ["disability"]],
   ])("the NTEE code %s is of the causes %j", (ntee, causes) => {
     const codes = { foundation: "", ntee, activity: "", name: "Sample" };
