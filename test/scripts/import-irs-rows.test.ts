@@ -57,6 +57,9 @@ describe("codes and dates as the IRS writes them:", () => {
     ["Rotary Club of Falls Church", []],
     ["Friends of Homeless Animals", ["animals"]],
     ["Guild of Martial Arts", []],
+    ["Boys & Girls Clubs of Sample", ["youth-empowerment"]],
+    ["Sample Sailing Society", ["sports-recreation"]],
+    ["Adventure Bible Church", ["religion"]],
   ])("without a code %s is of the causes %j", (name, causes) => {
     const codes = { foundation: "", ntee: "", activity: "000000000" };
     expect(mapping.american({ ...codes, name }).causes).toEqual(causes);
