@@ -331,6 +331,16 @@ test.each([
   expect(loadCauseMapping().british(codes).causes).toEqual(causes);
 });
 
+test.each([
+  // Families and people in need are helped; the places where they live are rarely improved.
+  ["D14", ["poverty-reduction"]],
+  ["D19", ["poverty-reduction"]],
+  ["F20", ["community-development"]],
+])("the class %s is of the causes %j", (icnptso, causes) => {
+  const codes = { ukcat: [], icnptso, name: "Sample" };
+  expect(loadCauseMapping().british(codes).causes).toEqual(causes);
+});
+
 describe("a charity that a selection of the registers has", () => {
   const runSelection = (web = "") =>
     importing.run("ukcat", [selection("OLD NAME", web)], { scope: "none" });
