@@ -11,6 +11,8 @@ const inPhrases = new RegExp(String.raw`\b(?:${given.phrases.join("|")})\b`, "gi
 const webAddress = /\b(?:https?:\/\/|www\.)\S+|\b[\w.-]{1,60}\.(?:com|org|net|edu|gov)\b/gi;
 const nothing = new RegExp(`^\\(?(?:please )?(?:${given.nothing.join("|")})`, "i");
 const common = new Set(given.commonInNames);
+/** "ST MARY", but "Elm St in Sample"; the other titles count with their point, because "MR" and "DR" abbreviate more. */
+const titled = /(?<![\p{L}\p{N}])(st\.?|(?:dr|mrs?|rev)\.) (\p{L}[\p{L}'’]+)/giu;
 
 /**
  * A register's text in readable form: white space collapsed, and capitals in sentence case, with acronyms, well-known names
@@ -29,6 +31,8 @@ export function readableProse(raw: string, organisation = ""): string {
   if (text.length < 3 || nothing.test(text)) return "";
   return isShouted(text) ? sentenceCased(text, organisation) : text;
 }
+
+const capitalised = (word: string): string => word.slice(0, 1).toUpperCase() + word.slice(1);
 
 /** Cuts a text to at most `max` characters, at the end of a sentence, or else of a word. */
 export function shortened(text: string, max: number): string {
@@ -69,7 +73,10 @@ function sentenceCased(text: string, organisation: string): string {
   );
   const states = cased.replaceAll(/\bu\.s\.(?:a\.)?/gi, (match) => match.toUpperCase());
   const linked = states.replaceAll(webAddress, (match) => match.toLowerCase());
-  const placed = linked.replaceAll(inPhrases, (match) => phrases.get(match.toLowerCase()) ?? match);
+  const named = linked.replaceAll(titled, (match, title: string, next: string) =>
+    common.has(next.toLowerCase()) ? match : `${capitalised(title)} ${capitalised(next)}`,
+  );
+  const placed = named.replaceAll(inPhrases, (match) => phrases.get(match.toLowerCase()) ?? match);
   return withFullName(placed, name);
 }
 
@@ -85,7 +92,7 @@ function casedWord(word: string, spellings: ReadonlyMap<string, string>, opening
   if (properForm !== undefined) return properForm + lower.slice(stem.length);
   if (lower === "i" && !opening) return "I";
   if (/^(?:i{2,3}|iv|vi{1,3}|ix)$/.test(lower)) return lower;
-  return opening ? lower.slice(0, 1).toUpperCase() + lower.slice(1) : lower;
+  return opening ? capitalised(lower) : lower;
 }
 
 /** Acronyms that the text explains itself, as "(UWAC)" after the words, and the initials of the organisation's name. */

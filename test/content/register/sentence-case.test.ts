@@ -21,6 +21,10 @@ describe("a text in capitals", () => {
       "HUD homes of the West Midlands and Atlanta, Georgia",
     ],
     ["TO NBSP;FOSTER NBSP;ART [:AMP:] REST&NBSP;HERE", "To foster art & rest here"],
+    [
+      "WE KEEP ST. ALPHEGE'S AND ST OLAF HALL ON ELM ST IN SAMPLE WITH DR. QUIMBY",
+      "We keep St. Alphege's and St Olaf hall on elm st in sample with Dr. Quimby",
+    ],
     ["SEE WWW.SAMPLE.ORG/GIVE. ASK", "See www.sample.org/give. Ask"],
     ["AID IN THE U.S. AND BEYOND", "Aid in the U.S. and beyond"],
     [
