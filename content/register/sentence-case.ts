@@ -9,10 +9,12 @@ const abbreviation =
 const phrases = new Map(given.phrases.map((phrase) => [phrase.toLowerCase(), phrase]));
 const inPhrases = new RegExp(String.raw`\b(?:${given.phrases.join("|")})\b`, "gi");
 const webAddress = /\b(?:https?:\/\/|www\.)\S+|\b[\w.-]{1,60}\.(?:com|org|net|edu|gov)\b/gi;
+/** Months that are also other words. */
+const month = /\b(?:march|may)(?= \d)/g;
 const nothing = new RegExp(`^\\(?(?:please )?(?:${given.nothing.join("|")})`, "i");
 const common = new Set(given.commonInNames);
-/** "ST MARY", but "Elm St in Sample"; the other titles count with their point, because "MR" and "DR" abbreviate more. */
-const titled = /(?<![\p{L}\p{N}])(st\.?|(?:dr|mrs?|rev)\.) (\p{L}[\p{L}'’]+)/giu;
+/** "St Mary" and "San Juan", but "Elm St in Sample"; the other titles count with their point, because "MR" and "DR" abbreviate more. */
+const titled = /(?<![\p{L}\p{N}])(st\.?|san|(?:dr|mrs?|rev)\.) (\p{L}[\p{L}'’]+)/giu;
 
 /**
  * A register's text in readable form: white space collapsed, and capitals in sentence case, with acronyms, well-known names
@@ -72,7 +74,8 @@ function sentenceCased(text: string, organisation: string): string {
     },
   );
   const states = cased.replaceAll(/\bu\.s\.(?:a\.)?/gi, (match) => match.toUpperCase());
-  const linked = states.replaceAll(webAddress, (match) => match.toLowerCase());
+  const dated = states.replaceAll(month, capitalised);
+  const linked = dated.replaceAll(webAddress, (match) => match.toLowerCase());
   const named = linked.replaceAll(titled, (match, title: string, next: string) =>
     common.has(next.toLowerCase()) ? match : `${capitalised(title)} ${capitalised(next)}`,
   );

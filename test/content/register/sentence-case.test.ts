@@ -25,6 +25,10 @@ describe("a text in capitals", () => {
       "WE KEEP ST. ALPHEGE'S AND ST OLAF HALL ON ELM ST IN SAMPLE WITH DR. QUIMBY",
       "We keep St. Alphege's and St Olaf hall on elm st in sample with Dr. Quimby",
     ],
+    [
+      "SINCE MARCH 2012 WE MAY MARCH IN SAN JUAN AND SANTA BARBARA ON MAY 3",
+      "Since March 2012 we may march in San Juan and Santa Barbara on May 3",
+    ],
     ["SEE WWW.SAMPLE.ORG/GIVE. ASK", "See www.sample.org/give. Ask"],
     ["AID IN THE U.S. AND BEYOND", "Aid in the U.S. and beyond"],
     [
