@@ -3,7 +3,7 @@ import { closeSync, openSync, readSync } from "node:fs";
 import { basename } from "node:path";
 import { brokenFile, fileSize, filesIn, isZip, type OnBytes, unpackedBytes } from "./read-file.ts";
 import { Unreadable } from "./read-xml.ts";
-import { brokenZip, type Member, membersOf } from "./read-zip.ts";
+import { brokenZip, type Member, membersOf, notReadable } from "./read-zip.ts";
 
 /** The largest returns, of foundations that list all their gifts, unpack to about 150 MB. */
 const documentBytesMax = 512 * 2 ** 20;
@@ -92,7 +92,7 @@ async function checkDirectory(file: string): Promise<void> {
     for await (const { name, size, isReadable } of membersOf(file)) {
       unpacked += size;
       if (size > documentBytesMax) throw new Unreadable(`${name}: ${tooLarge}`);
-      if (!isReadable) throw new Unreadable(`${name} is encrypted, or packed in an unknown way`);
+      if (!isReadable) throw new Unreadable(`${name} ${notReadable}`);
     }
   } catch (error) {
     throw asUnreadable(error, brokenZip);

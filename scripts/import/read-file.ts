@@ -7,7 +7,7 @@ import { createGunzip } from "node:zlib";
 import { CsvError, parse } from "csv-parse";
 import type { Place, UnreadableRow } from "#content/register/stage-rows.ts";
 import type { CsvFormat, Row } from "./format.ts";
-import { brokenZip, type Member, membersOf } from "./read-zip.ts";
+import { brokenZip, type Member, membersOf, notReadable } from "./read-zip.ts";
 
 /** Called with the number of bytes read since the last call. */
 export type OnBytes = (bytes: number) => void;
@@ -276,6 +276,7 @@ async function zippedBytes(file: string, onBytes: OnBytes): Promise<Readable> {
   const [table] = tables;
   if (table === undefined || tables.length > 1)
     throw refuse("a zip file has to hold one file; unpack it, and give the right one");
+  if (!table.isReadable) throw refuse(`it ${notReadable}`);
   if (table.size > unpackedBytesMax)
     throw refuse(`it unpacks to more than ${unpackedBytesMax / 2 ** 30} GB`);
   return Readable.from(tableBytes(table, onBytes));

@@ -31,8 +31,8 @@ export async function* membersOf(file: string): AsyncGenerator<Member> {
       isReadable: !entry.encrypted && readableMethods.has(entry.compressionMethod),
       open: () => {
         const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
-        // The reader reports this failure.
-        entry.getData(writable).catch(() => {});
+        // The reader reports this failure, for which the library leaves the stream open if it never began to write.
+        entry.getData(writable).catch((error) => writable.abort(error).catch(() => {}));
         return readable;
       },
     };
@@ -47,6 +47,9 @@ const faults = new Map([
   [ERR_INVALID_CRC32, "its checksum is wrong"],
   [ERR_INVALID_UNCOMPRESSED_SIZE, "it unpacks to another size than the zip file says"],
 ]);
+
+/** What is wrong with a member that is not readable. */
+export const notReadable = "is encrypted, or packed in an unknown way";
 
 /** What is wrong with a zip file that could not be read. */
 export const brokenZip = ({ message }: Error): string =>

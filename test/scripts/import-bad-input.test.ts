@@ -6,6 +6,7 @@ import { emptyRecord, type NonprofitRecord } from "#content/nonprofit/record.ts"
 import { BadInput } from "#scripts/import/read-file.ts";
 import { anImporting, outcome, registerFile } from "#test/support/importing.ts";
 import { forEachTest } from "#test/support/at-file-top.ts";
+import { zipOf } from "#test/support/zip.ts";
 
 const importing = forEachTest(anImporting);
 
@@ -65,6 +66,10 @@ describe("refused with file and line, the store as it was:", () => {
   });
 
   const packed = gzipSync(good);
+  const zipped = () => Buffer.from(zipOf({ "x.csv": good }));
+  // The mark of an encrypted file, in its own header and in the directory.
+  const encrypted = zipped();
+  for (const at of [6, encrypted.lastIndexOf("PK\u0001\u0002") + 8]) encrypted[at] = 1;
   test.each<[string, string, string | Uint8Array, RegExp]>([
     [
       "the columns of another format",
@@ -81,6 +86,8 @@ describe("refused with file and line, the store as it was:", () => {
       packed.map((byte, at) => (at >= 60 && at < 90 ? 7 : byte)),
       /cannot be read/,
     ],
+    ["a zip file that is encrypted", "x.zip", encrypted, /it is encrypted, or packed in an unk/],
+    ["a zip file that contradicts itself", "x.zip", zipped().fill(1, 14, 18), /cut short or dam/],
   ])("%s", async (_, file, content, message) => {
     expect(await refusal("irs-bmf", importing.file(file, content))).toMatch(message);
   });

@@ -238,6 +238,7 @@ describe("a file of returns", () => {
       /unpacks to another size/,
     ],
     ["a wrong checksum", () => zipped("x.xml", { checksum: 1 }), /its checksum is wrong/],
+    ["a zip that contradicts itself", () => zipped().fill(1, 14, 18), /cut short or damaged/],
     ["a zip without returns", () => zipped("x.txt"), /no \.xml is in the zip/],
     ["an error page", () => Buffer.from("<html></html>"), /no zip file, but perhaps an error page/],
     ["a cut gzip file", () => gzipSync(aReturn({})).subarray(0, -20), /gzip file is cut short/],
