@@ -91,9 +91,9 @@ export const directoryRoutes = (context: DirectoryContext) => {
     route(directory.getStats, ({ query }) => numbers(context, query.include)),
   )
     .use(serveIn(languageCodes, browse))
-    .get("/nonprofits/:slug", async ({ params }) => {
+    .get("/nonprofits/:slug", async ({ params: { slug: file } }) => {
       // Elysia cannot match `:slug.atom`, so this route serves the feed and is also the 404 of a missing profile.
-      const [slug = "", form] = params.slug.split(".");
+      const [, slug = "", form] = /^([^.]*)(?:\.(atom|html|md))?$/.exec(file) ?? [];
       if (form === "atom") return historyForPeople(context, slug, "feed");
       return (await recordBySlug(store, slug)) === null ? unknownSlug() : notPublished(slug);
     });

@@ -363,6 +363,11 @@ describe("a slug in other letters, an id or a register number leads to the profi
     expect(unknown.detail).toStartWith("No nonprofit has this slug.");
   });
 
+  test.each([".json", ".atom.md", ".md."])("but a name with %s is no page", async (end) => {
+    const body = await service.json(`/nonprofits/${slug}${end}`);
+    expect(body.detail).toStartWith("No nonprofit has this slug.");
+  });
+
   test("and nowhere else", async () => {
     const nobody = ["/api/nonprofits/nobody", "/api/nonprofits/999", "/nonprofits/NOBODY.md"];
     for (const path of [...nobody, "/api/donations/hope-kitchen/none"])
