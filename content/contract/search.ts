@@ -110,12 +110,17 @@ export const SearchAnswer = named("SearchAnswer", {
   exact: z
     .boolean()
     .describe(
-      "Whether the whole result is what was asked for: false as soon as one profile is only related; `note` says why",
+      "Whether the whole result is what was asked for: false as soon as one profile is only related, or only of the kind that the words name; `note` says why",
     ),
   note: z.string().nullable().describe("What was looked for instead, or what nothing is known of"),
   count: z.int().min(0).describe("Items in this page"),
   total: z.int().min(0).describe("The whole result, counted exactly: matching + related"),
-  matching: z.int().min(0).describe("Profiles with every word, in the place; these come first"),
+  matching: z
+    .int()
+    .min(0)
+    .describe(
+      "Profiles with every word, or of the kind that words name, in the place; these come first",
+    ),
   related: z
     .int()
     .min(0)

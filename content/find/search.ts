@@ -390,12 +390,20 @@ async function withKinds(
   const understood = understanding(answer, page);
   const { reading } = answer;
   const namesKind = besidePlace(reading).some(({ match, asName }) => match !== asName);
-  if (!understood.exact || page.total === 0 || !namesKind) return understood;
-  if ((await index.count(withWords(reading, filters))) === page.total) return understood;
-  return { ...understood, exact: false, note: kindNote };
+  if (page.matching === 0 || !namesKind) return understood;
+  if ((await index.count(withWords(reading, filters))) === page.matching) return understood;
+  return { ...understood, exact: false, note: kindNoteOf(page) };
 }
 
-const kindNote = "Some of these lack the words themselves, but are organisations of this kind.";
+function kindNoteOf({ total, matching }: RankedPage): string {
+  if (matching === total)
+    return "Some of these lack the words themselves, but are organisations of this kind.";
+  const first =
+    matching === 1
+      ? "The first lacks some of the words, but is an organisation of this kind."
+      : `Some of the first ${matching} lack some of the words, but are organisations of this kind.`;
+  return `${first} The others have some of the words, or work for the same cause.`;
+}
 
 function noteOf(
   reading: Reading,

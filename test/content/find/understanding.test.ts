@@ -162,6 +162,15 @@ test("a search for a kind is exact when every result has its words", async () =>
   expect(await findIn(banks, "food bank")).toMatchObject({ total: 2, exact: true, note: null });
 });
 
+test("of results before the related ones it is said when they lack the words", async () => {
+  using kitchens = await aStoreOf(of("Amos House", { ntee: "K35" }), ...named("Hope Soup Kitchen"));
+  expect(await findIn(kitchens, "amos soup kitchen")).toMatchObject({
+    names: ["Amos House", "Hope Soup Kitchen"],
+    matching: 1,
+    note: "The first lacks some of the words, but is an organisation of this kind. The others have some of the words, or work for the same cause.",
+  });
+});
+
 test("a kind is not thrown away for a rarer word beside it", async () => {
   expect((await findIn(kinds, "club soup kitchen")).names).toEqual([
     "Amos House",
