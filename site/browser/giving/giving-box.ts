@@ -98,8 +98,10 @@ function enhance(box: HTMLElement): void {
   }
   // Phones drop a page while the wallet is open: whoever may have paid already is not asked to pay again.
   const memo = opened.kept();
-  if (memo !== null) void panel.find(memo);
-  else if (location.hash === "#pay") void panel.show();
+  if (memo !== null) {
+    box.classList.add("chosen");
+    void panel.find(memo);
+  } else if (location.hash === "#pay") void panel.show();
 }
 
 /** The payment of a wallet whose link was opened last in this tab, by its memo. A browser may forbid to keep it. */

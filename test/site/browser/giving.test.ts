@@ -139,6 +139,18 @@ describeInBrowser("giving in a browser", (browser) => {
     expect(await linkOn(page)).not.toBe(link);
   });
 
+  test("so is one whose amount was chosen in the page, and the donor sees it", async () => {
+    const page = await opened("/donate/wells");
+    await page.click(".ask .field button");
+    await code(page);
+    const link = await linkOn(page);
+    await page.click(".payment a");
+    await page.reload();
+    await says(page, "Looking for the transaction");
+    site.pay(link);
+    await says(page, "Received: 5 USDC");
+  });
+
   test("a wallet of the browser that speaks the Wallet Standard pays by a button", async () => {
     const page = await openPage(browser());
     const donor = site.chain.donor();
