@@ -99,7 +99,9 @@ function enhance(box: HTMLElement): void {
   // Phones drop a page while the wallet is open: whoever may have paid already is not asked to pay again.
   const memo = opened.kept();
   if (memo !== null) {
+    // In sight at once, where the confirmation will be.
     box.classList.add("chosen");
+    ask.before(part(".done", box));
     void panel.find(memo);
   } else if (location.hash === "#pay") void panel.show();
 }

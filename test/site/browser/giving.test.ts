@@ -31,7 +31,7 @@ describeInBrowser("giving in a browser", (browser) => {
   };
   const linkOn = async (page: Page) => (await page.getAttribute(".payment a", "href")) ?? "";
   const box = async (page: Page, selector: string) =>
-    (await page.locator(selector).boundingBox()) ?? { x: 0, y: 0, width: 0 };
+    (await page.locator(selector).boundingBox()) ?? { x: 0, y: Infinity, width: 0 };
   const code = (page: Page) => page.waitForSelector(".qr svg");
   const says = (page: Page, words: string | RegExp, selector = ".found") =>
     page.locator(selector, { hasText: words }).waitFor();
@@ -140,13 +140,14 @@ describeInBrowser("giving in a browser", (browser) => {
   });
 
   test("so is one whose amount was chosen in the page, and the donor sees it", async () => {
-    const page = await opened("/donate/wells");
+    const page = await opened("/donate/wells", { viewport: { width: 390, height: 800 } });
     await page.click(".ask .field button");
     await code(page);
     const link = await linkOn(page);
     await page.click(".payment a");
     await page.reload();
     await says(page, "Looking for the transaction");
+    expect((await box(page, ".found")).y).toBeLessThan(800);
     site.pay(link);
     await says(page, "Received: 5 USDC");
   });
