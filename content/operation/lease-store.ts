@@ -1,12 +1,15 @@
 import { randomUUID } from "node:crypto";
 import { and, between, eq, ne, sql } from "drizzle-orm";
-import type { Clock } from "#content/contract/base/time.ts";
+import { type Clock, hourMs } from "#content/contract/base/time.ts";
 import type { Store } from "#content/store/open.ts";
 import { leases } from "#content/store/tables/operations.ts";
 
+/** By how much the clock of another machine may be ahead. */
+const aheadMaxMs = hourMs;
+
 /**
  * Work that only one process may do at a time. The holder renews its lease after a third of `ms`; if it dies, the lease ends
- * `ms` after the last renewal. A lease for twice as long is of a clock that was set back since, and void.
+ * `ms` after the last renewal. A lease that lasts over an hour longer is of a clock that was set back since, and void.
  */
 export function openLease(store: Store, clock: Clock, { name, ms }: { name: string; ms: number }) {
   const holder = randomUUID();
@@ -14,7 +17,7 @@ export function openLease(store: Store, clock: Clock, { name, ms }: { name: stri
   let renewAtMs = 0;
   const isHeld = () => {
     const leftMs = heldUntilMs - clock().getTime();
-    return leftMs > 0 && leftMs <= 2 * ms;
+    return leftMs > 0 && leftMs <= ms + aheadMaxMs;
   };
   return {
     /** Whether this process may go on, as far as it knows. */
@@ -42,8 +45,7 @@ type LeaseClaim = { name: string; holder: string; nowMs: number; ms: number };
 
 async function take(store: Store, { name, holder, nowMs, ms }: LeaseClaim): Promise<boolean> {
   const untilMs = nowMs + ms;
-  // The clock of the other's machine may be ahead by up to `ms`.
-  const isValid = between(leases.until, nowMs + 1, nowMs + 2 * ms);
+  const isValid = between(leases.until, nowMs + 1, untilMs + aheadMaxMs);
   const otherHolders = await store.db.$count(
     leases,
     and(eq(leases.name, name), ne(leases.holder, holder), isValid),

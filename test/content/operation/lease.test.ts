@@ -39,3 +39,10 @@ test("a clock that is set back frees the lease of who died, and keeps that of wh
   expect(await alive.hold()).toBe(true);
   expect(await lease("z").hold()).toBe(false);
 });
+
+test("a lease of a machine whose clock is some minutes ahead is respected", async () => {
+  now += 10 * 60_000;
+  expect(await lease("a").hold()).toBe(true);
+  now -= 10 * 60_000;
+  expect(await lease("a").hold()).toBe(false);
+});
