@@ -173,6 +173,8 @@ const preloadFrom = 3;
 async function service(words: string, literal: boolean, rows: RowWords): Promise<SearchResults> {
   const first = await ask(words, literal, { offset: 0, limit: firstPage });
   const here = placeHere();
+  const placeOf = ({ city, country }: SearchAnswer["nonprofits"][number]) =>
+    [city, country && here(country)].filter(Boolean).join(", ");
   return {
     total: first.total,
     exact: true,
@@ -183,7 +185,7 @@ async function service(words: string, literal: boolean, rows: RowWords): Promise
       return nonprofits.slice(0, limit).map((item, at) => ({
         url: `/nonprofits/${item.slug}`,
         title: item.name,
-        note: rowNote(item, here([item.city, item.country].filter(Boolean).join(", ")), rows),
+        note: rowNote(item, placeOf(item), rows),
         line: item.tagline ?? item.mission ?? "",
         warning: warningOf(item, rows),
         heading: offset + at > 0 && offset + at === first.matching ? rows.text("related") : null,
