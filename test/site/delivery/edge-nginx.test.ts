@@ -325,6 +325,10 @@ describe.skipIf(!hasNginx)("nginx in front of bundle and service", () => {
         expect([answer.status, ...types]).toEqual([503, "text/html; charset=utf-8", "5"]);
         expect(await answer.text()).toContain("<h1>Temporarily unavailable</h1>");
       }
+      // What is searched for says nothing of who asks.
+      const words = "/search?q=text/html";
+      const answer = await fetch(away.origin + words, { headers: { accept: "*/*" } });
+      expect(answer.headers.get("content-type")).toBe("application/problem+json");
     });
 
     test("what only the service answers says when to ask again", async () => {
