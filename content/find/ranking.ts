@@ -73,7 +73,7 @@ export async function withAllWords(
 }
 
 /** Results that have all words themselves, as typed or in another form of the same word. */
-export const withWords = (reading: Reading, filters: readonly FtsMatch[]): FtsMatch =>
+export const matchOfWords = (reading: Reading, filters: readonly FtsMatch[]): FtsMatch =>
   matcher(reading, filters)(allOf(besidePlace(reading).map(({ asName }) => asName)));
 
 /**

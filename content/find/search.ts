@@ -24,7 +24,7 @@ import {
 } from "./query.ts";
 import {
   type RankingQuery,
-  withWords,
+  matchOfWords,
   type CandidateSet,
   type RankedPage,
   pageOf,
@@ -187,7 +187,7 @@ async function wordsPage(
     return { ...nothing, ...understanding(answer ?? { reading }, nothing) };
   const page = counted(answer, await pageOf(index, candidateSet, pageQuery));
   const allMatches = matches && { matches: await index.ids(candidateSet.match, matchesMax + 1) };
-  return { ...page, ...allMatches, ...(await withKinds(index, answer, pageQuery.filters, page)) };
+  return { ...page, ...allMatches, ...(await explained(index, answer, pageQuery.filters, page)) };
 }
 
 /** Results with a note or from another place are related, not matches. */
@@ -381,7 +381,7 @@ function understanding(
 }
 
 /** The understanding of results, some of which may lack the words and only be of the kind that these name. */
-async function withKinds(
+async function explained(
   index: SearchIndex,
   answer: Answer,
   filters: readonly FtsMatch[],
@@ -391,7 +391,7 @@ async function withKinds(
   const { reading } = answer;
   const namesKind = besidePlace(reading).some(({ match, asName }) => match !== asName);
   if (page.matching === 0 || !namesKind) return understood;
-  if ((await index.count(withWords(reading, filters))) === page.matching) return understood;
+  if ((await index.count(matchOfWords(reading, filters))) === page.matching) return understood;
   return { ...understood, exact: false, note: kindNoteOf(page) };
 }
 
