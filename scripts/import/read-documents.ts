@@ -12,7 +12,7 @@ const tooLarge = `it unpacks to more than ${documentBytesMax / 2 ** 20} MB`;
 const unpackedRatioMax = 200;
 
 /** Unpacked bytes after which memory is collected, because the runtime collects too late. */
-const wasteMax = 64 * 2 ** 20;
+const wasteMax = 32 * 2 ** 20;
 
 /** Names of files with documents. */
 export const documentFile = /\.(?:xml|xml\.gz|zip)$/i;
