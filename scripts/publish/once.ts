@@ -85,11 +85,12 @@ export async function drainOnce(
   while (prune(context, releasesKept));
   const state = manifest.state();
   const failed = failuresOf(manifest);
-  const made = state.current_release - current_release;
-  print({ json }, { release: state.current_release, made, failed }, ({ release }) => [
-    made === 0
+  const releaseCount = state.current_release - current_release;
+  const answer = { release: state.current_release, made: releaseCount, failed };
+  print({ json }, answer, ({ release }) => [
+    releaseCount === 0
       ? `Nothing to publish: release ${release} holds everything.`
-      : `Release ${release} is current (${made} new).`,
+      : `Release ${release} is current (${releaseCount} new).`,
   ]);
   if (!json) showFailed(failed);
   return failed.length;

@@ -16,7 +16,7 @@ function enhance(box: HTMLElement): void {
   const amount = part("#give-amount", box) as HTMLInputElement;
   const wrongNote = part("#give-wrong", box);
   const service = openGivingService(directory, slug);
-  const opened = openedPayment(wallet);
+  const payment = openedPayment(wallet);
   const panel = openPanel(
     {
       ask,
@@ -38,10 +38,10 @@ function enhance(box: HTMLElement): void {
         part(".line", ask).classList.toggle("faulty", !amountResult.ok);
         if (amountResult.ok) box.classList.add("chosen");
       },
-      onRequirements: opened.forget,
-      onOpened: opened.keep,
+      onRequirements: payment.forget,
+      onOpened: payment.keep,
       afterwards: ({ donation_id, explorer_url }) => {
-        opened.forget();
+        payment.forget();
         // The confirmation moves to the top. Inserting the box's next element again makes it appear without moving.
         box.classList.add("paid");
         ask.before(part(".done", box));
@@ -97,7 +97,7 @@ function enhance(box: HTMLElement): void {
     amount.dispatchEvent(new Event("change"));
   }
   // Phones drop a page while the wallet is open: whoever may have paid already is not asked to pay again.
-  const memo = opened.kept();
+  const memo = payment.kept();
   if (memo !== null) {
     // In sight at once, where the confirmation will be.
     box.classList.add("chosen");

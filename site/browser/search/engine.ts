@@ -147,8 +147,8 @@ async function openShards(first: number, others: readonly number[]): Promise<Ind
         answer: null,
         items: async (from, count) => {
           const here = placeHere();
-          const shown = results.slice(from, from + count).map((result) => result.data());
-          return (await Promise.all(shown)).map(
+          const data = results.slice(from, from + count).map((result) => result.data());
+          return (await Promise.all(data)).map(
             ({ url, meta: { title = url, place = "", line = "" } }) => ({
               url,
               title,
