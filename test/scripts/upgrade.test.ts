@@ -39,10 +39,13 @@ beforeAll(async () => {
 async function aDataFolder() {
   const dataDir = join(folder, `data-${++stores}`);
   const path = join(dataDir, "store.db");
-  using store = await openStore({ url: `file:${path}` });
+  const store = await openStore({ url: `file:${path}` });
   await store.write((tx) =>
     tx.raw.execute("INSERT INTO directory_facts VALUES ('a', 'b', 1), ('c', 'd', 1)"),
   );
+  store.close();
+  // Until then this process uses the file, and a command upgrades none that another process uses.
+  Bun.gc(true);
   return { dataDir, path };
 }
 
