@@ -2,12 +2,12 @@ import { isUtf8 } from "node:buffer";
 import { createReadStream, readdirSync, statSync } from "node:fs";
 import { open } from "node:fs/promises";
 import { join } from "node:path";
-import { pipeline, Readable, Transform } from "node:stream";
-import { createGunzip } from "node:zlib";
+import { pipeline, type Readable, Transform } from "node:stream";
+import { crc32, createGunzip } from "node:zlib";
 import { CsvError, parse } from "csv-parse";
+import { type Entry, openPromise, type ZipFile } from "yauzl";
 import type { Place, UnreadableRow } from "#content/register/stage-rows.ts";
 import type { CsvFormat, Row } from "./format.ts";
-import { brokenZip, type Member, membersOf, notReadable } from "./read-zip.ts";
 
 /** Called with the number of bytes read since the last call. */
 export type OnBytes = (bytes: number) => void;
@@ -267,33 +267,48 @@ export async function unpackedBytes(file: string, onBytes: OnBytes): Promise<Rea
 /** No register unpacks to more. */
 const unpackedBytesMax = 8 * 2 ** 30;
 
-/** The only file of a zip file. */
-async function zippedBytes(file: string, onBytes: OnBytes): Promise<Readable> {
-  const refuse = (problem: string) => new BadInput(file, null, problem);
-  const tables = await Array.fromAsync(membersOf(file)).catch((error: Error) => {
-    throw refuse(brokenZip(error));
-  });
-  const [table] = tables;
-  if (table === undefined || tables.length > 1)
-    throw refuse("a zip file has to hold one file; unpack it, and give the right one");
-  if (!table.isReadable) throw refuse(`it ${notReadable}`);
-  if (table.size > unpackedBytesMax)
-    throw refuse(`it unpacks to more than ${unpackedBytesMax / 2 ** 30} GB`);
-  return Readable.from(tableBytes(table, onBytes));
+/** The files in a zip file, at most two of them. */
+async function tablesIn(zip: ZipFile): Promise<Entry[]> {
+  const tables: Entry[] = [];
+  for await (const entry of zip.eachEntry()) {
+    if (!entry.fileName.endsWith("/")) tables.push(entry);
+    if (tables.length > 1) break;
+  }
+  return tables;
 }
 
-async function* tableBytes(
-  { size, packedSize, open: openTable }: Member,
-  onBytes: OnBytes,
-): AsyncGenerator<Uint8Array> {
-  try {
-    for await (const chunk of openTable()) {
-      onBytes((chunk.length * packedSize) / size);
-      yield chunk;
-    }
-  } catch (error) {
-    throw new Error(brokenZip(error as Error), { cause: error });
+/** The only file of a zip file; its checksum is compared at the end. */
+async function zippedBytes(file: string, onBytes: OnBytes): Promise<Readable> {
+  const refuse = (problem: string) => new BadInput(file, null, problem);
+  const zip = await openPromise(file, { autoClose: false }).catch((error: Error) => {
+    throw refuse(`the zip file is cut short or damaged (${error.message})`);
+  });
+  const refuseBroken = (error: Error) => {
+    zip.close();
+    throw refuse(brokenFile(error));
+  };
+  const tables = await tablesIn(zip).catch(refuseBroken);
+  const [table] = tables;
+  if (table === undefined || tables.length > 1) {
+    zip.close();
+    throw refuse("a zip file has to hold one file; unpack it, and give the right one");
   }
+  if (table.uncompressedSize > unpackedBytesMax) {
+    zip.close();
+    throw refuse(`it unpacks to more than ${unpackedBytesMax / 2 ** 30} GB`);
+  }
+  const share = table.compressedSize / Math.max(table.uncompressedSize, 1);
+  let checksum = 0;
+  const checksumCheck = new Transform({
+    transform: (chunk: Buffer, _, done) => {
+      checksum = crc32(chunk, checksum);
+      onBytes(chunk.length * share);
+      done(null, chunk);
+    },
+    flush: (done) => done(checksum === table.crc32 ? null : new Error("its checksum is wrong")),
+  });
+  const packedStream = await zip.openReadStreamPromise(table).catch(refuseBroken);
+  return pipeline(packedStream, checksumCheck, () => zip.close());
 }
 
 /** The columns to read, under their names; the parser omits the others. */

@@ -86,8 +86,8 @@ describe("refused with file and line, the store as it was:", () => {
       packed.map((byte, at) => (at >= 60 && at < 90 ? 7 : byte)),
       /cannot be read/,
     ],
-    ["a zip file that is encrypted", "x.zip", encrypted, /it is encrypted, or packed in an unk/],
-    ["a zip file that contradicts itself", "x.zip", zipped().fill(1, 14, 18), /cut short or dam/],
+    ["a zip file that is encrypted", "x.zip", encrypted, /x\.zip.*cannot be read/],
+    ["a zip file that contradicts itself", "x.zip", zipped().fill(1, 2, 4), /cannot be read/],
   ])("%s", async (_, file, content, message) => {
     expect(await refusal("irs-bmf", importing.file(file, content))).toMatch(message);
   });

@@ -235,10 +235,10 @@ describe("a file of returns", () => {
     [
       "a zip that says too little",
       () => zipped("x.xml", { size: 9_000 }),
-      /unpacks to another size/,
+      /more than|too many bytes/i,
     ],
     ["a wrong checksum", () => zipped("x.xml", { checksum: 1 }), /its checksum is wrong/],
-    ["a zip that contradicts itself", () => zipped().fill(1, 14, 18), /cut short or damaged/],
+    ["a zip that contradicts itself", () => zipped().fill(1, 2, 4), /cannot be read/],
     ["a zip without returns", () => zipped("x.txt"), /no \.xml is in the zip/],
     ["an error page", () => Buffer.from("<html></html>"), /no zip file, but perhaps an error page/],
     ["a cut gzip file", () => gzipSync(aReturn({})).subarray(0, -20), /gzip file is cut short/],
