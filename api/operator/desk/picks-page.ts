@@ -103,8 +103,10 @@ export const pickForms = {
     conflicts: async (visit) => conflictsIn(await presentTexts(visit), visit.form),
     /** What was left as it was shown stays as it is stored. */
     body: async (visit) => {
-      const left = (await presentTexts(visit)).filter((stored) => !isTyped(visit.form, stored));
-      return Object.fromEntries(left.map(({ name }) => [name, undefined]));
+      const otherTexts = (await presentTexts(visit)).filter(
+        (stored) => !isTyped(visit.form, stored),
+      );
+      return Object.fromEntries(otherTexts.map(({ name }) => [name, undefined]));
     },
   },
   removePick: { page: pickPage, done },

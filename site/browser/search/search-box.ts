@@ -63,9 +63,9 @@ function enhance(box: Box): void {
   box.whole.addEventListener("keydown", (event) => moveBetween(box, event));
   // The page of a search shown with the words as typed takes them so, too.
   box.whole.addEventListener("formdata", ({ formData }) => {
-    const shown = new URLSearchParams(location.search);
-    const isShown = shown.get("q") === field.value.trim();
-    if (isShown && shown.has("literal")) formData.set("literal", "1");
+    const parameters = new URLSearchParams(location.search);
+    const isShown = parameters.get("q") === field.value.trim();
+    if (isShown && parameters.has("literal")) formData.set("literal", "1");
   });
   const before = new URLSearchParams(location.search);
   field.value ||= before.get("q") ?? "";
