@@ -69,20 +69,25 @@ export function refuseOrNoteUnknown(request: Request, route: string, body: unkno
   if (first !== undefined && (operation.strict || isFile(request, operation)))
     throw new RefusalError(unknown(first, operation.query));
   if (!operation.namesIgnored) return;
-  const inputs = [
-    ...names.map((name) => ignoredInput(name, name, operation.query)),
-    ...(operation.body === undefined ? [] : membersIgnored(operation.body, body)),
+  const unknownInputs = [
+    ...names.map((name) => ({ label: name, name, others: operation.query })),
+    ...(operation.body === undefined ? [] : unknownMembers(operation.body, body)),
   ];
-  if (inputs.length > 0) ignoredOf.set(request, inputs.slice(0, namesMax));
+  // A request may hold thousands of names, and comparing each with all known ones is dear.
+  const inputs = unknownInputs.slice(0, namesMax).map(ignoredInput);
+  if (inputs.length > 0) ignoredOf.set(request, inputs);
 }
 
-const ignoredInput = (label: string, name: string, others: readonly string[]): IgnoredInput => ({
+/** `label`: the whole path of a member. `others`: the names known in its place. */
+type UnknownInput = { label: string; name: string; others: readonly string[] };
+
+const ignoredInput = ({ label, name, others }: UnknownInput): IgnoredInput => ({
   name: label.slice(0, nameLengthMax),
   nearest: nearestName(name, others),
 });
 
 function unknown(name: string, others: readonly string[]): Refusal {
-  const { name: parameter, nearest } = ignoredInput(name, name, others);
+  const { name: parameter, nearest } = ignoredInput({ label: name, name, others });
   const files = others.includes("format") ? fileOperations : [];
   const file = files.find(({ query }) => Object.hasOwn(query?.shape ?? {}, name));
   const elsewhere = file === undefined ? "" : ` GET ${file.path} takes it.`;
@@ -91,13 +96,13 @@ function unknown(name: string, others: readonly string[]): Refusal {
 }
 
 /** Members of a value, at any depth, that its shape does not have. */
-function membersIgnored(shape: z.core.$ZodType, value: unknown, path = ""): IgnoredInput[] {
+function unknownMembers(shape: z.core.$ZodType, value: unknown, path = ""): UnknownInput[] {
   const {
     _zod: { def },
   } = shape as z.core.$ZodTypes;
-  if ("innerType" in def) return membersIgnored(def.innerType, value, path);
+  if ("innerType" in def) return unknownMembers(def.innerType, value, path);
   if (def.type === "array" && Array.isArray(value)) {
-    return value.flatMap((item, at) => membersIgnored(def.element, item, `${path}[${at}]`));
+    return value.flatMap((item, at) => unknownMembers(def.element, item, `${path}[${at}]`));
   }
   if (def.type !== "object" || typeof value !== "object" || value === null) return [];
   // A shape that accepts other members, or refuses them, deals with them itself.
@@ -106,8 +111,8 @@ function membersIgnored(shape: z.core.$ZodType, value: unknown, path = ""): Igno
     const at = path === "" ? name : `${path}.${name}`;
     const memberShape = Object.hasOwn(def.shape, name) ? def.shape[name] : undefined;
     return memberShape === undefined
-      ? [ignoredInput(at, name, Object.keys(def.shape))]
-      : membersIgnored(memberShape, member, at);
+      ? [{ label: at, name, others: Object.keys(def.shape) }]
+      : unknownMembers(memberShape, member, at);
   });
 }
 
