@@ -25,7 +25,7 @@ import { fold } from "#content/nonprofit/text.ts";
 import { toDetail } from "#content/nonprofit/wire.ts";
 import { draftManifest, manifest, cellsOf, type } from "#content/reconciliation/manifest.ts";
 import { type Lookup, lookupOf, lookupOfDraft } from "#content/reconciliation/match.ts";
-import { readTable, writtenTable } from "#content/reconciliation/table.ts";
+import { readTable, tableColumnsMax, writtenTable } from "#content/reconciliation/table.ts";
 import { sha256Of } from "#content/runtime/digest.ts";
 import { reconcile, reconcileMany, suggested } from "./reconcile.ts";
 
@@ -93,7 +93,8 @@ export const reconciliationRoutes = (context: ReconciliationContext) => {
     route(operations.matchTable, async ({ request, body }) => {
       const read = readTable(body.table, tableRowsMax);
       if (!read.ok) {
-        const detail = english.text(`table.${read.failure}`, { most: tableRowsMax });
+        const limits = { most: tableRowsMax, columns: tableColumnsMax };
+        const detail = english.text(`table.${read.failure}`, limits);
         return problem({ status: 400, code: "invalid_table", detail });
       }
       const lookups = read.value.queries.map((query) => lookupOf(Query.parse(query)));

@@ -30,6 +30,8 @@ const headings = new Map(
   }).flatMap(([kind, words]) => words.map((word) => [word, kind] as const)),
 );
 
+/** The answer fills every row up to the widest one: 60,000 columns would make 30 MB of 64 kB. */
+export const tableColumnsMax = 500;
 /** The most characters of a cell in a query, and the most cells besides the name. */
 const cellMax = 500;
 const cellsMax = 10;
@@ -69,7 +71,8 @@ export function readTable(text: string, rowsMax: number): Result<Table, TableFau
   }
   const [header, ...rows] = records;
   if (header === undefined || rows.length === 0) return fail("no_rows");
-  if (rows.length > rowsMax) return fail("too_many");
+  const isTooWide = records.some(({ length }) => length > tableColumnsMax);
+  if (rows.length > rowsMax || isTooWide) return fail("too_many");
   const kinds = header.map((title) =>
     headings.get(
       title

@@ -3,6 +3,7 @@ import {
   batchFitting,
   type RowMatch,
   readTable,
+  tableColumnsMax,
   type Table,
   type TableQuery,
   tableText,
@@ -56,7 +57,7 @@ async function start(file: File): Promise<void> {
 async function matched(file: File): Promise<string> {
   if (file.size > bytesMax) return text("too_large");
   const read = readTable(tableText(await file.arrayBuffer()), Number(rowsMax));
-  if (!read.ok) return text(read.failure, { most: Number(rowsMax) });
+  if (!read.ok) return text(read.failure, { most: Number(rowsMax), columns: tableColumnsMax });
   const { queries } = read.value;
   bar.hidden = false;
   bar.max = queries.length;

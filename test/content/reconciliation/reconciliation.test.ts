@@ -2,7 +2,13 @@ import { describe, expect, test } from "bun:test";
 import { lookupOfDraft, ranked } from "#content/reconciliation/match.ts";
 import properties from "#content/editorial/reconciliation-properties.json";
 import { cellsOf, draftManifest, manifest } from "#content/reconciliation/manifest.ts";
-import { batchFitting, readTable, tableText, writtenTable } from "#content/reconciliation/table.ts";
+import {
+  batchFitting,
+  readTable,
+  tableColumnsMax,
+  tableText,
+  writtenTable,
+} from "#content/reconciliation/table.ts";
 import { toDetail } from "#content/nonprofit/wire.ts";
 import { aNonprofit } from "#test/support/records.ts";
 
@@ -125,6 +131,11 @@ describe("a table", () => {
     ["name\n1\n2\n3\n4\n5\n6", "too_many"],
   ] as const)("%j is none: %s", (text, failure) => {
     expect(readTable(text, 5)).toEqual({ ok: false, failure });
+  });
+
+  test("has no more columns than each row of the answer can be filled up to", () => {
+    const widest = (columns: number) => readTable(`name\n1\n${",".repeat(columns - 1)}`, 5).ok;
+    expect([widest(tableColumnsMax), widest(tableColumnsMax + 1)]).toEqual([true, false]);
   });
 
   test("comes back with cells as a file has them, and what was found behind", () => {
