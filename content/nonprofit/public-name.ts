@@ -89,10 +89,13 @@ export function isHarmlessPlace(name: string): boolean {
 
 const intentWordsMax = 10;
 
-/** Whether a donor intent only names a topic: no sentence, and words of money or orders only in phrases like "food banks". */
+/**
+ * Whether a donor intent only names a topic: no sentence, and words of money or orders only in phrases like "food banks". A
+ * topic does not point at its reader or writer ("this", "us"), nor at what the directory makes of nonprofits ("rank").
+ */
 export const isHarmlessIntent = (intent: string): boolean =>
   wordCount(intent) <= intentWordsMax &&
-  !isTelling(plainLetters(intent).text.toLowerCase().replaceAll(inTopics, " "));
+  !isTelling(plainLetters(intent).text.toLowerCase().replaceAll(inTopics, " "), inIntents);
 
 /**
  * The public form of a value's source. Its sender wrote the whole address, so it is shown in full only if it does not read
@@ -138,14 +141,14 @@ const isHarmlessLink = (address: string): boolean =>
  * Whether a text holds words of money, orders to the reader, or words in the directory's own voice. Disguised letters and
  * digits are read as what they look like; single letters ("P.A.Y.") are joined.
  */
-function isTelling(text: string): boolean {
+function isTelling(text: string, listed: RegExp = asWord): boolean {
   const plain = look(text);
   const joined = plain.replaceAll(
     /(?<![\p{L}\p{N}])(\p{L})[ ._/-]+(?=\p{L}(?![\p{L}\p{N}]))/gu,
     "$1",
   );
   const squeezed = plain.replaceAll(/\d/g, lettered).replaceAll(/[^\p{L}]/gu, "");
-  return asWord.test(plain) || asWord.test(joined) || anywhere.test(squeezed);
+  return listed.test(plain) || listed.test(joined) || anywhere.test(squeezed);
 }
 
 /** Digits that look like letters. */
@@ -174,10 +177,9 @@ const wholeWords = (pattern: string, flags: string): RegExp =>
 
 /** Words that are also found inside other words, however they are spaced. */
 const anywhere = new RegExp(oneOf(words.anywhere.map(look)), "u");
-const asWord = wholeWords(
-  `(?:${oneOf(words.inflected.map(look))})(?:s|es|ed|d|ing)?|${oneOf(words.words.map(look))}`,
-  "u",
-);
+const listedWords = `(?:${oneOf(words.inflected.map(look))})(?:s|es|ed|d|ing)?|${oneOf(words.words.map(look))}`;
+const asWord = wholeWords(listedWords, "u");
+const inIntents = wholeWords(`${listedWords}|${oneOf(words.toReader.map(look))}`, "u");
 /** Matched as written: "Cali" is not "call". */
 const inPlaces = wholeWords(oneOf(words.places), "gu");
 const inTopics = wholeWords(oneOf(words.topics), "gu");
