@@ -118,7 +118,8 @@ export function translatedRoutes(context: DirectoryContext) {
     const named = (address: Address, page: (name: string, form: PageForm) => Promise<unknown>) =>
       routes.get(pathIn(language, pathOf(address)), ({ params, request }) => {
         const [name = ""] = Object.values<string>(params);
-        const to = address.path.replace(/\{\w+\}/, name.slice(0, -".html".length));
+        const bareName = encodeURIComponent(name.slice(0, -".html".length));
+        const to = address.path.replace(/\{\w+\}/, bareName);
         return name.endsWith(".html") ? movedTo(pathIn(language, to)) : page(name, formOf(request));
       });
     named(addresses.profile, (slug, form) => drawnOf(slug, "profile", form));
@@ -139,7 +140,9 @@ export function movedRoutes() {
     for (const language of codes) {
       routes.get(pathIn(language, pathOf({ path })), ({ params }) => {
         const values: Readonly<Record<string, string | undefined>> = params;
-        const there = to.replaceAll(/\{(\w+)\}/g, (_, name: string) => values[name] ?? "");
+        const there = to.replaceAll(/\{(\w+)\}/g, (_, name: string) =>
+          encodeURIComponent(values[name] ?? ""),
+        );
         return movedTo(pathIn(language, there));
       });
     }
@@ -172,8 +175,9 @@ async function historyForPeople(
   return form === "feed" ? draw.feed(view) : draw.history(view, form);
 }
 
-export const movedTo = (path: string): Response =>
-  new Response(null, { status: 308, headers: { location: encodeURI(path) } });
+/** A redirect to a path, with its query, as they stand in an address. */
+export const movedTo = (location: string): Response =>
+  new Response(null, { status: 308, headers: { location } });
 
 const unknownSlug = (): Response => problem({ ...nonprofitNotFound, code: "nonprofit_not_found" });
 

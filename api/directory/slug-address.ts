@@ -20,7 +20,7 @@ export async function slugAddress(store: Queryable, path: string): Promise<strin
     slugPaths.map((form) => form.exec(path)).find((match) => match !== null) ?? [];
   if (name === "") return null;
   const slug = await slugOf(store, decodeURIComponent(name));
-  return slug === null || slug === name ? null : `${before}${slug}${after}`;
+  return slug === null || slug === name ? null : `${before}${encodeURIComponent(slug)}${after}`;
 }
 
 async function slugOf(store: Queryable, name: string): Promise<string | null> {

@@ -126,6 +126,8 @@ describe("where there is a site, it draws for people", () => {
       expect(await drawn.json(`/es/${path}`)).toEqual({ name: "Hilo Aid", language: "es" });
     const { status, headers } = await drawn.get("/nonprofits/aid/history");
     expect([status, headers.get("location")]).toEqual([308, "/history/aid"]);
+    const dots = await drawn.get("/nonprofits/..%2Faid%3Fx/history");
+    expect(dots.headers.get("location")).toBe("/history/..%2Faid%3Fx");
   });
 
   test("and refuses what it does not know", async () => {
@@ -337,6 +339,7 @@ describe("a slug in other letters, an id or a register number leads to the profi
     for (const path of [
       "/api/nonprofits/Hope-Kitchen",
       "/api/donate/Hope-Kitchen/quote?amount=2",
+      "/api/nonprofits/Hope-Kitchen?fields=name%2Cmission",
       "/nonprofits/Hope-Kitchen",
       "/nonprofits/Hope-Kitchen.md",
       "/nonprofits/Hope-Kitchen.atom",
