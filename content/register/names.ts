@@ -34,12 +34,15 @@ export const readableName = (raw: string): string => {
 
 const cutFrom = 58;
 
+/** Who opens the letters, often a person, stands after some names. */
+const careOf = /\s+(?:C\/O\b|(?<!\d )%|ATTN\b).*$/i;
+
 /**
  * A name of the IRS, which cuts long ones off, with its last word whole: "… ASSOCIATION IN" was "INC". An "@" is a space
  * that some old system spoilt: "THE@COMPASS".
  */
 export function wholeName(written: string): string {
-  const name = written.replaceAll("@", " ");
+  const name = written.replaceAll("@", " ").replace(careOf, "");
   if (name.length < cutFrom) return name;
   return name
     .replace(/ IN(?:CO(?:RP?)?)?$/, " INC")

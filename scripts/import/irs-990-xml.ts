@@ -3,7 +3,7 @@ import elements from "#content/editorial/irs-990-elements.json";
 import type { StoredPeriod } from "#content/contract/nonprofit.ts";
 import type { NonprofitFields } from "#content/nonprofit/record.ts";
 import { amountInWords, dateInWords, recordUrl } from "#content/nonprofit/register-facts.ts";
-import { readableName } from "#content/register/names.ts";
+import { readableName, wholeName } from "#content/register/names.ts";
 import type { RowOutcome } from "#content/register/stage-rows.ts";
 import {
   amountOf,
@@ -93,7 +93,7 @@ function returnOf(texts: Texts, today: string): RowOutcome {
   const period_end = dayOf(text("period_end"));
   if (period_end === null) return bad(`TaxPeriodEndDt is "${text("period_end").slice(0, 40)}"`);
   if (period_end > today) return bad(`TaxPeriodEndDt is ${period_end}, which is to come`);
-  const name = readableName(`${text("name_1")} ${text("name_2")}`.replace(careOf, ""));
+  const name = readableName(wholeName(`${text("name_1")} ${text("name_2")}`));
   if (name === "") return bad("the name of the organisation is missing");
   const org_id = `US-EIN-${ein}`;
   // The only address that shows a single return; the IRS has one page for each organisation.
@@ -103,9 +103,6 @@ function returnOf(texts: Texts, today: string): RowOutcome {
       : `https://projects.propublica.org/nonprofits/organizations/${Number(ein)}/${object_id}/full`;
   return draftOf({ ...texts, org_id, name, period_end, filing_url });
 }
-
-/** The name is followed by who opens the letters, often a person. */
-const careOf = /\s*(?:\bC\/O\b|%|\bATTN\b).*$/i;
 
 function draftOf(filing: Return): RowOutcome {
   const { form, object_id, org_id, name, period_end, filing_url, text } = filing;

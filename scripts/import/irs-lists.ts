@@ -1,5 +1,5 @@
 import registerColumns from "#content/editorial/register-columns.json";
-import { otherName, readableName } from "#content/register/names.ts";
+import { otherName, readableName, wholeName } from "#content/register/names.ts";
 import { bad, cell, type CsvFormat, dayOf, type Row, saidOf, websiteOf } from "./format.ts";
 
 // Lists of the IRS besides its master file. All are text files that begin with blank lines and have "|" between cells and
@@ -117,7 +117,7 @@ export const irs990n: CsvFormat = {
 function organisationOf(row: Row): { org_id: string; name: string } | string {
   const ein = cell(row, "EIN");
   if (!/^(?!0{9})\d{9}$/.test(ein)) return `EIN is "${ein}", which is not nine digits`;
-  return { org_id: `US-EIN-${ein}`, name: readableName(cell(row, "Legal Name")) || ein };
+  return { org_id: `US-EIN-${ein}`, name: readableName(wholeName(cell(row, "Legal Name"))) || ein };
 }
 
 /** "2017-11-15" for "15-NOV-2017"; "" for an empty cell. */

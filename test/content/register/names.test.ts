@@ -8,6 +8,10 @@ test.each([
   ["GETTING OUT BY GOING IN", / IN$/],
   ["THE@LOVE OF A SAMPLE", /^THE LOVE OF /],
   ["THE@CHUCK AND EILEEN SAMPLE CHARITABLE AND EDUCATIONAL FOUNDATIO", /^THE CHUCK .* FOUNDATION$/],
+  ["SAMPLE CHURCH C/O MRS PAT SAMPLE", /^SAMPLE CHURCH$/],
+  ["SAMPLE BUREAU INC % MRS PAT SAMPLE", /^SAMPLE BUREAU INC$/],
+  ["SAMPLE SOCIETY ATTN PAT SAMPLE", /^SAMPLE SOCIETY$/],
+  ["GIVE 100 % FUND", /^GIVE 100 % FUND$/],
 ])("%s is made whole", (name, whole) => expect(wholeName(name)).toMatch(whole));
 
 describe("a register's name in capitals", () => {
