@@ -35,7 +35,7 @@ const notTowns = new RegExp(
 const anyProvince = [...provinces.values()].flatMap((names) => [...names.keys()]);
 const provinceAtEnd = new RegExp(`^(.*?)\\s*\\b(${longestFirst(anyProvince).join("|")})$`);
 const stateAtEnd = new RegExp(
-  `^(.*?)\\s*\\b(${longestFirst([...states.keys(), ...statesByName.keys()]).join("|")})( \\d{5}(?:-?\\d{4})?)?$`,
+  `^(.*?)\\s*\\b(?<!\\bBAJA )(${longestFirst([...states.keys(), ...statesByName.keys()]).join("|")})( \\d{5}(?:-?\\d{4})?)?$`,
 );
 
 /** Countries with the same code as a state and five-digit post codes. */
@@ -51,15 +51,23 @@ export function bmfPlace({
   CITY,
   STATE,
 }: Record<"STREET" | "CITY" | "STATE", string>): Place {
-  const city = CITY === "" ? null : readablePlace(CITY);
-  if (territories.has(STATE)) return { country_code: STATE, region: null, city };
+  if (territories.has(STATE)) {
+    // "ST THOMAS US" is the beginning of "St Thomas USVI".
+    const city = readablePlace(CITY.replace(/ US(?:VI?)?$/, "")) || null;
+    return { country_code: STATE, region: null, city };
+  }
   const forces = armedForces.get(STATE);
   if (forces !== undefined) return { country_code: "US", region: forces, city: null };
   if (STATE !== "") {
-    const written = CITY === "" ? null : readablePlace(inFull(CITY, STATE));
+    const written = readablePlace(inFull(CITY, STATE)) || null;
     return { country_code: "US", region: states.get(STATE) ?? null, city: written };
   }
-  return foreignPlace(STREET.replaceAll(/\s+/g, " ").trim(), CITY.trim());
+  return foreignPlace(
+    STREET.replaceAll(/[\s,]+/g, " ")
+      .replace(/[ .]+$/, "")
+      .trim(),
+    CITY.trim(),
+  );
 }
 
 const wholeCities = new Map(Object.entries(given.cities.whole));
@@ -197,8 +205,10 @@ function townName(text: string): string | null {
     words.pop();
   // Remove the rest of a post code or province code: "ROMA RM".
   while (/^(?:[A-Z]{1,2}|-)$/.test(words.at(-1) ?? "")) words.pop();
-  if (words.length === 0 || words.length > 3 || words.some((word) => /\d/.test(word))) return null;
-  return readablePlace(words.join(" "));
+  const town = words.join(" ");
+  // Road Town and Street are towns.
+  const isNoTown = /\d| (?:AVENUE|ROAD|STREET)\b/.test(town);
+  return words.length === 0 || words.length > 3 || isNoTown ? null : readablePlace(town);
 }
 
 function longestFirst(names: readonly string[]): string[] {

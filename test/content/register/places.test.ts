@@ -25,6 +25,8 @@ test.each([
   ["1 SAMPLE ST", "JEFFERSONVLLE", "VT", ["US", "Vermont", "Jeffersonville"]],
   ["1 SAMPLE ST", "BROWNING MT", "MT", ["US", "Montana", "Browning"]],
   ["1 SAMPLE ST", "", "NV", ["US", "Nevada", null]],
+  ["1 SAMPLE ST", "NONE", "NV", ["US", "Nevada", null]],
+  ["1 SAMPLE ST", "ST THOMAS US", "VI", ["VI", null, "St Thomas"]],
   ["1 SAMPLE ST", "NOWHERE", "ZZ", ["US", null, "Nowhere"]],
 ])("a row of the IRS file stands %s, %s %s: %j", (street, city, state, found) => {
   expect(place(street, city, state)).toEqual(found);
@@ -40,6 +42,10 @@ test.each([
   ["ROMA RM 00184", "ITALY", ["IT", null, "Roma"]],
   ["MEXICO CITY 04010", "MEXICO", ["MX", null, "Mexico City"]],
   ["45138 ESSEN", "WEST GERMANY", ["DE", null, "Essen"]],
+  ["QUESNEL,BC,42J 6C6", "CANADA", ["CA", "British Columbia", "Quesnel"]],
+  ["VANCOUVER CA V5W 4B5,.", "CANADA", ["CA", null, "Vancouver"]],
+  ["OLD STREET LONDON EUROPE EC1V 9DD", "UNITED KINGDOM", ["GB", null, null]],
+  ["TIJUANA BAJA CALIFORNIA 22260", "MEXICO", ["MX", null, "Tijuana Baja California"]],
   ["THREE ANCHOR BAY WESTERN CAPE 8005", "SOUTH AFRICA", ["ZA", null, null]],
   ["PO BOX 12", "KENYA", ["KE", null, null]],
   ["LOCAL", "SWEDEN", ["SE", null, null]],
@@ -66,6 +72,7 @@ test.each([
   ["KABUL 1001", "AFGHANISTAN", ["AF", null, "Kabul"]],
   ["APO AE 09263", "GERMANY", ["US", "Armed Forces Europe", null]],
   ["APO 09464", "UNITED ARAB EMIRATES", ["US", "Armed Forces Europe", null]],
+  ["KOROR KOROR 96940", "POLAND", ["PW", null, "Koror"]],
   ["ST THOMAS VI 00803", "BRITISH VIRGIN ISLANDS", ["VI", null, "St Thomas"]],
   ["ROAD TOWN TORTOLA", "BRITISH VIRGIN ISLANDS", ["VG", null, "Road Town Tortola"]],
   ["PAGO PAGO 96799", "AUSTRALIA", ["AS", null, "Pago Pago"]],
