@@ -90,7 +90,7 @@ export function ukOutcome(charity: UkCharity, hasProfile: boolean): RowOutcome {
   const { registration, state, finances = [] } = charity;
   const text = (name: string) => String(charity.texts[name] ?? "").trim();
   const { org_id } = registration;
-  const raw = text("name");
+  const raw = text("name").replace(insolvency, "");
   const postcode = text("postcode");
   const name = readableName(raw);
   if (name === "") return format.skip("withheld");
@@ -157,6 +157,7 @@ export const otherNamesOfCharity = (names: readonly string[], name: string): str
     }),
   );
 
+/** OSCR appends it to a name. */
 const insolvency = /\s*\(?subject to insolvency proceedings\)?\W*/i;
 const isYes = /^(?:true|yes|y)$/i;
 
@@ -174,8 +175,6 @@ const readers: Readonly<Record<string, Reader>> = {
   list: (text) => itemsOf(text.replaceAll(/^'|'$/g, "").split(/'?,\s*'?(?=\p{Lu})/u)),
   company: (text, { org_id }) => companyNumber(text, org_id),
   other: (text, { name }) => otherNamesOfCharity([text], name),
-  // OSCR appends it to a name.
-  name: (text) => text.replace(insolvency, ""),
   insolvent: (text) => (insolvency.test(text) ? "Y" : null),
   // Only the postcode is taken from an address.
   postcode: (text) => text.match(/\b[A-Z]{1,2}\d[A-Z\d]? ?\d[A-Z]{2}\b/gi)?.at(-1) ?? "",

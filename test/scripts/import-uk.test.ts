@@ -383,6 +383,12 @@ describe("a charity that a selection of the registers has", () => {
     },
   );
 
+  test("is named without the insolvency that OSCR appends", async () => {
+    const file = selection("OLD NAME (subject to insolvency proceedings)", "");
+    await importing.run("ukcat", [file], { scope: "none" });
+    expect(await importing.record("old-name")).toMatchObject({ name: "Old Name" });
+  });
+
   test("is withdrawn when the whole register has removed it, and stays so", async () => {
     await runSelection();
     const removed = charity({ status: "Removed", removed: "2026-05-01" });
