@@ -1,10 +1,12 @@
 import words from "#content/editorial/name-words.json";
-import { initialsOf } from "#content/nonprofit/filters.ts";
+import { initialsOf as initialsOfName } from "#content/nonprofit/filters.ts";
 
 const acronyms = new Set(words.acronyms);
+const placeAcronyms = new Set(words.placeAcronyms);
 const lastOnly = new Set(words.lastOnly);
 const small = new Set(words.small);
 const smallAfterSpanish = new Set(words.smallAfterSpanish);
+const smallWithin = new Set(words.smallWithin);
 const macNames = new Set(words.macNames);
 const neverAcronyms = new Set(words.notAcronyms);
 const firstNames = new Set(words.firstNames);
@@ -19,17 +21,19 @@ const onset =
 
 /** Pronounceable ends of words of up to four letters; a word with another end is an acronym (ABQ, ACG). */
 const coda =
-  /[AEIOUY](?:[B-DF-HJ-NP-TV-Z]|BB|BS|CK|CH|CS|CT|DD|DS|DT|FF|FS|FT|GG|GH|GN|GS|HN|KH|KS|LB|LD|LF|LK|LL|LM|LN|LP|LS|LT|LZ|MB|MM|MN|MP|MS|NC|ND|NG|NK|NN|NS|NT|NX|NZ|PP|PS|PT|RB|RC|RD|RF|RG|RK|RL|RM|RN|RP|RR|RS|RT|RV|RZ|SC|SH|SK|SM|SP|SS|ST|TH|TS|TT|TZ|WD|WK|WL|WN|WS|XT|ZZ|GHT|NCH|TCH|RTS|RDS|NDS|NGS|NTH|RTH|LTH|RST|MPH|NKS|LLS|CHS|RLD|CKS|STS|RCH)?E?S?$/;
+  /[AEIOUY](?:[B-DF-HJ-NP-TV-Z]|BB|BS|CK|CH|CS|CT|DD|DS|DT|FF|FS|FT|GG|GH|GN|GS|HL|HM|HN|HR|KH|KS|LB|LD|LF|LK|LL|LM|LN|LP|LS|LT|LZ|MB|MM|MN|MP|MS|NC|ND|NG|NK|NN|NS|NT|NX|NZ|PP|PS|PT|RB|RC|RD|RF|RG|RK|RL|RM|RN|RP|RR|RS|RT|RV|RZ|SC|SH|SK|SM|SP|SS|ST|TH|TS|TT|TZ|WD|WK|WL|WN|WR|WS|XT|ZZ|GHT|NCH|TCH|RTS|RDS|NDS|NGS|NTH|RTH|LTH|RST|MPH|NKS|LLS|CHS|RLD|CKS|STS|RCH)?E?S?$/;
+const smallTown =
+  /^(?:DES (?:ALLEMANDS|ARC|LACS|MOINES|PERES|PLAINES)|DU (?:BOIS|PAGE|PONT|QUOIN)|DOS (?:PALOS|RIOS)|DE (?:KALB|PERE|QUEEN|SMET|WITT)|VAN (?:ALSTYNE|BUREN|ETTEN|HORN|LEAR|METER|NUYS|VLECK|WERT|WYCK))$/;
 const spanishTown = /^(?:VEGAS|CRUCES|ANGELES|ALAMOS|LUNAS|PASO|PLATA|MARIAS|PIEDRAS|LAJAS)$/;
 const spanish = /^(?:DE|DEL|A|E|Y|EN|POR|PARA|CON)$/;
 
 /**
  * A register's name in readable case. Text with lower-case letters keeps its case; capitals become words, with acronyms,
- * Roman numerals, Mc and Mac, O' and "of the" as usual. White space is collapsed.
+ * the initials of a chapter's `parent`, Roman numerals, Mc and Mac, O' and "of the" as usual. White space is collapsed.
  */
-export const readableName = (raw: string): string => {
+export const readableName = (raw: string, parent = ""): string => {
   const text = cleanText(raw);
-  return /\p{Ll}/u.test(text) ? text : casedWords(text, false);
+  return /\p{Ll}/u.test(text) ? text : casedWords(text, false, parent);
 };
 
 const cutFrom = 58;
@@ -50,9 +54,14 @@ export function wholeName(written: string): string {
     .replace(/ ASSOCIATIO?$/, " ASSOCIATION");
 }
 
-/** `readableName` for a town: "ST THOMAS" becomes St Thomas, and a state at the end is not recognised. */
+/**
+ * `readableName` for a town: "ST THOMAS" becomes St Thomas, "MC LEAN" McLean, and acronyms of organisations and a state at
+ * the end are not recognised.
+ */
 export const readablePlace = (raw: string): string => {
-  const text = cleanText(raw).replace(/[\s,.;]+$/u, "");
+  const text = cleanText(raw)
+    .replace(/[\s,.;]+$/u, "")
+    .replaceAll(/\bMC (?=[A-Z]{3})/g, "MC");
   return /\p{Ll}/u.test(text) ? text : casedWords(text, true);
 };
 
@@ -77,7 +86,7 @@ export function otherName(line: string, name: string): string | null {
     nameWords.join("").includes(letters)
   )
     return null;
-  const initials = initialsOf(name).toUpperCase();
+  const initials = initialsOfName(name).toUpperCase();
   const isShort = parts.length === 1 && letters.length <= initials.length + 2;
   if (isShort && initials.length > 1 && letters.startsWith(initials)) return letters;
   const isOfOrganisation =
@@ -112,50 +121,66 @@ type Around = {
   place: boolean;
   /** The word is the first of a compound: "IN-LINE". */
   isJoined: boolean;
+  /** The word is within a compound: "STRATFORD-UPON-AVON". */
+  isWithin: boolean;
 };
 
-function casedWords(text: string, place: boolean): string {
-  // Split at spaces, hyphens, slashes and the like, and keep the separators.
-  const parts = text.split(/([\s\-–—/&+,;:()[\]"“”|.]+)/u);
+/** Spaces, hyphens, slashes and the like. */
+const between = /([\s\-–—/&+,;:()[\]"“”|.]+)/u;
+
+function casedWords(text: string, place: boolean, parent = ""): string {
+  // The separators are kept.
+  const parts = text.split(between);
   const wordsOnly = parts.filter((_, at) => at % 2 === 0);
   const last = lastSpoken(wordsOnly);
-  const initials = speltInitials(wordsOnly);
+  const ofParent = initialsOf(spoken(parent.split(between).filter((_, at) => at % 2 === 0)));
+  const initials = new Set([...speltInitials(wordsOnly), ...ofParent]);
   let previous = "";
   return parts
     .map((part, at) => {
       if (at % 2 === 1 || part === "") return part;
       const word = part.toUpperCase();
+      const before = previous;
+      previous = word;
       if (initials.has(word)) return word;
       const index = at / 2;
-      const opening = index === 0 || previous === "" || /[(["“:]\s*$/u.test(parts[at - 1] ?? "");
-      const casedForm = casedWord(word, {
-        before: previous,
+      const opening = index === 0 || before === "" || /[(["“:]\s*$/u.test(parts[at - 1] ?? "");
+      return casedWord(word, {
+        before,
         after: (wordsOnly[index + 1] ?? "").toUpperCase(),
         first: opening,
         last: index >= last,
         place,
         isJoined: parts[at + 1] === "-" && parts[at - 1] !== "-",
+        isWithin: parts[at + 1] === "-" && parts[at - 1] === "-",
       });
-      previous = word;
-      return casedForm;
     })
     .join("");
 }
 
 /** The first or last word if it spells the initials of all others: "Prison Advice and Care Trust (PACT)". */
-function speltInitials(wordsOnly: readonly string[]): ReadonlySet<string> {
-  const upper = wordsOnly.map((word) => word.toUpperCase()).filter((word) => word !== "");
-  const all = upper.filter((word) => !legalForm.test(word));
-  const spells = (word: string | undefined, others: readonly string[]) =>
-    [others, others.filter((other) => !small.has(other.toLowerCase()))].some(
-      (some) => some.length > 2 && some.map((other) => other[0]).join("") === word,
-    );
+function speltInitials(wordsOnly: readonly string[]): string[] {
+  const all = spoken(wordsOnly);
   const ends = [
     { word: all[0], others: all.slice(1) },
     { word: all.at(-1), others: all.slice(0, -1) },
   ];
-  return new Set(ends.flatMap(({ word, others }) => (word && spells(word, others) ? word : [])));
+  return ends.flatMap(({ word, others }) =>
+    word !== undefined && initialsOf(others).includes(word) ? word : [],
+  );
 }
+
+/** The words in capitals, without "Inc" and the like. */
+const spoken = (wordsOnly: readonly string[]): string[] =>
+  wordsOnly
+    .map((word) => word.toUpperCase())
+    .filter((word) => word !== "" && !legalForm.test(word));
+
+/** The initials of three words or more, with and without the small words. */
+const initialsOf = (some: readonly string[]): string[] =>
+  [some, some.filter((word) => !small.has(word.toLowerCase()))]
+    .filter((counted) => counted.length > 2)
+    .map((counted) => counted.map((word) => word[0]).join(""));
 
 /** The index of the last word except "Inc" and the like: a state there is written as a code. */
 function lastSpoken(wordsOnly: readonly string[]): number {
@@ -169,23 +194,26 @@ function casedWord(word: string, around: Around): string {
   if (!around.first && isSmall(word, around)) return word.toLowerCase();
   const form = knownForm(word, around);
   if (form !== null) return form;
-  if (/^\d/.test(word)) return ordinal.test(word) ? word.toLowerCase() : word;
   if (word.includes("'") || word.includes("’")) return withApostrophe(word, around);
+  if (/^\d/.test(word)) return ordinal.test(word) ? word.toLowerCase() : word;
   if (word.length === 1 || isRoman(word, around)) return word;
   if (isAcronym(word)) return word;
   return capitalised(word);
 }
 
-function isSmall(word: string, { before, after, last, isJoined }: Around): boolean {
-  if (isJoined) return false;
+function isSmall(word: string, { before, after, last, isJoined, isWithin }: Around): boolean {
+  if (isJoined || smallTown.test(`${word} ${after}`)) return false;
   const lower = word.toLowerCase();
+  if (isWithin && smallWithin.has(lower)) return true;
   if (smallAfterSpanish.has(lower)) return spanish.test(before) && !spanishTown.test(after);
   if (!small.has(lower) || (last && after === "" && lower !== "the")) return false;
   // "C A R E" is spelt out, "Vitamin A" ends with a letter, and "Y" joins Spanish words unless it is next to a letter.
-  if (lower.length > 1) return true;
-  // "John A Smith" has an initial, "Adopt a Dog" an article.
-  return before.length > 1 && after.length > 1 && !firstNames.has(before);
+  return lower.length > 1 || isArticle(before, after);
 }
+
+/** "John A Smith" has an initial, "Adopt a Dog" an article. */
+const isArticle = (before: string, after: string): boolean =>
+  before.length > 1 && after.length > 1 && !firstNames.has(before);
 
 /** Words after which "US" means us and not the country. */
 const beforeUs = /^(?:FOR|WITH|LET|TO|HELP|JOIN|OF|ALL|LIKE|AMONG|ABOUT|BETWEEN|FIND|SEE|HEAR|IN)$/;
@@ -196,11 +224,15 @@ function knownForm(word: string, { before, last, place }: Around): string | null
   if (endsName && word === "MT") return "MT";
   if (endsName && lastOnly.has(word))
     return words.neverStates.includes(word) ? capitalised(word) : word;
-  return fixedForms.get(word) ?? (acronyms.has(word) ? word : null);
+  return fixedForms.get(word) ?? (isListed(word, place) ? word : null);
 }
 
+const isListed = (word: string, place: boolean): boolean =>
+  (place ? placeAcronyms : acronyms).has(word);
+
+/** At the beginning only numerals that are no other word: "Vi" and "Xi" are names. */
 const isRoman = (word: string, { first }: Around): boolean =>
-  !first && word.length > 1 && word !== "MIX" && roman.test(word);
+  word.length > 1 && word !== "MIX" && roman.test(word) && (!first || word.endsWith("II"));
 
 function isAcronym(word: string): boolean {
   if (word.length > 5 || neverAcronyms.has(word) || !/^[A-Z]+$/.test(word)) return false;

@@ -146,7 +146,7 @@ function otherNameOf(row: Row): string | null {
 /** "Rocky Mountain Elk Foundation Inc (Southeast Iowa)", "Trout Unlimited of Tijeras". */
 function withChapter(parent: string, chapter: string): string {
   if (/^OF\b/.test(chapter)) return `${parent} ${readableName(`X ${chapter}`).slice(2)}`;
-  return `${parent} (${readableName(chapter)})`;
+  return `${parent} (${readableName(chapter, parent)})`;
 }
 
 /** Missions and programmes from form 990 or 990-EZ, joined by EIN. */

@@ -48,11 +48,23 @@ describe("a register's name in capitals", () => {
     ["CHURCH OF LAS VEGAS DE LAS CRUCES", "Church of Las Vegas de Las Cruces"],
     ["SURCANDO LA HISTORIA", "Surcando La Historia"],
     ["IN-LINE HAND-IN-HAND", "In-Line Hand-in-Hand"],
+    ["SAMPLE-UPON-AVON AND SAMPLE-LE-STREET", "Sample-upon-Avon and Sample-le-Street"],
+    ["FRIENDS OF DES MOINES OF DES SAMPLES", "Friends of Des Moines of des Samples"],
+    ["OVER 60'S CLUB OF KING JOHN VII'S", "Over 60's Club of King John VII's"],
+    ["III SAMPLE CHAPTER", "III Sample Chapter"],
+    ["VI SAMPLE", "Vi Sample"],
+    ["DONA ANA KOHL MAWR CLWYD MENCAP", "Dona Ana Kohl Mawr Clwyd Mencap"],
     ["TRUST (THE OLD MILL)", "Trust (The Old Mill)"],
     ["  SAMPLE\t HOUSE  ", "Sample House"],
   ])("%s is written %s", (raw, readable) => {
     expect(readableName(raw)).toBe(readable);
     expect(readableName(readable)).toBe(readable);
+  });
+
+  test("the initials of a chapter's parent are in capitals", () => {
+    const parent = "Sample Union of Nurses Inc";
+    expect(readableName("SUN OF UPPER SUNDALE", parent)).toBe("SUN of Upper Sundale");
+    expect(readableName("SUN OF UPPER SUNDALE")).toBe("Sun of Upper Sundale");
   });
 
   test("a name that already has lower-case letters keeps its case", () => {
@@ -65,6 +77,11 @@ test.each([
   ["MT VERNON", "Mt Vernon"],
   ["TRUTH OR CONSEQUENCES,", "Truth or Consequences"],
   ["MCGRATH", "McGrath"],
+  ["FORT MC COY", "Fort McCoy"],
+  ["STEM BAY", "Stem Bay"],
+  ["SAMPLE AFB", "Sample AFB"],
+  ["WEST DES MOINES", "West Des Moines"],
+  ["COEUR D'ALENE", "Coeur d'Alene"],
   ["Sample Bay ", "Sample Bay"],
 ])("the town %s is written %s", (raw, readable) => expect(readablePlace(raw)).toBe(readable));
 
