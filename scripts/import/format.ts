@@ -180,7 +180,9 @@ export function websiteOf(raw: string): string | null {
   const text = whole.split(/[\s,;&]+/).find((part) => siteInText.test(part)) ?? whole;
   const cased = /[a-z]/.test(text.replace(/^https?:/, "")) ? text : text.toLowerCase();
   const read = readWebsite(
-    cased.replace(/^(https?):\/*/i, "$1://").replace(/^(?!https?:)www\.?\//i, ""),
+    cased
+      .replace(/^(https?)(?::\/*|\.\/\/)(?:https?:\/*)?\.?/i, "$1://")
+      .replace(/^(?!https?:)www\.?\//i, ""),
   );
   // "www.foundation" lost its ending on the form.
   return read === null || /^www\.[^.]+$/.test(read.url.hostname) ? null : read.live;
