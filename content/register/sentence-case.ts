@@ -26,8 +26,13 @@ export function readableProse(raw: string, organisation = ""): string {
     .replaceAll(/&amp;|\[:amp:\]/gi, "&")
     // Forms that were filled in online kept the spaces of web pages, some without the "&".
     .replaceAll(/&?\bnbsp;/gi, " ")
+    .replaceAll(/&#(\d{1,6}|x[\da-f]{1,5});/gi, (_, code: string) =>
+      String.fromCodePoint(Number(code.replace(/^x/i, "0x"))),
+    )
+    // Old systems wrote "?" for a curly apostrophe.
+    .replaceAll(/(?<=\p{L})\?(?=s\b)/giu, "'")
     .normalize("NFC")
-    .replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\uFFFD]/gu, " ")
+    .replaceAll(/[\p{Cc}\p{Cf}\p{Co}\p{Cs}\p{Zl}\p{Zp}\uFFFD]/gu, " ")
     .replaceAll(/\s+/gu, " ")
     .trim();
   if (text.length < 3 || nothing.test(text)) return "";

@@ -226,11 +226,22 @@ export function programsOf(
 const elsewhere =
   /[\s([–—:;,-]*\b(?:please )?(?:see|refer to|cont(?:inued|'d|inues)?\.?(?: (?:on|in|at))?)(?: the)?(?: attached)? sch\w* o\b[^.]{0,60}\W*$/i;
 
-/** "(CONTINUED ON PAGE 42)" within a text. */
-const continued = /\s*\(cont(?:inued?|['’]?d)?\b[^()]{0,60}\)\s*/gi;
+/** "(CONTINUED ON PAGE 42)" or "(SEE SCHEDULE O)" within a text. */
+const continued = /\s*\((?:cont(?:inued?|['’]?d)?\b|see sch\w* o\b)[^()]{0,60}\)\s*/gi;
 
-const formProse = (raw: string, organisation: string): string =>
-  readableProse(raw.replaceAll(continued, " ").replace(elsewhere, ""), organisation);
+/** No text ends with such a word, but the room on some forms does. */
+const brokenOff =
+  / (?:a|an|and|at|by|for|from|including|its|of|or|our|that|the|their|to|which|with|&)$/;
+/** A shorter text that breaks off says too little: "The mission of the organization is to". */
+const brokenOffMin = 40;
+
+/** The text of a form, without references to its other pages. One that breaks off ends with "…", or is "" if short. */
+function formProse(raw: string, organisation: string): string {
+  const bare = raw.replaceAll(continued, " ").replace(elsewhere, "");
+  const text = readableProse(bare, organisation);
+  if (!brokenOff.test(text)) return text;
+  return text.length < brokenOffMin ? "" : `${text}…`;
+}
 
 /** The heading before a colon or a dash, or else the first words. */
 function programName(text: string): string {

@@ -107,6 +107,13 @@ describe("a return", () => {
     ],
     [undefined, mission("SEE SCHEDULE O")],
     [undefined, mission("N/A")],
+    ["To feed all. To teach all.", mission("TO FEED ALL. (SEE SCHEDULE O)TO TEACH ALL.")],
+    [
+      "To feed all of the people who live in Reno and the…",
+      mission("TO FEED ALL OF THE PEOPLE WHO LIVE IN RENO AND THE"),
+    ],
+    [undefined, mission("THE MISSION OF SAMPLE IS TO")],
+    ["To share vitamin A", mission("To share vitamin A")],
     [
       "To protect the old through aid.",
       mission("TO PROTECT THE OLD (CONTINUE ON SCHEDULE 'O')(CONTINUED FROM PAGE 1) THROUGH AID."),
