@@ -20,6 +20,7 @@ import {
   inName,
   initialsMatch,
   isKnownWord,
+  isPhrase,
   joinedPairs,
   kindMatches,
   kindsIn,
@@ -128,12 +129,12 @@ export async function readingOf(
   };
 }
 
-/** Lets words that name a kind of organisation match its other names and its register codes. */
+/** Lets words, but no quoted phrase, that name a kind of organisation match its other names and its register codes. */
 function withKinds(words: readonly ReadWord[]): ReadWord[] {
   const result = [...words];
   for (const { from, to, kind } of kindsIn(words.map(({ searchWord }) => searchWord))) {
     const run = words.slice(from, to);
-    if (run.some(({ inPlace }) => inPlace)) continue;
+    if (run.some(({ inPlace, searchWord }) => inPlace || isPhrase(searchWord))) continue;
     const synonyms = textsOf(kind).map((text) => phrase(text));
     const codes = kindMatches(kind.codes);
     const match = anyOf([allOf(run.map((word) => word.match)), ...synonyms, ...codes]);

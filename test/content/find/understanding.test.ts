@@ -157,6 +157,14 @@ test.each([
   expect(found).toMatchObject({ exact: false, note, matching: names.length });
 });
 
+test.each(['"soup kitchen"', '"food pantry"'])("the phrase %s names no kind", async (q) => {
+  using kitchens = await aStoreOf(
+    of("Amos House", { ntee: "K35" }),
+    ...named("Hope Soup Kitchen and Food Pantry"),
+  );
+  expect(await findIn(kitchens, q)).toMatchObject({ total: 1, exact: true, note: null });
+});
+
 test("a search for a kind is exact when every result has its words", async () => {
   using banks = await aStoreOf(...named("Island Food Bank", "Food Bank of the Harbour"));
   expect(await findIn(banks, "food bank")).toMatchObject({ total: 2, exact: true, note: null });
