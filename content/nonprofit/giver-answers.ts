@@ -3,7 +3,7 @@ import { z } from "zod";
 import { DeductibilityAnswer } from "#content/contract/standing.ts";
 import words from "#content/editorial/standing.json";
 import type { RegisterRecord } from "./record.ts";
-import { factNamed, listedAfter } from "./register-facts.ts";
+import { countingRecords, factNamed, listedAfter } from "./register-facts.ts";
 
 /** A judgement and the record that it comes from; null: from none. */
 export type Judgement<Value> = { value: Value; by: RegisterRecord | null };
@@ -82,14 +82,15 @@ const questions: readonly [GiverAnswer["question"], (facts: RegisterFacts) => An
 ];
 
 /**
- * The answers that registers and filings give a donor about one number; `records` are its records. An unanswered question
+ * The answers that registers and filings give a donor about one number; `all` are its records. An unanswered question
  * gets "not known", or is left out if it concerns only some organisations. A filing does not prove a listing.
  */
 export function giverAnswers(
   org_id: string,
-  records: readonly RegisterRecord[],
+  all: readonly RegisterRecord[],
   dateOf = ({ as_of }: RegisterRecord): string => as_of,
 ): GiverAnswer[] {
+  const records = countingRecords(all);
   const isUs = org_id.startsWith(`${usScheme}-`);
   const revocation = recordIn("revoked", records);
   const again = revocation && listedAfter(revocation, records, dateOf);

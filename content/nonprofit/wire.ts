@@ -14,7 +14,14 @@ import {
 } from "#content/contract/browse.ts";
 import { isoTime } from "#content/contract/base/time.ts";
 import { facetsAnswer, incomeBand } from "./filters.ts";
-import { categoryIn, financesOf, isFiling, publicFacts, standingIn } from "./register-facts.ts";
+import {
+  categoryIn,
+  countingRecords,
+  financesOf,
+  isFiling,
+  publicFacts,
+  standingIn,
+} from "./register-facts.ts";
 import { countryName } from "./country.ts";
 import { allGiverAnswers } from "./giver-answers.ts";
 import { incomeOf } from "./listing.ts";
@@ -107,7 +114,7 @@ export const toDetail = (
   ...registrationsOf(n),
   register_facts: publicFacts(n.register_records),
   giver_answers: allGiverAnswers(n.register_records),
-  finances: financesOf(n.register_records),
+  finances: financesOf(countingRecords(n.register_records)),
   provenance: provenanceOf(n),
   enriched_by: enrichedBy(n),
   updated_at: isoTime(n.updated_at),

@@ -1,7 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import type { StoredPeriod } from "#content/contract/nonprofit.ts";
 import { financesOf } from "#content/nonprofit/register-facts.ts";
+import { toDetail } from "#content/nonprofit/wire.ts";
 import { filed, redCross } from "#test/support/filed.ts";
+import { aNonprofit, aRegisterRecord } from "#test/support/records.ts";
 
 const noFigures = {
   revenue: null,
@@ -91,4 +93,22 @@ test("real returns stand beside the newer row of a register, and for a year with
     ["2021-06-30", "irs-990-xml", "990", 2_796_025_309, true],
     ["2015-06-30", "irs-990-xml", "990", 2_886_003_368, false],
   ]);
+});
+
+test("every source of figures and answers is a register whose licence the profile names", () => {
+  const org_id = "GB-NIC-103840";
+  const register_records = [
+    aRegisterRecord({
+      org_id,
+      register: "ccni",
+      facts: { accounts_to: "2024-03-31" },
+      finances: [filed("2024-03-31")],
+    }),
+    aRegisterRecord({ org_id, register: "ukcat", facts: { accounts_to: "2025-03-31", income: 5 } }),
+  ];
+  const detail = toDetail(aNonprofit({ register_records }), "https://almoner.example");
+  const latest = detail.giver_answers.find(({ question }) => question === "latest_return");
+  expect(detail.register_facts.map(({ register }) => register)).toEqual(["ccni"]);
+  expect(detail.finances).toMatchObject([{ source: "ccni", period_end: "2024-03-31" }]);
+  expect(latest).toMatchObject({ register: "ccni", value: "2024-03-31" });
 });
