@@ -9,11 +9,18 @@ import { openApiDocument, operations } from "#content/openapi/document.ts";
 import { edgeParts, withParts } from "#site/delivery/edge-addresses.ts";
 import { urlPathsOf } from "#site/delivery/http-headers.ts";
 import { theDirectory } from "#test/support/publisher.ts";
+import { aRegisterRecord } from "#test/support/records.ts";
 import { theService } from "#test/support/service.ts";
 
 const service = await theService();
 const directory = await theDirectory([
-  { slug: "water", name: "Water", causes: ["education"], country_code: "KE" },
+  {
+    slug: "water",
+    name: "Water",
+    causes: ["education"],
+    country_code: "KE",
+    register_records: [aRegisterRecord()],
+  },
   {
     slug: "wells",
     usdc_wallet: "4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T",
@@ -115,6 +122,19 @@ test("every file of a release has its entry, which says that there is one", () =
     return entry === undefined || entry[1].from === "service" ? [`${path}: ${entry?.[0]}`] : [];
   });
   expect(wrong).toEqual([]);
+});
+
+test("the description has the files of folders for programs", () => {
+  const described = operations.map(
+    ({ path }) => new RegExp(`^${path.replaceAll(/\{\w+\}/g, "[^/]+")}$`),
+  );
+  const files = directory.publisher.context.manifest.db
+    .query<{ path: string }, []>("SELECT path FROM files")
+    .all()
+    .map(({ path }) => `/${path}`)
+    .filter((path) => /^\/(?:snapshot|standing|changes|search|statistics)\//.test(path));
+  expect(files).toContain("/standing/US-EIN/all.json");
+  expect(files.filter((path) => !described.some((pattern) => pattern.test(path)))).toEqual([]);
 });
 
 test.each(Object.entries(edgeParts))("%s has the addresses of the table", (file, parts) => {
