@@ -101,16 +101,15 @@ export type ExtendBody = z.infer<typeof ExtendBody>;
 export const ReconciliationForm = z
   .object(
     {
-      queries: z
-        .string()
-        .optional()
-        .meta({ examples: ['{"q0": {"query": "Hope Kitchen"}}'] })
-        .describe("A batch of queries of version 0.2, as JSON"),
+      queries: z.string().optional().describe("A batch of queries of version 0.2, as JSON"),
       extend: z.string().optional().describe("A data extension query, as JSON"),
     },
     otherType('Send a form: queries={"q0": {"query": "a name"}}, or extend.'),
   )
-  .meta({ id: "ReconciliationForm" });
+  .meta({
+    id: "ReconciliationForm",
+    examples: [{ queries: '{"q0": {"query": "Hope Kitchen"}}' }],
+  });
 
 const Item = z.object({ id: z.string(), name: z.string(), description: z.string().optional() });
 

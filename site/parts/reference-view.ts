@@ -39,12 +39,18 @@ function exampleIn(
   { method, path, body }: Operation,
   parameters: ReturnType<typeof parametersOf>,
 ): string {
-  const query = parameters
-    .filter(({ required }) => required)
-    .map(({ name, example }) => [name, example]);
+  const required = parameters.filter((parameter) => parameter.required);
+  // Some operations answer nothing without a parameter, whichever it is.
+  const sent = required.length > 0 ? required : parameters.slice(0, 1);
+  const query = sent.map(({ name, example }) => [name, example]);
   const url = withParams(baseUrl + path, new URLSearchParams(query));
-  const isJson = method === "post" && body !== undefined && body.mediaType === undefined;
-  if (!isJson) return `curl "${url}"`;
-  const json = JSON.stringify(exampleOf(body.shape), null, 2).replaceAll("'", "’");
+  if (method === "get") return `curl "${url}"`;
+  if (body === undefined) return `curl -X POST "${url}"`;
+  const example = exampleOf(body.shape);
+  if (body.mediaType !== undefined) {
+    const fields = Object.entries(example ?? {}).map(([name, text]) => `'${name}=${text}'`);
+    return `curl "${url}" --data-urlencode ${fields.join(" --data-urlencode ")}`;
+  }
+  const json = JSON.stringify(example, null, 2).replaceAll("'", "’");
   return `curl -X POST "${url}" -H "Content-Type: application/json" -d '${json}'`;
 }

@@ -1,0 +1,29 @@
+import { expect, test } from "bun:test";
+import { referenceView } from "#site/parts/reference-view.ts";
+import { aNonprofit } from "#test/support/records.ts";
+import { theService } from "#test/support/service.ts";
+
+const base = "https://almoner.example";
+const service = await theService({ records: [aNonprofit({ slug: "hope-kitchen" })] });
+const commands = referenceView(base).flatMap(({ operations }) =>
+  operations.map(({ method, path, example }) => [`${method} ${path}`, example] as const),
+);
+
+test.each(commands)("the command for %s sends that", (operation, command) => {
+  const isPost = /^curl -X POST | (?:-d|--data-urlencode) '/.test(command);
+  expect(isPost ? "POST" : "GET").toBe(operation.slice(0, operation.indexOf(" ")) as "GET");
+});
+
+const forms = commands.filter(([, command]) => command.includes("--data-urlencode"));
+test.each(forms)("the form of the command for %s is taken", async (operation, command) => {
+  const fields = [...command.matchAll(/--data-urlencode '([^=]+)=([^']*)'/g)];
+  const body = new URLSearchParams(fields.map(([, name = "", value = ""]) => [name, value]));
+  const { status } = await service.request(operation.split(" ")[1] ?? "", { method: "POST", body });
+  expect(status).toBe(200);
+});
+
+test("a command names a parameter where nothing is answered without one", () => {
+  expect(new Map(commands).get("GET /api/recommend")).toBe(
+    `curl "${base}/api/recommend?cause=education"`,
+  );
+});
