@@ -23,7 +23,7 @@ export function nonprofitJsonLd(
     name: detail.name,
     url: website ?? profile,
     mainEntityOfPage: website && profile,
-    sameAs: some(registerPages),
+    sameAs: some([...new Set(registerPages)]),
     slogan: detail.tagline ?? undefined,
     description: detail.mission ?? undefined,
     foundingDate: founded_year === null ? undefined : String(founded_year),

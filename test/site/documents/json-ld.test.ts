@@ -8,7 +8,12 @@ const site = await theSite();
 const org_id = "US-EIN-530196606";
 const facts = { subsection: "03", ruling: "1994-07", tax_period: "2024-12", income: 3_312_400 };
 await site.save([
-  aRichNonprofit({ register_records: [aRegisterRecord({ org_id, facts })] }),
+  aRichNonprofit({
+    register_records: [
+      aRegisterRecord({ org_id, facts }),
+      aRegisterRecord({ org_id, register: "irs-pub78", facts: { deductibility: "PC" } }),
+    ],
+  }),
   aNonprofit({ name: "Bare", causes: [], country_code: null }),
 ]);
 
