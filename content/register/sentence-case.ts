@@ -26,9 +26,7 @@ export function readableProse(raw: string, organisation = ""): string {
     .replaceAll(/&amp;|\[:amp:\]/gi, "&")
     // Forms that were filled in online kept the spaces of web pages, some without the "&".
     .replaceAll(/&?\bnbsp;/gi, " ")
-    .replaceAll(/&#(\d{1,6}|x[\da-f]{1,5});/gi, (_, code: string) =>
-      String.fromCodePoint(Number(code.replace(/^x/i, "0x"))),
-    )
+    .replaceAll(/&#(x[\da-f]{1,6}|\d{1,7});/gi, (_, code: string) => characterOf(code))
     // Old systems wrote "?" for a curly apostrophe.
     .replaceAll(/(?<=\p{L})\?(?=s\b)/giu, "'")
     .normalize("NFC")
@@ -37,6 +35,12 @@ export function readableProse(raw: string, organisation = ""): string {
     .trim();
   if (text.length < 3 || nothing.test(text)) return "";
   return isShouted(text) ? sentenceCased(text, organisation) : text;
+}
+
+/** The character with this number, "x" before hexadecimal digits; a space for a number beyond Unicode. */
+function characterOf(code: string): string {
+  const point = Number(code.replace(/^x/i, "0x"));
+  return point > 0x10ffff ? " " : String.fromCodePoint(point);
 }
 
 const capitalised = (word: string): string => word.slice(0, 1).toUpperCase() + word.slice(1);

@@ -20,6 +20,8 @@ describe("a text in capitals", () => {
       "HUD HOMES OF THE WEST MIDLANDS AND ATLANTA, GEORGIA",
       "HUD homes of the West Midlands and Atlanta, Georgia",
     ],
+    ["&#9679;The county&#8217;s homes &#x26; &#61607; halls", "●The county’s homes & halls"],
+    ["Not &#0; nor &#9999999; nor &#;", "Not nor nor &#;"],
     ["TO NBSP;FOSTER NBSP;ART [:AMP:] REST&NBSP;HERE", "To foster art & rest here"],
     [
       "WE KEEP ST. ALPHEGE'S AND ST OLAF HALL ON ELM ST IN SAMPLE WITH DR. QUIMBY",
