@@ -110,26 +110,41 @@ export function pageMarkdown(page: string, baseUrl: string): string {
   let text = "";
   let hidden = 0;
   let code = 0;
+  let columns = 0;
+  let cells = 0;
+  let address = baseUrl;
   const add = (part: string): void => {
     if (hidden === 0) text += part;
   };
+  // A row of a table is one line.
+  const inPlace = (mark: string): string => (cells > 0 ? mark.replaceAll(/\n+/g, " ") : mark);
   new HTMLRewriter()
+    .on('link[rel="canonical"]', {
+      element: (link) => {
+        address = link.getAttribute("href") ?? baseUrl;
+      },
+    })
     .on("main *", {
       element: (element) => {
         const { tagName } = element;
         const href = element.getAttribute("href");
         const isHidden = skipped.has(tagName) || element.hasAttribute("hidden");
         const isCode = tagName === "code" || tagName === "pre";
+        const isCell = tagName === "th" || tagName === "td";
         // Inside a code block only the block itself has marks.
         const { before = "", after = "" } = isCode && code > 0 ? {} : (marks[tagName] ?? {});
-        add(href === null ? before : "[");
+        add(href === null ? inPlace(before) : "[");
         if (!element.canHaveContent) return;
         hidden += Number(isHidden);
         code += Number(isCode);
+        cells += Number(isCell);
+        columns = tagName === "thead" ? 0 : columns + Number(isCell);
         element.onEndTag(() => {
           hidden -= Number(isHidden);
           code -= Number(isCode);
-          add(href === null ? after : `](${new URL(href, baseUrl).href})`);
+          cells -= Number(isCell);
+          if (tagName === "thead") add(`\n|${" --- |".repeat(columns)}`);
+          add(href === null ? inPlace(after) : `](${new URL(href, address).href})`);
         });
       },
       text: (chunk) => {
