@@ -91,7 +91,7 @@ function bmfFacts(row: Row) {
     // The IRS gave up these codes in 1995: they count only for a row without a newer one.
     activity: cell(row, "NTEE_CD") === "" ? activityOf(row) : null,
     deductibility: cell(row, "DEDUCTIBILITY"),
-    ruling: monthOf(cell(row, "RULING")),
+    ruling: rulingOf(row),
     filing: isPrivate ? "PF" : filing,
     postal_code: isEligible(row) ? postalCode("US", cell(row, "ZIP")) : null,
     year_end: cell(row, "ACCT_PD"),
@@ -101,6 +101,18 @@ function bmfFacts(row: Row) {
     assets,
   });
 }
+
+/**
+ * The month of its ruling. A group's member has the group's, which is mostly older than the member; and before August 1909
+ * there was no tax to be exempt from.
+ */
+function rulingOf(row: Row): string | null {
+  const month = monthOf(cell(row, "RULING"));
+  return isMember(row) || (month !== null && month < "1909-08") ? null : month;
+}
+
+/** Whether its exemption is that of a group. */
+const isMember = (row: Row): boolean => cell(row, "AFFILIATION") === "9";
 
 /**
  * The former activity codes, "" for those that say nothing: alone, 320 (scouts) and 059 (other school related) were given to
@@ -126,7 +138,7 @@ const isEligible = (row: Row): boolean =>
  * (their SORT_NAME is a second name, often a trustee's), for a bare number, and if it repeats the name.
  */
 function chapterOf(row: Row): string | null {
-  if (cell(row, "AFFILIATION") !== "9") return null;
+  if (!isMember(row)) return null;
   const sortName = cell(row, "SORT_NAME");
   if (/\b(?:SOLE MBR|TTEE|TRUSTEE|PRES|TREAS)\b|^%/.test(sortName)) return null;
   // A year distinguishes classes; any other number is the group's own count of its members.
@@ -139,7 +151,7 @@ function chapterOf(row: Row): string | null {
 
 /** The second name (SORT_NAME) of an organisation that is no chapter; null for none, and for a trustee. */
 function otherNameOf(row: Row): string | null {
-  if (cell(row, "AFFILIATION") === "9" || cell(row, "SORT_NAME") === "") return null;
+  if (isMember(row) || cell(row, "SORT_NAME") === "") return null;
   return otherName(cell(row, "SORT_NAME"), cell(row, "NAME"));
 }
 

@@ -29,6 +29,14 @@ const read = async (name: string, text: string) => {
   return outcomes;
 };
 
+/** The facts of the first row of the master file's sample, with other cells. */
+async function factsWith(cells: RegExp, others: string) {
+  const [head = "", row = ""] = readFileSync(registerFile("eo_aa.csv"), "utf8").split("\n");
+  const [result] = await read("irs-bmf", `${head}\n${row.replace(cells, others)}\n`);
+  if (result === undefined || !("draft" in result)) throw new Error("no draft");
+  return result.draft.record?.facts ?? {};
+}
+
 describe("codes and dates as the IRS writes them:", () => {
   test.each([
     // Discussion groups, regulation, abortion for or against, other matters, cafeterias and shops are of no cause.
@@ -106,6 +114,15 @@ describe("codes and dates as the IRS writes them:", () => {
       expect([record?.facts["activity"], fields?.causes]).toEqual([activity, causes]);
     },
   );
+
+  test.each([
+    ["its own ruling", ",0000,03,3,1000,199901,", "1999-01"],
+    ["that of its group, which is not its own", ",1234,03,9,1000,194603,", undefined],
+    ["one from before there was a tax", ",0000,03,3,1000,190903,", undefined],
+    ["one of the first year", ",0000,03,3,1000,190909,", "1909-09"],
+  ])("a row of the master file has a ruling: %s", async (_, cells, ruling) => {
+    expect((await factsWith(/,0000,03,3,1000,199901,/, cells))["ruling"]).toBe(ruling);
+  });
 
   test.each([
     ["PC", { deductibility: "PC" }],
