@@ -78,10 +78,12 @@ export const irsBmf: CsvFormat = {
 function bmfFacts(row: Row) {
   const filing = cell(row, "FILING_REQ_CD");
   const isPrivate = cell(row, "PF_FILING_REQ_CD") === "1";
-  const amounts = [cell(row, "INCOME_AMT"), cell(row, "REVENUE_AMT"), cell(row, "ASSET_AMT")];
-  // Form 990-N asks for no amounts, so its zeros mean nothing.
-  const isUnsaid = filing === "02" && amounts.every((amount) => Number(amount) === 0);
-  const [income = null, revenue = null, assets = null] = isUnsaid ? [] : amounts.map(amountOf);
+  const amounts = ["INCOME_AMT", "REVENUE_AMT", "ASSET_AMT"].map((name) =>
+    amountOf(cell(row, name)),
+  );
+  // Form 990-N asks for no amounts, so its zeros mean nothing, whatever form the IRS expects.
+  const isUnsaid = amounts.every((amount) => !amount);
+  const [income = null, revenue = null, assets = null] = isUnsaid ? [] : amounts;
   return saidOf({
     other_name: isEligible(row) ? otherNameOf(row) : null,
     subsection: cell(row, "SUBSECTION"),
@@ -97,7 +99,8 @@ function bmfFacts(row: Row) {
     year_end: cell(row, "ACCT_PD"),
     tax_period: monthOf(cell(row, "TAX_PERIOD")),
     income,
-    revenue,
+    // A gross income without any revenue is a return whose revenue the IRS has not entered.
+    revenue: revenue === 0 && income !== 0 ? null : revenue,
     assets,
   });
 }

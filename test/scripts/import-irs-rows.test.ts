@@ -124,6 +124,17 @@ describe("codes and dates as the IRS writes them:", () => {
     expect((await factsWith(/,0000,03,3,1000,199901,/, cells))["ruling"]).toBe(ruling);
   });
 
+  test.each<[string, string, object]>([
+    ["amounts", "1000,2000,1900", { assets: 1000, income: 2000, revenue: 1900 }],
+    ["zeros beside an amount", "1000,0,0", { assets: 1000, income: 0, revenue: 0 }],
+    // Churches and others file the postcard without having to.
+    ["only the zeros of a postcard", "0,0,0", {}],
+    ["no revenue, which was not entered", "1000,2000,0", { assets: 1000, income: 2000 }],
+  ])("a row of the master file has %s", async (_, amounts, expected) => {
+    const { assets, income, revenue } = await factsWith(/1000,2000,2000/, amounts);
+    expect<object>({ assets, income, revenue }).toEqual(expected);
+  });
+
   test.each([
     ["PC", { deductibility: "PC" }],
     ["EO,GROUP,LODGE", { deductibility: "LODGE", group: "GROUP" }],
