@@ -52,8 +52,6 @@ export function ukRegister(
       const cells: Values = { ...valuesOf(row, texts), ...more.texts };
       const of = { name: String(cells["name"]), org_id };
       const values: Values = { ...valuesOf(row, facts, of), ...more.facts };
-      // The end of a year without reported figures is no end of accounts.
-      if ((values["income"] ?? values["spending"]) == null) values["accounts_to"] = null;
       const [, parent] = /^(.*-\d+)-\d+$/.exec(org_id) ?? [];
       const purposes = String(cells["purposes"]).toLowerCase();
       const isMarked = (code: string) => purposes.includes(code);
@@ -96,7 +94,14 @@ export function ukOutcome(charity: UkCharity, hasProfile: boolean): RowOutcome {
   if (name === "") return format.skip("withheld");
   const objects = missionOf(text("objects"), raw);
   const postal_code = postalCode("GB", postcode);
-  const facts = format.saidOf({ ...charity.facts, objects, postal_code });
+  const { income, spending, accounts_to = null } = charity.facts;
+  const facts = format.saidOf({
+    ...charity.facts,
+    // The end of a year without reported figures is no end of accounts.
+    accounts_to: (income ?? spending) == null ? null : accounts_to,
+    objects,
+    postal_code,
+  });
   const record = { org_id, name, state, facts, finances };
   if (!hasProfile) return { kind: "record", record };
   const town = postTown(postcode, name);
@@ -166,13 +171,15 @@ type Reader = (text: string, of: { name: string; org_id: string }) => string | n
 const readers: Readonly<Record<string, Reader>> = {
   text: (text) => text,
   day: dayOf,
-  amount: amountOf,
+  // Northern Ireland writes 0 for a year that was not reported.
+  amount: (text, { org_id }) =>
+    amountOf(text) || !org_id.startsWith("GB-NIC") ? amountOf(text) : null,
   // 0 means unknown.
   count: (text) => amountOf(text) || null,
   yes: (text) => (isYes.test(text) ? "Y" : null),
   yes_or_no: (text) => (text === "" ? null : isYes.test(text) ? "Y" : "N"),
   // Items begin with a capital and may contain commas; some registers quote each.
-  list: (text) => itemsOf(text.replaceAll(/^'|'$/g, "").split(/'?,\s*'?(?=\p{Lu})/u)),
+  list: (text) => itemsOf(text.replaceAll(/^'|'$|(?<=\s)\s+/g, "").split(/'?,\s*'?(?=\p{Lu})/u)),
   company: (text, { org_id }) => companyNumber(text, org_id),
   other: (text, { name }) => otherNamesOfCharity([text], name),
   insolvent: (text) => (insolvency.test(text) ? "Y" : null),
@@ -182,9 +189,9 @@ const readers: Readonly<Record<string, Reader>> = {
   reporting: (text) => (text.includes(":") ? text : null),
 };
 
-/** The text of a cell. Dashes, a postcode of zeros and the first day of 1970 mean nothing. */
+/** The text of a cell. Dashes, a postcode of zeros and the first day of 1902 or 1970 mean nothing. */
 const textOf = (row: Row, column: string): string =>
-  cell(row, column).replace(/^(?:[-, ]*|XX0 0XX|0?1\/0?1\/1970)$/, "");
+  cell(row, column).replace(/^(?:[-, ]*|XX0 0XX|0?1\/0?1\/19(?:02|70)|1902-01-01.*)$/, "");
 
 const columnOf = (rule: string): string => rule.slice(rule.indexOf(" ") + 1);
 

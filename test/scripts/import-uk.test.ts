@@ -321,6 +321,26 @@ GB-CHC-9000001,9000001,${name},EH1 1ZZ,True,1990-08-02,${activities},${objects},
   );
 
 test.each([
+  [
+    "zero in England is an income",
+    "GB-CHC-9000001",
+    "1990-08-02",
+    ["registered", "income", "accounts_to"],
+  ],
+  ["zero in Northern Ireland is none", "GB-NIC-199001", "2018-08-02", ["registered"]],
+  ["1902 in Scotland is no date", "GB-SC-SC999001", "1902-01-01", ["income", "accounts_to"]],
+])("%s", async (_, orgId, registered, said) => {
+  const text = readFileSync(selection("OLD NAME", ""), "utf8")
+    .replace("GB-CHC-9000001", orgId)
+    .replace("1990-08-02", `${registered} 00:00:00`)
+    .replace(",5,6,", ",0,0,");
+  await importing.run("ukcat", [importing.file("top.csv", text)], { scope: "none" });
+  const [row] = await rowsOf(orgId);
+  const keys = ["registered", "income", "accounts_to"];
+  expect(keys.filter((key) => row?.facts[key] !== undefined)).toEqual(said);
+});
+
+test.each([
   // Parks and gardens have the tag of outdoor pursuits; few of the others' missions name peers or age.
   ["LE104", []],
   ["SW106", []],
@@ -454,7 +474,7 @@ const northern = (own: Northern = {}): string => {
   const { income = "500", spent = "400", web = "tbc", other = "SCT", net = "-20" } = own;
   const address = "Pat Person, 7 Hidden Lane, Belfast, Bt15 2Gb, Northern Ireland";
   const does =
-    "The advancement of education,The relief of those in need by reason of youth, age, ill-health";
+    "The advancement of education,The relief of those in need by reason of youth,  age, ill-health";
   const prose = "To teach \u201cpeople\u201d.";
   const cells = [
     number,
