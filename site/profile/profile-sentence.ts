@@ -131,9 +131,11 @@ function standingClause(
     const year = revoked === undefined ? yearOf(exempt, "ruling") : null;
     return clause("sentence.exempt", "sentence.exempt_since", year);
   }
-  const registered = open.find((register) => factValue(register, "registered") !== null);
-  if (registered !== undefined)
-    return clause("sentence.charity", "sentence.charity_since", yearOf(registered, "registered"));
+  const charities = open.filter(({ register }) =>
+    registerById(register)?.fields?.some(({ name }) => name === "registered"),
+  );
+  const [since = null] = charities.flatMap((own) => yearOf(own, "registered") ?? []).toSorted();
+  if (charities.length > 0) return clause("sentence.charity", "sentence.charity_since", since);
   const isSourced = founded_year !== null && isStated(record.provenance["founded_year"]);
   return isSourced
     ? (what) => t.text("sentence.founded_in", { what, year: `${founded_year}` })

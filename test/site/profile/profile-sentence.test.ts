@@ -75,7 +75,7 @@ const sentences: [about: string, parts: Partial<NonprofitRecord>, sentence: stri
   [
     "an Australian charity of its purposes",
     { ...thin, ...said(recordOf("acnc", { purposes: "advancing health" })) },
-    "Nonprofit, registered for “advancing health”.",
+    "Nonprofit, registered for “advancing health”, registered charity.",
   ],
   [
     "agents is left out",
@@ -126,6 +126,17 @@ const sentences: [about: string, parts: Partial<NonprofitRecord>, sentence: stri
       ...said(recordOf("ukcat", { registered: "1990-08-02" })),
     },
     "Education organisation in Leeds, registered charity since 1990.",
+  ],
+  [
+    "two registers of charities",
+    {
+      ...thin,
+      ...said(
+        recordOf("ukcat", { registered: "2012-06-07" }, "registered", "GB-CHC-1147607"),
+        recordOf("ukcat", { registered: "2011-08-29" }, "registered", "GB-SC-SC042541"),
+      ),
+    },
+    "Nonprofit, registered charity since 2011.",
   ],
   [
     "a register that has it no more",
