@@ -47,7 +47,7 @@ export function formLines(
 
 function lineOf(name: string, question: Question, context: FormContext) {
   const { t, lengthMax, now: present, required, sent } = context;
-  const { label = name, hint, autocomplete = "off", kind = "text" } = question;
+  const { label = name, hint, autocomplete, kind = "text" } = question;
   const value = sent?.values[name] ?? "";
   const optional = !required.includes(name);
   const now = present[name] ?? null;

@@ -80,6 +80,26 @@ describeInBrowser("in a browser, who sends a form", (browser) => {
     expect([...page.troubles, ...status.troubles]).toEqual([]);
   });
 
+  test("finds what was typed after going back, without the proof of a wallet, which is spent", async () => {
+    const wallet = aWallet();
+    const typed = {
+      donation_url: "kitchen.example/donate",
+      usdc_wallet: wallet.address,
+      contact_email: "office@kitchen.example",
+    };
+    const page = await opened("/onboard?claim=hope-kitchen");
+    await page.click("form details summary");
+    for (const [name, value] of Object.entries(typed)) await page.fill(`#field-${name}`, value);
+    await page.click("#wallet-ask");
+    await page.waitForSelector("#wallet-text:not([hidden])");
+    const challenge = (await page.textContent("#wallet-challenge")) ?? "";
+    await page.fill("#field-wallet_signature", wallet.sign(challenge));
+    await sendForm(page);
+    await page.goBack();
+    for (const [name, value] of Object.entries({ ...typed, wallet_signature: "" }))
+      expect(await page.inputValue(`#field-${name}`)).toBe(value);
+  });
+
   test("hears from a reader that a value is wrong, and the reader what came of it", async () => {
     const page = await opened("/nonprofits/hope-kitchen");
     await page.click('a[href="/corrections?profile=hope-kitchen"]');
