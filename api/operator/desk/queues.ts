@@ -17,7 +17,7 @@ import { lastDecision, readAudit } from "#content/operation/audit-store.ts";
 import { type Html, html, type Part } from "#content/language/html.ts";
 import { chartsOfDays, warningsNotice } from "./health-page.ts";
 import { type FormNotice, type Forms, notHere, type FormVisit, type Visit } from "./visit.ts";
-import { form } from "./forms.ts";
+import { type Form, form, typedInto } from "./forms.ts";
 import type { Page } from "./layout.ts";
 import { auditTable, brief, flagList, instant, nextLink, notice, table } from "./elements.ts";
 
@@ -99,7 +99,7 @@ export async function queuePage(visit: Visit, { said, status }: FormNotice = {})
     main: html`<h1>${queueWords[kind].name}</h1>
       ${said}${await decisionNotice(visit)}
       ${queue === undefined ? null : html`<p class="quiet">${waitingSentence(queue)}</p>`}
-      ${reviews.length === 0 ? html`<p>Nothing waits here${after === undefined ? null : " after this place"}.</p>` : form("decideReviews", visit, { query: { after }, before: reviewTable(reviews), without: queueWords[kind].approve === null ? "approved" : null })}
+      ${reviews.length === 0 ? html`<p>Nothing waits here${after === undefined ? null : " after this place"}.</p>` : form("decideReviews", visit, { query: { after }, before: reviewTable(reviews, typedInto("decideReviews", visit)), without: queueWords[kind].approve === null ? "approved" : null })}
       ${after === undefined ? null : html`<p><a href="${place}">First page</a></p>`}
       ${next === null ? null : html`<p>${nextLink(placeWith(place, { after: next }), "Next page")}</p>`}`,
   };
@@ -159,7 +159,7 @@ const rivalKey = (review: ReviewItem): string =>
     ? review.id
     : `${review.slug} ${aboutReview(review)}`;
 
-const reviewTable = (reviews: readonly ReviewItem[]): Html => {
+const reviewTable = (reviews: readonly ReviewItem[], sent: Form | null): Html => {
   const groups = [...Map.groupBy(reviews, proposalKey).values()];
   const rivals = Map.groupBy(groups, ([first]) => first && rivalKey(first));
   return table({
@@ -168,14 +168,16 @@ const reviewTable = (reviews: readonly ReviewItem[]): Html => {
       const [review] = same;
       if (review === undefined) return [];
       const about = aboutReview(review);
+      const box = `review.${same.map(({ id }) => id).join(",")}`;
       return [
         [
           (rivals.get(rivalKey(review)) ?? []).length > 1
             ? html`<span class="quiet">rival values</span>`
             : html`<input
                 type="checkbox"
-                name="review.${same.map(({ id }) => id).join(",")}"
+                name="${box}"
                 value="1"
+                ${sent?.has(box) === true ? html`checked` : null}
                 aria-label="Tick ${about}"
               />`,
           html`<a

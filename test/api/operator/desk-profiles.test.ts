@@ -119,13 +119,11 @@ describe("a profile at the desk", () => {
 });
 
 describe("many reviews at once", () => {
-  const boxesOf = async () => {
-    const page = await ada.get("/desk/queues/prose");
-    return page
-      .$("input[type=checkbox]")
+  const boxesOn = ({ $ }: Awaited<ReturnType<typeof ada.get>>, which = "") =>
+    $(`input[type=checkbox]${which}`)
       .toArray()
       .map(({ attribs }) => attribs["name"] ?? "");
-  };
+  const boxesOf = async () => boxesOn(await ada.get("/desk/queues/prose"));
   const queued = async (agent: string, count: number) => {
     for (let at = 0; at < count; at++)
       await service.submit(await aSlug(), agent, "mission", `Mission ${at} of ${agent}.`);
@@ -138,6 +136,7 @@ describe("many reviews at once", () => {
     const ticked = Object.fromEntries(boxes.slice(0, 4).map((name) => [name, "1"]));
     const without = await ada.send(page, "Approve the ticked", { ...ticked, decision: "rejected" });
     expect(without.status).toBe(400);
+    expect(boxesOn(without, "[checked]")).toEqual(boxes.slice(0, 4));
     const none = await ada.send(page, "Approve the ticked", { decision: "rejected", reason: "x" });
     expect(none.$(".notice.bad").text()).toContain("Tick what is to be decided");
     const reason = "Copied from elsewhere.";
