@@ -136,6 +136,7 @@ export async function signInPage(
       <input type="hidden" name="next" value="${next}" />
       <label for="operator-name">Name (any: the token says who you are)</label>
       <input
+        type="text"
         id="operator-name"
         name="operator_name"
         maxlength="64"
