@@ -123,6 +123,11 @@ describe.each(catalogues)("the catalogue %s", (language, { name, texts, words = 
   });
 });
 
+test("French keeps its colons, marks and quotation marks on the line of their word", () => {
+  const french = readFileSync(join(folder, "fr.json"), "utf8");
+  expect(french.match(/.{0,9}(?: [:;?!»]|« ).{0,9}/g)).toBeNull();
+});
+
 describe("a language of which little is translated", () => {
   const people = { few: "{count} أشخاص", other: "{count} شخص" };
   const texts = { "frame.search": "بحث", "count.people": people };
@@ -162,13 +167,13 @@ test.each([
   [french.country("Wales"), "Wales"],
   [french.country(null), null],
   [english.exactly(250_000, "USD"), "US$ 250,000"],
-  [spanish.exactly(250_000, "CHF"), "250.000 CHF"],
+  [spanish.exactly(250_000, "CHF"), "250.000\u00A0CHF"],
   [english.either(["mission", "city", "region"]), "mission, city or region"],
   [french.either(["mission", "ville"]), "mission ou ville"],
   [english.fact(of2024), "US$ 3.3 million, year to December 2024"],
   [spanish.fact(of2024), "3,3 millones de US$, ejercicio cerrado en diciembre de 2024"],
-  [french.fact(ofMarch), "3,3 millions de $ US, exercice clos le 31 mars 2025"],
-  [french.fact({ ...income, value: 1_000_000 }), "1 million de $ US"],
+  [french.fact(ofMarch), "3,3 millions de $\u00A0US, exercice clos le 31 mars 2025"],
+  [french.fact({ ...income, value: 1_000_000 }), "1 million de $\u00A0US"],
   [spanish.fact(ofDebt), "-312 mil millones de US$, ejercicio cerrado en a while"],
   [spanish.fact({ name: "purposes", label: "", value: "Animals; Recreation" }), "Animales; Recreo"],
   [spanish.fact({ name: "registered", label: "", value: "1990-08-02" }), "2 de agosto de 1990"],

@@ -246,7 +246,7 @@ describeInBrowser("giving in a browser", (browser) => {
     await sendSignature(page, "no signature");
     await says(page, /^Ce n’est pas la signature/);
     await sendSignature(page, site.pay(await linkOn(page), { references: [], memo: undefined }));
-    await says(page, /^Reçu : 2,0625 USDC/);
+    await says(page, /^Reçu\u00A0: 2,0625 USDC/);
   });
 
   test("looks less and less often, stops, and looks again when it is asked to", async () => {

@@ -122,7 +122,7 @@ test("each language has its own words and figures", () => {
   expect(rows[2]?.slice(0, 3)).toEqual([
     "ejercicio cerrado en junio de 2023",
     "formulario 990",
-    "3.217.077.611 US$",
+    "3.217.077.611\u00A0US$",
   ]);
 });
 
