@@ -13,11 +13,13 @@ import {
   isWrittenByOthers,
 } from "#site/bundle/release.ts";
 import { type DocumentKey, renderKeys } from "#site/documents/document.ts";
+import { assetsKey } from "#site/documents/kinds.ts";
 import { type SearchJob, publishLunrList } from "#site/search/search-job.ts";
 import { inWorkers, renderBatch } from "./background-worker.ts";
 import type { PublisherContext, RenderedBatch } from "./context.ts";
 import type { FeedJob } from "./feed-job.ts";
 import { publishChanges } from "./list-job.ts";
+import { publishKeys } from "./profile-job.ts";
 
 export type BuildOptions = {
   /**
@@ -56,8 +58,12 @@ export async function buildBundle(
 ): Promise<FullBuildOutcome> {
   const damagedPaths = await forgetDamage(context);
   if (damagedPaths.length > 0) feedJob.renew();
-  // Search indexes and the snapshot may merely lag behind; that must not count as a difference.
-  if (context.manifest.state().current_release > 0) {
+  const { current_release, fast_sequence, inputs_digest } = context.manifest.state();
+  if (current_release > 0 && inputs_digest !== context.inputsDigest) {
+    // The service draws pages of the new site already, and they need its styles and scripts.
+    await publishKeys(context, [assetsKey], { reason: "assets", asOf: fast_sequence, state: {} });
+  } else if (current_release > 0) {
+    // Search indexes and the snapshot may merely lag behind; that must not count as a difference.
     searchJob.lookAgain();
     const catchingUp = searchJob.run().then(() => feedJob.run());
     // If files are gone from the blobs, these jobs fail until the build has made the files again.

@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { storeCharts } from "#content/statistics/charts-store.ts";
+import { buildBundle } from "#site/publisher/full-build.ts";
 import { runProfileJob } from "#site/publisher/profile-job.ts";
 import { openHousekeeping } from "#site/publisher/housekeeping.ts";
 import { commitRelease, releases, storeFiles } from "#site/bundle/release.ts";
@@ -56,6 +57,16 @@ describe("a full build that fails", () => {
     expect(logged).toEqual(["publishing failed and is tried again"]);
     expect(builds).toBe(1);
     expect(directory.read("nonprofits/trust-a.html")).not.toContain("of another site");
+  });
+  test("has brought the assets of another site, which the service draws pages of", async () => {
+    const { source } = context;
+    const assets = [{ path: "_astro/another.css", file: import.meta.path }];
+    const another = { ...source, renderer: { ...source.renderer, assets } };
+    const own = { ...context, source: another, inputsDigest: "another site" };
+    const jobs = { ...directory.publisher, context: own };
+    const aborted = { processes: 0, signal: AbortSignal.abort() };
+    expect(await buildBundle(jobs, aborted).catch(String)).toContain("aborted");
+    expect(directory.read("_astro/another.css")).toContain("brought the assets");
   });
   test("that was asked for does not keep changes and lists from being published", async () => {
     context.manifest.setState({ request: "full" });
