@@ -91,7 +91,7 @@ describe("a chart", () => {
     const shown = await drawn(chartsOf(some, es), es);
     const titles = shown.map(({ title }) => title);
     expect(titles[0]).toStartWith("Reino Unido, el país con más fichas: 1");
-    expect(titles[3]).toBe("El 66 % de los datos procede de registros");
+    expect(titles[3]).toBe("El 66\u00A0% de los datos procede de registros");
     expect(shown[5]?.wide).toContain(">feb</text>");
   });
 

@@ -132,7 +132,7 @@ test("the methodology page shows what agreement costs an attacker, as computed",
 const sampleLine = {
   "": "Sample directory: every organisation, gift and submission in it is invented.",
   es: "Directorio de muestra: todas sus organizaciones, donaciones y propuestas son inventadas.",
-  fr: "Annuaire d’exemple : ses organisations, ses dons et ses propositions sont tous inventés.",
+  fr: "Annuaire d’exemple\u00A0: ses organisations, ses dons et ses propositions sont tous inventés.",
 };
 const keys = [
   "page home",
