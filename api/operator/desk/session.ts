@@ -211,10 +211,14 @@ async function noteSignIn({ store, clock, log }: Context, operator: string): Pro
 
 /** The page that was requested, to return to after sign-in. A POST is not repeated. */
 function placeAsked(request: Request): string {
-  if (request.method !== "GET") return "/desk";
-  const { path, query } = addressOf(request);
+  const { path: formPath, query } = addressOf(request);
+  // Some forms are sent to an address below their page.
+  const path =
+    request.method === "GET"
+      ? formPath
+      : formPath.replace(/\/(?:agent|check|remove|verification)$/, "");
   const place = query === "" ? path : `${path}?${query}`;
-  return isPlace(place) && path !== "/desk/sign-in" ? place : "/desk";
+  return isPlace(place) && !path.startsWith("/desk/sign-") ? place : "/desk";
 }
 
 const placeLengthMax = 1_000;

@@ -109,6 +109,9 @@ const faultsOf = ({ errors = [] }: Refusal): string =>
 
 export type Work<Needs> = (needs: Needs) => Promise<Page | Response>;
 
+const sessionEnded =
+  "Your session has ended, so nothing was done. Sign in and send the form again.";
+
 /** A page for a signed-in operator; others get 401 and the sign-in form. */
 export const onVisit =
   (context: Context, work: Work<Visit>) =>
@@ -116,7 +119,10 @@ export const onVisit =
   ({ request, params = {} }: Pick<Visit, "request"> & Partial<Pick<Visit, "params">>) =>
     answered(context, null, async () => {
       const session = await sessionOf(context, request);
-      if (session === null) return signInPage(context, request, { status: 401 });
+      if (session === null) {
+        const message = request.method === "POST" ? sessionEnded : undefined;
+        return signInPage(context, request, { status: 401, ...(message && { message }) });
+      }
       const token = formToken(context, session);
       const visit = { context, request, params, session, token, form: null };
       return answered(context, session, () => work(visit));

@@ -142,9 +142,14 @@ describe("a session", () => {
   test("ends after eight hours", async () => {
     await visitor.signIn(ada);
     now = new Date(testNow.getTime() + 8 * 3_600_000 - 2_000);
-    expect((await visitor.get("/desk")).status).toBe(200);
+    const page = await visitor.get("/desk/undo");
+    expect(page.status).toBe(200);
     now = new Date(testNow.getTime() + 8 * 3_600_000 + 2_000);
     expect((await visitor.get("/desk")).status).toBe(401);
+    const late = await visitor.send(page, "Take it back", { slug: "trust", reason: "x" });
+    expect(late.status).toBe(401);
+    expect(alerts(late)).toContain("nothing was done");
+    expect(late.$("input[name=next]").attr("value")).toBe("/desk/undo");
   });
 
   test("ends for every process when the operator signs out, a copied cookie too", async () => {
