@@ -30,9 +30,9 @@ const alwaysLive = addressesWhere(({ from }) => from === "live");
 /** Addresses that the service may answer without a file, also translated ones; at others a browser gets the 404 page. */
 const serviceMayAnswer = addressesWhere(({ from }) => from !== "file");
 
-/** If a slug has capitals, or is an id or a register number, the service may redirect to the right slug. */
+/** If a slug has capitals, or may be an id or a register number, the service may redirect to the right slug. */
 const ofNonprofit = addressesWhere(({ path }) => path.includes("{slug}"));
-const redirectedName = /\/(?:[^/]*[A-Z][^/]*|[\d-]+)$/;
+const redirectedName = /[A-Z\d][^/]*$/;
 
 /** The language prefix of a path: /es of /es/about, else "". */
 const languageOf = (path: string): string => languagePrefix.exec(path)?.[0] ?? "";

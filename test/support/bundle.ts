@@ -76,6 +76,7 @@ export const sampleFiles: Record<string, string> = {
   "api/history/water-for-all.json": json("What was changed in Water for All"),
   "donate/water-for-all.html": page("Give to Water for All"),
   "nonprofits/no-wallet.html": page("Without a wallet"),
+  "nonprofits/no-wallet-2.html": page("Another without a wallet"),
   "widget.html": page("A button"),
   "widget/donate.js": "(()=>{})();".repeat(200),
   "browse.html": page("All nonprofits"),

@@ -44,11 +44,11 @@ function handler(event) {
   if (location) {
     return redirect(302, "Found", location);
   }
+  request.uri = uri.startsWith("/countries/") ? uri.toLowerCase() : uri;
   if (uri === "/") {
     request.uri = "/index.html";
   } else if (!uri.slice(uri.lastIndexOf("/")).includes(".") && !uri.startsWith("/.well-known/")) {
-    const name = uri.startsWith("/countries/") ? uri.toLowerCase() : uri;
-    request.uri = name + (name.startsWith("/api/") ? ".json" : ".html");
+    request.uri += uri.startsWith("/api/") ? ".json" : ".html";
   }
   return request;
 }
