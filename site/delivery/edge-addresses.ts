@@ -83,7 +83,10 @@ const nginxMaps: EdgeParts = {
 
 const nginxLocations: EdgeParts = {
   locations: [
-    ...movedForms.map(({ pattern, to }) => `location ~ "${pattern}" { return 308 ${to}; }`),
+    ...movedForms.map(
+      ({ pattern, to }) =>
+        `location ~ "${pattern}" { include nginx/headers.conf; return 308 ${to}; }`,
+    ),
     `location ~ "^(?:${anyOf((form) => isQueried(form) && !isOfApi(form))})$" ${toFileUnlessQueried}`,
     `location ~ "^(?:${anyOf(isTranslated)})$" ${toFileUnlessQueried}`,
     `location ~ "^(?:${anyOf(isOfService)})$" ${toService}`,

@@ -79,6 +79,7 @@ export const sampleFiles: Record<string, string> = {
   "nonprofits/no-wallet-2.html": page("Another without a wallet"),
   "widget.html": page("A button"),
   "widget/donate.js": "(()=>{})();".repeat(200),
+  "search.html": page("Search"),
   "browse.html": page("All nonprofits"),
   "browse.md": "# All nonprofits\n".repeat(200),
   "causes.html": page("Causes"),

@@ -203,6 +203,9 @@ describe.skipIf(!hasNginx)("nginx in front of bundle and service", () => {
         );
         expect([status, ...allowed]).toEqual([204, "*", "GET, HEAD, OPTIONS"]);
       }
+      // Also where it is led elsewhere.
+      const moved = await get("/api/nonprofits/water-for-all/history");
+      expect([moved.status, moved.headers.get("access-control-allow-origin")]).toEqual([308, "*"]);
     });
   });
 
@@ -255,6 +258,7 @@ describe.skipIf(!hasNginx)("nginx in front of bundle and service", () => {
       ["POST", "/api/donate/water-for-all?amount=1.5"],
       ["OPTIONS", "/api/enrich/water-for-all"],
       ["OPTIONS", "/api/nonprofits"],
+      ["OPTIONS", "/browse"],
       ["DELETE", "/api/causes"],
     ])("%s %s", async (method, target) => {
       const body = method === "POST" ? '{"a":"Ünïcode"}' : "";
@@ -303,6 +307,18 @@ describe.skipIf(!hasNginx)("nginx in front of bundle and service", () => {
       }
     });
 
+    test("a search gets the page whose script finds the words in the bundle's index", async () => {
+      for (const method of ["GET", "HEAD"]) {
+        const answer = await fetch(`${away.origin}/search?q=water`, { method });
+        expect([answer.status, answer.headers.get("content-type")]).toEqual([
+          200,
+          "text/html; charset=utf-8",
+        ]);
+        const page = method === "GET" ? sampleFiles["search.html"] : "";
+        expect(await answer.text()).toBe(page ?? "");
+      }
+    });
+
     test("a body that nginx itself refuses is refused in the service's form", async () => {
       const body = "x".repeat(10_000_000);
       const answer = await fetch(`${away.origin}/api/enrich/water-for-all`, {
@@ -316,7 +332,7 @@ describe.skipIf(!hasNginx)("nginx in front of bundle and service", () => {
 
     test("a person reads a page, also after sending a form", async () => {
       for (const [path, method] of [
-        ["/search?q=water", "GET"],
+        ["/onboard?claim=water-for-all", "GET"],
         ["/api/onboard", "POST"],
       ] as const) {
         const headers = { accept: "text/html,application/xhtml+xml,*/*;q=0.8" };
@@ -326,7 +342,7 @@ describe.skipIf(!hasNginx)("nginx in front of bundle and service", () => {
         expect(await answer.text()).toContain("<h1>Temporarily unavailable</h1>");
       }
       // What is searched for says nothing of who asks.
-      const words = "/search?q=text/html";
+      const words = "/browse?q=text/html";
       const answer = await fetch(away.origin + words, { headers: { accept: "*/*" } });
       expect(answer.headers.get("content-type")).toBe("application/problem+json");
     });
