@@ -63,11 +63,12 @@ export function createBundleServer(
       headers,
     });
   };
-  const redirected = (path: string): Response | null => {
+  const redirected = (path: string, query: string): Response | null => {
     const bare = redirectOf(path);
-    if (bare === null || lookUp(bare) === null) return null;
+    if (bare === null || (lookUp(bare) === null && givenAtProfile(bare) === null)) return null;
+    const location = bare + (query && `?${query}`);
     // For scripts of other sites too: without this header they may not follow the redirect.
-    const headers = { location: bare, "access-control-allow-origin": "*" };
+    const headers = { location, "access-control-allow-origin": "*" };
     return new Response(null, { status: 308, headers });
   };
   const givenAtProfile = (path: string): Response | null => {
@@ -84,7 +85,10 @@ export function createBundleServer(
     return new Response(null, { status: 302, headers: { location: browseAddress.location } });
   };
   const standIn = (path: string, request: Request): Response | null =>
-    lostAnswer(path) ?? redirected(path) ?? givenAtProfile(path) ?? missingAnswer(path, request);
+    lostAnswer(path) ??
+    redirected(path, addressOf(request).query) ??
+    givenAtProfile(path) ??
+    missingAnswer(path, request);
   const missingAnswer = (path: string, request: Request): Response | null => {
     if (
       serviceMayAnswer.test(path) ||

@@ -34,7 +34,14 @@ function handler(event) {
   const request = event.request;
   const uri = request.uri;
   if (/^(\/[\w.-]+)+\/$/.test(uri)) {
-    return redirect(301, "Moved Permanently", uri.slice(0, -1));
+    const query = Object.entries(request.querystring).map(
+      ([name, { value }]) => name + "=" + value,
+    );
+    return redirect(
+      301,
+      "Moved Permanently",
+      [uri.slice(0, -1), query.join("&")].filter(Boolean).join("?"),
+    );
   }
   const known = moved.find(([pattern]) => pattern.test(uri));
   if (known) {

@@ -80,6 +80,8 @@ const table: readonly (readonly [EdgeRequest, End])[] = [
   file("/donate/water-for-all.html", "donate/water-for-all.html", { accept: "text/markdown" }),
   file("/causes/education", "causes/education.md", { accept: "text/markdown" }),
   moved("/causes/education/", "/causes/education"),
+  moved("/causes/education/?region=Hawaii", "/causes/education?region=Hawaii"),
+  moved("/donate/no-wallet/", "/donate/no-wallet"),
   moved("/causes/education?region=Hawaii&page=2", "/browse?region=Hawaii&page=2&cause=education"),
   moved("/es/causes/education?region=Hawaii", "/es/browse?region=Hawaii&cause=education"),
   moved("/countries/ke?region=Nairobi", "/browse?region=Nairobi&country=ke"),
