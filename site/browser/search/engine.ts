@@ -45,16 +45,23 @@ export type Index = {
   ): Promise<Readonly<Record<string, Record<string, number>>>>;
 };
 
-/** The service, which understands places and typing errors; after its first failure, the bundle's own index. */
+/**
+ * The service, which understands places and typing errors. When it fails, the bundle's own index answers, without a wait
+ * until the service has answered again.
+ */
 export function openEngine(rows: RowWords): Engine {
   let index: Promise<Index> | null = null;
+  let isAway = false;
   return {
     preload: (word) => void index?.then((opened) => opened.preload(word)).catch(() => {}),
     search: async (words, literal) => {
-      if (index === null) {
-        const answered = await service(words, literal, rows).catch(() => null);
-        if (answered !== null) return answered;
-      }
+      const asked = service(words, literal, rows).catch(() => null);
+      const answer = asked.then((results) => {
+        isAway = results === null;
+        return results;
+      });
+      const results = isAway ? null : await answer;
+      if (results !== null) return results;
       index ??= openIndex();
       try {
         return await (await index).find(words, {});

@@ -140,6 +140,16 @@ describeInBrowser("the search box in a browser", (browser) => {
     const page = await opened();
     await search(page, "night");
     expect((await titles(page))[0]).toStartWith("Night School");
+    // Once it answers again, so does the box: the search after next at the latest.
+    isSilent = false;
+    await search(page, "night school");
+    await until("the service's answer", async () => {
+      await page.fill("#search-words", `night ${asked.length}`);
+      return (
+        (await page.textContent("#search-count")) ===
+        "2 nonprofits in France × “night” instead of “nigth” ×"
+      );
+    });
   });
 
   test("finds across shards, says about how many, and obeys the policy of the page", async () => {
