@@ -134,11 +134,12 @@ describe("the bundle's files over HTTP", () => {
     expect(headers.get("access-control-allow-origin")).toBe("*");
   });
 
-  test("a lost person sees a page, a program is left to the service", () => {
+  test("a lost person sees a page, a program is left to the service", async () => {
     const accept = "text/html";
     const lost = held("/nowhere", { accept });
     const type = lost.headers.get("content-type");
     expect([lost.status, type]).toEqual([404, "text/html; charset=utf-8"]);
+    expect(await lost.text()).toContain("What was added just now appears here in a moment.");
     for (const path of ["/nonprofits/none", "/data/41", "/es/api/wallets/41"])
       expect([path, held(path, { accept }).status]).toEqual([path, 404]);
     expect(ask("/nowhere")).toBeNull();

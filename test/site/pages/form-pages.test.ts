@@ -130,6 +130,7 @@ describe("a person whose request is refused is shown a page", () => {
   test.each([
     ["/search?page=-1", 400, "page is a whole number from 1."],
     ["/history/nobody", 404, "There is nothing here"],
+    ["/nonprofits/lantern", 404, "What was added just now appears here in a moment."],
     ["/organisations/12", 400, "nine digits"],
     ["/browse?sort=nothing", 400, "sort is one of"],
   ])("at %s: %d", async (path, status, words) => {
