@@ -71,7 +71,11 @@ export const onboardingRequests = requestKind<Onboarding, NonprofitRecord | null
     if (!edits.ok) return unusable(edits.failure);
     const obstacle = await obstacleOf(store, submission, record);
     if (obstacle !== null) return conflict(obstacle);
-    const duplicateConflict = await unseenDuplicate(store, submission, edits.value);
+    const duplicateConflict = await unseenDuplicate(
+      store,
+      { row: submission, record },
+      edits.value,
+    );
     if (duplicateConflict !== null) return duplicateConflict;
     const request = { row: submission, record };
     const approvalCase = await approvingOf(store, request, edits.value, ruling.now);
@@ -112,24 +116,24 @@ async function obstacleOf(store: Queryable, submission: Onboarding, record: Requ
 }
 
 /**
- * Stops the approval of a new profile once when a possible duplicate came up since the reviewer looked: the refusal
- * stores it, and the next look shows it. A registration number of another profile stops the approval for good. Compares
- * the request as the operator edited it.
+ * Stops the approval of a new profile or of a change once when a possible duplicate came up since the reviewer looked: the
+ * refusal stores it, and the next look shows it. A registration number of another profile stops a new one for good.
+ * Compares the request as the operator edited it.
  */
 async function unseenDuplicate(
   store: Queryable,
-  submission: Onboarding,
+  { row: submission, record }: Request,
   edits: OnboardingEdits,
 ): Promise<PlannedDecision | null> {
-  if (submission.type !== "registration") return null;
+  if (submission.type === "claim") return null;
   // If the operator gives no country, the number is read as one of the request's country.
   const country_code = edits.country_code ?? submission.request.country_code;
   const duplicates = await findDuplicates(
     store,
-    soughtFor({ ...submission.request, ...edits, country_code }, null),
+    soughtFor({ ...submission.request, ...edits, country_code }, record),
   );
   const sameNumber = duplicates.find(({ reasons }) => reasons.includes("same_registration"));
-  if (sameNumber !== undefined) {
+  if (record === null && sameNumber !== undefined) {
     return conflict(
       `The registration number is that of ${sameNumber.slug}. Reject this, and ask to claim that profile.`,
     );
@@ -137,7 +141,7 @@ async function unseenDuplicate(
   const seenSlugs = new Set(submission.duplicates.map(({ slug }) => slug));
   const newDuplicate = duplicates.find(({ slug }) => !seenSlugs.has(slug));
   if (newDuplicate === undefined) return null;
-  const message = `${newDuplicate.slug} may be the same organisation and came up since this was looked at. Look again; approving once more makes a profile of its own.`;
+  const message = `${newDuplicate.slug} may be the same organisation and came up since this was looked at. Look again, and approve once more if it is another.`;
   return planned(conflict(message), keepDuplicates(submission.id, duplicates));
 }
 

@@ -273,3 +273,15 @@ describe("a registration", () => {
     expect((await approve(other)).body).toMatchObject({ slug: "mangrove-guild-trust" });
   });
 });
+
+test("a change to the name of another profile, which came up since it was sent, is stopped once", async () => {
+  const slug = await aSlug({ name: "Tide Watch", city: "Kilifi" });
+  await approve(await submitted(claimOf(slug)));
+  const id = await submitted(claimOf(slug, { name: "Reef Watch" }));
+  await aSlug({ name: "Reef Watch", city: "Kilifi" });
+  const { status, body } = await approve(id);
+  expect([status, body]).toMatchObject([409, { detail: expect.stringContaining("claimable-") }]);
+  expect((await service.live(slug)).name).toBe("Tide Watch");
+  expect((await approve(id)).status).toBe(200);
+  expect((await service.live(slug)).name).toBe("Reef Watch");
+});
