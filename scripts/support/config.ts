@@ -88,14 +88,15 @@ function explanationOf(error: unknown, place: string | null): unknown {
 const pathIn = (error: unknown): string | null =>
   error instanceof Error && "path" in error && typeof error.path === "string" ? error.path : null;
 
-/** What a failure of the system or of SQLite is about. SQLite names no file. */
+/** What a failure of the system or of SQLite is about. SQLite names no file, nor does a disk that became full. */
 function placeIn(error: unknown): string | null {
   if (!(error instanceof Error)) return null;
   const code = "code" in error ? String(error.code) : "";
   const database = code.startsWith("SQLITE_")
     ? `A database in ${readConfig(process.env).dataDir}`
     : null;
-  return pathIn(error) ?? database ?? placeIn(error.cause);
+  const file = /^(?:ENOSPC|EDQUOT|EIO)$/.test(code) ? "A file" : null;
+  return pathIn(error) ?? database ?? file ?? placeIn(error.cause);
 }
 
 /** Ends the process with a message, or with an error and its stack. Used for expected failures of commands. */

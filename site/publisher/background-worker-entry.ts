@@ -1,3 +1,4 @@
+import { codeOf } from "#content/store/busy.ts";
 import { openListIndex } from "#content/find/browse-store.ts";
 import { openStore } from "#content/store/open.ts";
 import { openBlobs } from "#site/bundle/blobs.ts";
@@ -51,7 +52,7 @@ const answer = ({ id, name, input }: Task): Promise<WorkerMessage> =>
   // The publisher sends the input that the task of this name takes.
   tasks[name](input as never).then(
     (done) => ({ id, done }),
-    (error: Error) => ({ id, failure: error.stack ?? error.message, code: null }),
+    (error: Error) => ({ id, failure: error.stack ?? error.message, code: codeOf(error) }),
   );
 
 /** Runs after every task but `renderBatch`: gives memory back, and copies the manifest's write-ahead log into its file. */

@@ -163,8 +163,7 @@ export async function runPublishLoop(
 function failureTeller({ log, manifest }: PublisherContext): (error: unknown) => void {
   let last = { reason: "", atMs: 0 };
   return (error) => {
-    // A worker's error arrives as text, without a code.
-    const full = /ENOSPC|SQLITE_FULL/.test(`${codeOf(error)} ${String(error)}`);
+    const full = /^(?:ENOSPC|SQLITE_FULL)/.test(codeOf(error) ?? "");
     const event = full ? fullDisk(manifest) : "publishing failed and is tried again";
     const reason = `${event} ${error instanceof Error ? error.message : String(error)}`;
     const nowMs = performance.now();

@@ -222,6 +222,9 @@ test("a failure of the system or of SQLite has words for an operator; a bug has 
   expect(wordsOf(failure({ cause: failure({ code: "SQLITE_FULL" }) }))?.message).toMatch(
     /^A database in \S+ cannot be written: the disk is full \(SQLITE_FULL\)\.\nFree some space/,
   );
+  expect(wordsOf(failure({ code: "ENOSPC" }))?.message).toMatch(
+    /^A file cannot be written: the disk is full \(ENOSPC\)\.\nFree some space/,
+  );
   // So ends the opening of a store whose log finds no space.
   expect(wordsOf(failure({ code: "SQLITE_IOERR_SHMSIZE" }))?.message).toMatch(
     /: the disk is full, or reports an error .*\n.*\(df\).*\(dmesg, smartctl\)/,

@@ -1,7 +1,9 @@
 import { afterAll, describe, expect, test } from "bun:test";
+import { renameSync, rmSync, writeFileSync } from "node:fs";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { runProfileJob } from "#site/publisher/profile-job.ts";
 import type { NewFile } from "#site/bundle/manifest.ts";
+import { packsFolder } from "#site/bundle/segments.ts";
 import { workApart } from "#site/publisher/background-worker.ts";
 import { publishChanges } from "#site/publisher/list-job.ts";
 import { aBuiltDirectory } from "#test/support/publisher.ts";
@@ -52,6 +54,17 @@ describe("background work in a process of its own", () => {
     const job = await changed("trust-9", { beneficiaries_per_year: 90_000 });
     const here = await context.background.makeLists(job);
     expect(placeless(await apart.makeLists(job))).toEqual(placeless(here));
+  });
+
+  test("fails with the code of the system, by which a full disk is known", async () => {
+    const packs = packsFolder(directory.publisher.context.manifest.folder);
+    const job = await changed("trust-11", { beneficiaries_per_year: 110_000 });
+    renameSync(packs, `${packs}-away`);
+    writeFileSync(packs, "");
+    const failure = await apart.makeLists(job).catch((error: unknown) => error);
+    rmSync(packs);
+    renameSync(`${packs}-away`, packs);
+    expect(failure).toMatchObject({ code: "ENOTDIR" });
   });
 
   test("that is given up is refused, and the next piece starts another process", async () => {
