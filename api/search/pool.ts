@@ -1,3 +1,5 @@
+import { closeSync, openSync } from "node:fs";
+import { devNull } from "node:os";
 import { Worker, type WorkerOptions } from "node:worker_threads";
 import type { SearchQuery } from "#content/contract/search.ts";
 import type { BrowseQuery, FacetCounts } from "#content/contract/browse.ts";
@@ -20,6 +22,9 @@ export type WorkerQuestion = ({ id: number } & Question) | null;
 /** `code` is the driver's error code when the store failed. */
 export type WorkerAnswer = TaskAnswer<Outcome>;
 
+/** For a thread to load its modules. */
+const descriptorsMin = 32;
+
 const overload = {
   status: 503,
   code: "search_overloaded",
@@ -37,7 +42,7 @@ const endWaitMs = 2_000;
 
 /**
  * Searches on threads with connections of their own, because a query of SQLite is synchronous and would block all other
- * requests. Only for an embedded store. A thread that dies or hangs is replaced.
+ * requests. Only for an embedded store. A thread that dies or hangs is replaced with the next question.
  */
 export function openPool({ threads: count, ...start }: WorkerStart & { threads: number }) {
   let closed = false;
@@ -57,7 +62,7 @@ export function openPool({ threads: count, ...start }: WorkerStart & { threads: 
   function replace(thread: Thread, reason: string): void {
     const at = threads.indexOf(thread);
     if (at === -1 || closed) return;
-    threads[at] = open();
+    threads.splice(at, 1);
     end(thread);
     thread.questions.refuseAll(`search thread lost: ${reason}`);
   }
@@ -102,8 +107,21 @@ export function openPool({ threads: count, ...start }: WorkerStart & { threads: 
   };
 }
 
+/** Refuses when too many files are open: Bun ends the whole process when a thread starts without a free descriptor. */
+function assertDescriptors(): void {
+  const opened: number[] = [];
+  try {
+    while (opened.length < descriptorsMin) opened.push(openSync(devNull, "r"));
+  } catch {
+    throw new RefusalError(overload);
+  } finally {
+    for (const descriptor of opened) closeSync(descriptor);
+  }
+}
+
 /** `onLost` is called once or twice when the thread has ended. */
 function startThread(start: WorkerStart, onLost: (reason: string) => void) {
+  assertDescriptors();
   // `smol` is Bun's option for a smaller heap, which is collected more often.
   const options: WorkerOptions & { smol: boolean } = { workerData: start, smol: true };
   const worker = new Worker(new URL("./worker.ts", import.meta.url), options);

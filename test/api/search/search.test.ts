@@ -187,6 +187,16 @@ test("a thread of its own finds the same", async () => {
 const answerOf = ({ body }: EncodedBody) =>
   SearchAnswer.parse(JSON.parse(new TextDecoder().decode(body)));
 
+test("while no file can be opened, a search is refused, and the process lives on", async () => {
+  const child = "ulimit -n 64; exec bun test/support/no-descriptors-child.ts";
+  const { exitCode, stdout } = Bun.spawnSync(["sh", "-c", child]);
+  expect(exitCode).toBe(0);
+  expect(JSON.parse(stdout.toString())).toEqual([
+    expect.stringContaining("More searches are waiting"),
+    expect.stringContaining("/nowhere/at/all"),
+  ]);
+});
+
 test("a search that a thread cannot do is an error of that search alone", async () => {
   const pool = openPool({ url: "file:/nowhere/at/all/store.db", threads: 1 });
   const [outcome] = await Promise.allSettled([pool.search(lanterns, 0)]);
