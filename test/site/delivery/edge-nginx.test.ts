@@ -333,6 +333,8 @@ describe.skipIf(!hasNginx)("nginx in front of bundle and service", () => {
     test("a person reads a page, also after sending a form", async () => {
       for (const [path, method] of [
         ["/onboard?claim=water-for-all", "GET"],
+        ["/nonprofits/us-ein-050258954", "GET"],
+        ["/donate/050258954", "GET"],
         ["/api/onboard", "POST"],
       ] as const) {
         const headers = { accept: "text/html,application/xhtml+xml,*/*;q=0.8" };
@@ -348,9 +350,17 @@ describe.skipIf(!hasNginx)("nginx in front of bundle and service", () => {
     });
 
     test("what only the service answers says when to ask again", async () => {
-      for (const path of ["/api/search?q=water", "/mcp", "/api/nonprofits/unknown"]) {
+      const sequence = { "almoner-sequence": "1" };
+      for (const [path, more] of [
+        ["/api/search?q=water", {}],
+        ["/mcp", {}],
+        ["/api/nonprofits/unknown", {}],
+        ["/api/nonprofits/water-for-all", sequence],
+      ] as const) {
         // Varnish in front asks for a file in no other way.
-        const answer = await fetch(away.origin + path, { headers: { accept: "text/html" } });
+        const answer = await fetch(away.origin + path, {
+          headers: { accept: "text/html", ...more },
+        });
         const headers = ["content-type", "retry-after", "cache-control"];
         expect([answer.status, ...headers.map((name) => answer.headers.get(name))]).toEqual([
           503,
