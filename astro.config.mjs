@@ -1,15 +1,17 @@
-import { defineConfig, passthroughImageService } from "astro/config";
 import { compiledRenderer } from "./site/renderer/adapter.ts";
 
-// `astro check` and editors read this file too. Where the output goes is handed in by site/renderer/compile.ts.
-export default defineConfig({
+/**
+ * `astro check` and editors read this file too. Where the output goes is handed in by site/renderer/compile.ts.
+ * @type {import("astro").AstroUserConfig}
+ */
+export default {
   srcDir: "./site",
   publicDir: "./site/public",
   output: "server",
   adapter: compiledRenderer(),
   trailingSlash: "never",
   build: { inlineStylesheets: "never" },
-  image: { service: passthroughImageService() },
+  image: { service: { entrypoint: "astro/assets/services/noop" } },
   devToolbar: { enabled: false },
   // No one sends requests to these pages: they are written into files.
   security: { checkOrigin: false },
@@ -20,4 +22,4 @@ export default defineConfig({
     build: { assetsInlineLimit: 0 },
     worker: { format: "es" },
   },
-});
+};
