@@ -274,7 +274,7 @@ function openTable(db: Database, tables: Table[], of: Omit<Table, "rows">): AddR
 
 /** The lines of a gzip file of text. Only a line feed ends a line, because JSON may contain other separators. */
 export async function* linesIn(file: string): AsyncGenerator<string> {
-  const text = createGunzip();
+  const text = createGunzip({ chunkSize: 2 ** 17 });
   pipeline(createReadStream(file), text).catch(() => {}); // Reading `text` throws the same error.
   const decoder = new TextDecoder();
   let rest = "";
@@ -285,11 +285,18 @@ export async function* linesIn(file: string): AsyncGenerator<string> {
   }
 }
 
-/** A detail as parsed from its JSON, and that JSON. */
-export type Line<Detail = Row> = { line: string; detail: Detail };
+/** A line of JSON and the detail in it, which is parsed only when it is read. */
+export type Line<Detail = Row> = { line: string; readonly detail: Detail };
 
 export async function* detailsIn<Detail = Row>(file: string): AsyncGenerator<Line<Detail>> {
-  for await (const line of linesIn(file)) yield { line, detail: JSON.parse(line) as Detail };
+  for await (const line of linesIn(file)) {
+    yield {
+      line,
+      get detail() {
+        return JSON.parse(line) as Detail;
+      },
+    };
+  }
 }
 
 /** Compresses to a gzip file. Node's gzip header has no time, so equal content gives equal bytes. */
