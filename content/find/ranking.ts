@@ -56,15 +56,15 @@ export async function withAllWords(
   }
   const there = matcher({ ...reading, placeAlone: reading.placeSaid }, query.filters);
   const match = matchOf(allOf(otherWords.map((word) => word.match)));
-  const inNames = matchOf(inName(allOf(otherWords.map((word) => word.asName))));
+  const inNames = matchOf(inName(allOf(otherWords.map((word) => word.ownMatch))));
   const inside = there(allOf(otherWords.map((word) => word.match)));
   // Without a kind, this equals the names.
-  const kinds = otherWords.some((word) => word.match !== word.asName)
-    ? [there(allOf(otherWords.map((word) => word.ofKind)))]
+  const kinds = otherWords.some((word) => word.match !== word.ownMatch)
+    ? [there(allOf(otherWords.map((word) => word.kindMatch)))]
     : [];
   // "Water in Kenya": among what is there, a name with "water" says more than a text that mentions it.
   const isPlain = reading.placeSaid && kinds.length === 0;
-  const exactNames = isPlain ? [there(inName(allOf(otherWords.map((word) => word.asName))))] : [];
+  const exactNames = isPlain ? [there(inName(allOf(otherWords.map((word) => word.ownMatch))))] : [];
   const tierMatches = [...new Set([...kinds, ...exactNames, inside, match])];
   const { named, tiers } = await index.tiers(tierMatches, inNames);
   const first =
@@ -74,7 +74,7 @@ export async function withAllWords(
 
 /** Results that have all words themselves, as typed or in another form of the same word. */
 export const matchOfWords = (reading: Reading, filters: readonly FtsMatch[]): FtsMatch =>
-  matcher(reading, filters)(allOf(besidePlace(reading).map(({ asName }) => asName)));
+  matcher(reading, filters)(allOf(besidePlace(reading).map(({ ownMatch }) => ownMatch)));
 
 /**
  * Results with the rarest of the words, with all but one, or of the cause, after `all` of them; null if there are none. Rare
@@ -123,7 +123,7 @@ function candidatesOf(
  */
 function matcher({ words, place, placeAlone }: Reading, filters: readonly FtsMatch[]) {
   const names =
-    place === null || placeAlone ? [] : [inName(allOf(words.map(({ asName }) => asName)))];
+    place === null || placeAlone ? [] : [inName(allOf(words.map(({ ownMatch }) => ownMatch)))];
   const inside = place === null ? [] : [place.match];
   return (...matches: FtsMatch[]): FtsMatch => {
     const conditions = matches.length === 0 ? inside : [anyOf(matches), ...inside];

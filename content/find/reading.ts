@@ -46,14 +46,15 @@ import {
 } from "./places.ts";
 
 /**
- * A word that a match must have: as typed, and what it matches anywhere, in a name, and in a name or by the kind of
- * organisation that it names. `inPlace`: it is part of the place.
+ * A word of the query, and what a result may have for it. `match`: the word, or another name or the register code of the
+ * kind of organisation that it names. `ownMatch`: the word itself, in any of its forms. `kindMatch`: the word in the name,
+ * or the code. `inPlace`: it is part of the place.
  */
 export type ReadWord = {
   searchWord: SearchWord;
   match: FtsMatch;
-  asName: FtsMatch;
-  ofKind: FtsMatch;
+  ownMatch: FtsMatch;
+  kindMatch: FtsMatch;
   inPlace: boolean;
 };
 
@@ -74,6 +75,9 @@ export type Reading = {
 export const besidePlace = ({ words }: Reading): ReadWord[] =>
   words.filter(({ inPlace }) => !inPlace);
 
+export const isPlaceAlone = (reading: Reading): boolean =>
+  reading.place !== null && besidePlace(reading).length === 0;
+
 /** Reads words literally, without places and other spellings. */
 export async function literalReading(
   index: SearchIndex,
@@ -82,7 +86,7 @@ export async function literalReading(
   const completions = await completionsOf(index, words);
   const readWords = words.map((searchWord) => {
     const match = wordMatch(searchWord, completions);
-    return { searchWord, match, asName: match, ofKind: inName(match), inPlace: false };
+    return { searchWord, match, ownMatch: match, kindMatch: inName(match), inPlace: false };
   });
   return { words: readWords, place: null, placeSaid: false, placeAlone: false, cause: null };
 }
@@ -115,8 +119,8 @@ export async function readingOf(
     return {
       searchWord: word,
       match,
-      asName: match,
-      ofKind: inName(match),
+      ownMatch: match,
+      kindMatch: inName(match),
       inPlace: placeWords.has(word),
     };
   });
@@ -138,8 +142,8 @@ function withKinds(words: readonly ReadWord[]): ReadWord[] {
     const synonyms = textsOf(kind).map((text) => phrase(text));
     const codes = kindMatches(kind.codes);
     const match = anyOf([allOf(run.map((word) => word.match)), ...synonyms, ...codes]);
-    const ofKind = anyOf([allOf(run.map((word) => word.ofKind)), ...codes]);
-    for (const [at, word] of run.entries()) result[from + at] = { ...word, match, ofKind };
+    const kindMatch = anyOf([allOf(run.map((word) => word.kindMatch)), ...codes]);
+    for (const [at, word] of run.entries()) result[from + at] = { ...word, match, kindMatch };
   }
   return result;
 }
@@ -153,7 +157,7 @@ export async function causeReading(index: SearchIndex, reading: Reading): Promis
   if (reading.place === null || otherWords.length === 0) return null;
   const matches = otherWords.map(({ match }) => match);
   const id =
-    (await index.causeOf(inName(allOf(otherWords.map(({ asName }) => asName))))) ??
+    (await index.causeOf(inName(allOf(otherWords.map(({ ownMatch }) => ownMatch))))) ??
     causeOf(otherWords.map(({ searchWord }) => searchWord)) ??
     (await index.causeOf(anyOf(matches)));
   return id === null ? null : { ...reading, cause: filterMatch("cause", id) };

@@ -1,8 +1,19 @@
 import { type FacetCounts, noFilters } from "#content/contract/browse.ts";
-import { matchesMax, type SearchAnswer, type SearchQuery } from "#content/contract/search.ts";
+import { matchesMax, type SearchQuery } from "#content/contract/search.ts";
 import type { Queryable } from "#content/store/open.ts";
 import { type Browse, openBrowse } from "./browse-store.ts";
 import { SearchIndex, numberedPage } from "./index-store.ts";
+import {
+  asTyped,
+  causeNote,
+  correctionNote,
+  elsewhere,
+  type Interpretation,
+  kindNoteOf,
+  someNote,
+  type Understanding,
+  understanding,
+} from "./notes.ts";
 import {
   type Nearby,
   codeAtEnd,
@@ -19,7 +30,6 @@ import {
   filterMatches,
   inName,
   phrase,
-  textOf,
   typedWords,
 } from "./query.ts";
 import {
@@ -35,25 +45,19 @@ import {
   besidePlace,
   causeReading,
   corrected,
-  type Correction,
+  isPlaceAlone,
   literalReading,
   type Reading,
   readingOf,
 } from "./reading.ts";
 
 /** One page of a search. */
-export type SearchPage = {
-  /** The exact number of results. */
-  total: number;
-  /** How many of them match the query; these come first, and the others are only related. */
-  matching: number;
-  /** The nonprofits of this page, in order. */
-  ids: number[];
+export type SearchPage = RankedPage & {
   /** Ids of all matches, if asked for; one more than `matchesMax` when there are more. */
   matches?: number[];
   /** Distances from the place of the search in km, by id. */
   distances?: Readonly<Record<string, number>>;
-} & Pick<SearchAnswer, "understood" | "exact" | "note">;
+} & Understanding;
 
 export type Search = (query: SearchQuery, version?: number) => Promise<SearchPage>;
 
@@ -122,11 +126,8 @@ async function nearPage(
   const nearbyMatch = allOf([match, ...filters]);
   const byDistance = [...kms.keys()].map((word) => allOf([phrase(word), ...filters]));
   const head = (await index.tiers(byDistance, '""')).tiers.flat();
-  const page = await pageOf(
-    index,
-    { match: nearbyMatch, head, count: null, matching: null },
-    query,
-  );
+  const candidates = { match: nearbyMatch, head, count: null, matching: null };
+  const page = await pageOf(index, candidates, query);
   const matches = query.matches && (await index.ids(nearbyMatch, matchesMax + 1));
   return { ...nothing, ...page, ...(matches && { matches }) };
 }
@@ -144,27 +145,20 @@ export const countedIn =
     return matches.length > matchesMax ? null : browse.facets(matches, filters);
   };
 
-type Understanding = Pick<SearchPage, "understood" | "exact" | "note">;
-
-const asTyped: Understanding = {
-  understood: { number: null, place: null, words: [], corrections: [] },
-  exact: true,
-  note: null,
-};
-
 const nothing: SearchPage = { total: 0, matching: 0, ids: [], ...asTyped };
 
-/** `area`: name of the place where the results are, if it is not the one asked for. */
-type Answer = {
+type Answer = Interpretation & {
   candidates: CandidateSet;
-  reading: Reading;
-  corrections?: readonly Correction[];
-  /** Why all results are only related. */
-  note?: string;
-  area?: string;
   /** The same words and reading, with other filters. */
   again: (query: RankingQuery) => Promise<CandidateSet | null>;
 };
+
+/** One way to read a query; null if it gives no results. */
+type Attempt = (
+  index: SearchIndex,
+  reading: Reading,
+  query: RankingQuery,
+) => Promise<Answer | null>;
 
 /** When fewer results have all of the words, related ones follow. */
 const fewMax = 20;
@@ -195,7 +189,7 @@ const counted = ({ note, area }: Answer, page: RankedPage): RankedPage =>
   note === undefined && area === undefined ? page : { ...page, matching: 0 };
 
 /** Results with all words taken literally, else with some of them. */
-const exactly = async (index: SearchIndex, reading: Reading, query: RankingQuery) =>
+const exactly: Attempt = async (index, reading, query) =>
   (await allWords(index, reading, query)) ?? (await someWords(index, reading, query));
 
 /**
@@ -237,14 +231,16 @@ async function isDoubtful(
 ): Promise<boolean> {
   const words = besidePlace(reading);
   if ((matching ?? count ?? fewMax) >= fewMax || words.length === 0) return false;
-  const [named = 0] = await index.counts([inName(allOf(words.map(({ asName }) => asName)))]);
+  const [named = 0] = await index.counts([inName(allOf(words.map(({ ownMatch }) => ownMatch)))]);
   return words.length === 1 || named === 0;
 }
 
-type Guess = Pick<Answer, "reading" | "corrections" | "note">;
-
 /** The words with likely replacements for unknown ones; null if none is near. */
-async function guessOf(index: SearchIndex, reading: Reading, text: string): Promise<Guess | null> {
+async function guessOf(
+  index: SearchIndex,
+  reading: Reading,
+  text: string,
+): Promise<Interpretation | null> {
   const respelling = await corrected(index, reading);
   if (respelling === null) return null;
   const { corrections } = respelling;
@@ -255,7 +251,7 @@ async function guessOf(index: SearchIndex, reading: Reading, text: string): Prom
 /** Results with all words of the guess, where a replaced word may match any of its candidates. */
 async function guessed(
   index: SearchIndex,
-  guess: Guess,
+  guess: Interpretation,
   query: RankingQuery,
 ): Promise<Answer | null> {
   const again = (otherQuery: RankingQuery) =>
@@ -265,11 +261,7 @@ async function guessed(
 }
 
 /** Results with all words; if few, the same cause in the place or results with some words follow. */
-async function allWords(
-  index: SearchIndex,
-  reading: Reading,
-  query: RankingQuery,
-): Promise<Answer | null> {
+const allWords: Attempt = async (index, reading, query) => {
   const narrow = (otherQuery: RankingQuery) => withAllWords(index, reading, otherQuery);
   const allWordsSet = await narrow(query);
   if (allWordsSet === null || allWordsSet.count === null || allWordsSet.count >= fewMax)
@@ -283,50 +275,35 @@ async function allWords(
     reading,
     again: candidates === null ? narrow : again,
   };
-}
+};
 
 async function someWords(
   index: SearchIndex,
   reading: Reading,
   query: RankingQuery,
-  guess: Partial<Guess> = {},
+  about: Omit<Interpretation, "reading"> = {},
 ): Promise<Answer | null> {
   const again = (otherQuery: RankingQuery) => withSomeWords(index, reading, otherQuery, null);
   const candidates = await again(query);
-  return candidates && { candidates, again, note: someNote, ...guess, reading };
+  return candidates && { candidates, again, note: someNote, ...about, reading };
 }
 
-/** What is in the place for the cause that the words name; null if nothing is. */
-async function sameCause(
-  index: SearchIndex,
-  reading: Reading,
-  query: RankingQuery,
-): Promise<Answer | null> {
+/** What is in the place for the cause that the words name. */
+const sameCause: Attempt = async (index, reading, query) => {
   const ofCause = await causeReading(index, reading);
-  if (ofCause === null) return null;
-  const again = (otherQuery: RankingQuery) => withSomeWords(index, ofCause, otherQuery, null);
-  const candidates = await again(query);
-  return candidates && { candidates, again, reading, note: causeNote };
-}
+  return ofCause && someWords(index, ofCause, query, { note: causeNote });
+};
 
-/** Results with all words including the place, anywhere; null if there are none. */
-async function mentioned(
-  index: SearchIndex,
-  reading: Reading,
-  query: RankingQuery,
-): Promise<Answer | null> {
+/** Results with all words including the place, anywhere. */
+const mentioned: Attempt = async (index, reading, query) => {
   if (reading.place === null) return null;
   const words = reading.words.map((word) => ({ ...word, inPlace: false }));
   const answer = await allWords(index, { ...reading, words, place: null, cause: null }, query);
   return answer && { ...answer, reading, area: elsewhere };
-}
+};
 
-/** What matches around the place, nearest first, or anywhere; null if nothing does. */
-async function nearPlace(
-  index: SearchIndex,
-  reading: Reading,
-  query: RankingQuery,
-): Promise<Answer | null> {
+/** What matches around the place, nearest first, or anywhere. */
+const nearPlace: Attempt = async (index, reading, query) => {
   if (reading.place === null) return null;
   const around = reading.place.around.map(({ name, match }) => ({
     area: name,
@@ -340,45 +317,7 @@ async function nearPlace(
     return { candidates, again, reading, area };
   }
   return null;
-}
-
-const isPlaceAlone = (reading: Reading): boolean =>
-  reading.place !== null && besidePlace(reading).length === 0;
-
-const elsewhere = "other places";
-const someNote = "No profile has all of the words. These have some of them.";
-
-const causeNote =
-  "Nothing in this place has all of the words. These have some of them, or work for the same cause.";
-
-/** No note if no word was replaced: `corrected` may only have added that the letters are initials. */
-function correctionNote(corrections: readonly Correction[]): { note?: string } {
-  if (corrections.length === 0) return {};
-  const spellings = new Set(
-    corrections.map(({ typed, meant }) => `"${meant}" instead of "${typed}"`),
-  );
-  return {
-    note: `Few profiles or none have the words as typed. Looked for ${[...spellings].join(", ")}.`,
-  };
-}
-
-function understanding(
-  { reading, corrections = [], note, area }: Omit<Answer, "candidates" | "again">,
-  page: Pick<SearchPage, "total" | "matching">,
-): Understanding {
-  const { place } = reading;
-  const remark = note ?? noteOf(reading, area ?? null, page);
-  return {
-    understood: {
-      number: null,
-      place: place === null ? null : { name: place.name, shown: area ?? place.name },
-      words: besidePlace(reading).map(({ searchWord }) => textOf(searchWord)),
-      corrections: [...corrections],
-    },
-    exact: remark === null,
-    note: remark,
-  };
-}
+};
 
 /** The understanding of results, some of which may lack the words and only be of the kind that these name. */
 async function explained(
@@ -389,36 +328,8 @@ async function explained(
 ): Promise<Understanding> {
   const understood = understanding(answer, page);
   const { reading } = answer;
-  const namesKind = besidePlace(reading).some(({ match, asName }) => match !== asName);
+  const namesKind = besidePlace(reading).some(({ match, ownMatch }) => match !== ownMatch);
   if (page.matching === 0 || !namesKind) return understood;
   if ((await index.count(matchOfWords(reading, filters))) === page.matching) return understood;
   return { ...understood, exact: false, note: kindNoteOf(page) };
-}
-
-function kindNoteOf({ total, matching }: RankedPage): string {
-  if (matching === total)
-    return "Some of these lack the words themselves, but are organisations of this kind.";
-  const first =
-    matching === 1
-      ? "The first lacks some of the words, but is an organisation of this kind."
-      : `Some of the first ${matching} lack some of the words, but are organisations of this kind.`;
-  return `${first} The others have some of the words, or work for the same cause.`;
-}
-
-function noteOf(
-  reading: Reading,
-  area: string | null,
-  { total, matching }: Pick<SearchPage, "total" | "matching">,
-): string | null {
-  const place = reading.place?.name ?? null;
-  if (total === 0) return place === null ? null : `Nothing in ${place} matches.`;
-  if (area !== null) return `Nothing in ${place} matches. These are in ${area}.`;
-  if (matching === total) return null;
-  if (matching === 0)
-    return isPlaceAlone(reading)
-      ? `Nothing is in ${place}. These have it in their name.`
-      : someNote;
-  return matching === 1
-    ? "One profile has all of the words. The others have some of them, or work for the same cause."
-    : `${matching} profiles have all of the words. The others have some of them, or work for the same cause.`;
 }
