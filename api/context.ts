@@ -49,7 +49,6 @@ export type Publication = {
   failures: number;
   /** Time since the publisher's last heartbeat, independent of the clock; null when no publisher runs. */
   silentMs: number | null;
-  /** Process id of the publisher. */
   pid: number;
 };
 
@@ -95,7 +94,6 @@ export type Context = {
     profile(record: NonprofitRecord, form: PageForm): Promise<Response>;
     /** The page for paying a nonprofit; for one without a wallet, its profile. */
     donate(record: NonprofitRecord, form: PageForm): Promise<Response>;
-    /** The 404 page. */
     missing(form: PageForm): Promise<Response>;
   };
   /**

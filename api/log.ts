@@ -4,7 +4,6 @@ import { z } from "zod";
 import { withoutContacts } from "#content/nonprofit/text.ts";
 import type { Config } from "./config.ts";
 
-/** The methods with which the service logs. */
 export type Log = Pick<Logger, "info" | "warn" | "error" | "debug">;
 
 /** Whether the log is JSON: then everything else written to stderr has to be a line of the log, too. */

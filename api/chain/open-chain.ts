@@ -95,9 +95,7 @@ export async function openChain(settings: ChainSettings) {
   return ok({
     /** Number of independent nodes. With a single one, every answer is believed. */
     nodes: rpc.nodes,
-    /** How often nodes contradicted each other in the last 24 hours. */
     disagreements: rpc.disagreements,
-    /** How long nodes took to answer, by node, method and outcome. */
     durations: rpc.durations,
     cluster: cluster.cluster,
     network: cluster.network,

@@ -11,7 +11,6 @@ export type Reading<Value> = { readonly clear: Value } | { readonly unclear: str
 /** `doubted`: another attempt of the same call failed or got no answer yet, so it may have had an effect. */
 export type CallOutcome<Value> = { readonly value: Value; readonly doubted: boolean };
 
-/** Several nodes behind one interface. */
 export type Rpc = ReturnType<typeof openRpc>;
 
 export type RpcOptions = {
@@ -255,7 +254,6 @@ function nextOf(
   return others.find(({ host }) => open.every((endpoint) => endpoint.host !== host)) ?? others[0];
 }
 
-/** A node's answer: a result or an error. */
 export type RpcAnswer =
   | { readonly result: unknown }
   | { readonly error: { code: number; message: string; data?: unknown } };

@@ -29,7 +29,6 @@ import { knownByOrgId, scopesRead } from "#content/register/standing-store.ts";
 import type { Change } from "#content/nonprofit/changes-store.ts";
 
 type OrganisationContext = Pick<Context, "store" | "cache" | "config" | "draw" | "search">;
-/** Looks up the registration of an org-id. */
 type Ask = (orgId: string) => Promise<RegisteredNumber>;
 
 /** Organisations by register number: one, several, and a page that leads to the profile. */

@@ -131,7 +131,6 @@ export function translatedRoutes(context: DirectoryContext) {
   return routes;
 }
 
-/** Redirects from former addresses. */
 export function movedRoutes() {
   const routes = new Elysia();
   for (const { path, from, moved: to, translated } of addressForms) {
@@ -190,7 +189,6 @@ const notPublished = (slug: string): Response =>
 
 const whole = "all";
 
-/** One page of the directory, filtered by the query. */
 const page = ({ store, cache, search, config }: DirectoryContext, query: BrowseQuery) =>
   cache.get(`list ${JSON.stringify(query)}`, async () => {
     const { baseUrl } = config;

@@ -41,7 +41,6 @@ import {
   proposalWorld,
 } from "./proposal.ts";
 
-/** POST /api/enrich/{slug}. */
 export const enrichRoutes = (context: Context) => {
   const { config, activity, waitForPublication, publication } = context;
   const verb = { ...proposalWorld(context), publication };

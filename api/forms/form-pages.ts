@@ -46,7 +46,6 @@ type Form = {
   fill: (profile: NonprofitDetail | null, sent: SentForm) => FormPage | null;
   /** The status page for the link in `values`; its `status` is null when the link is unknown. */
   status: (request: Request, values: Values) => Promise<StatusPage | Response>;
-  /** The status page for an unknown link. */
   unknown: StatusPage;
 };
 

@@ -149,7 +149,6 @@ function headerValue(value: unknown): string {
   );
 }
 
-/** Why a proof cannot be read. */
 type BadProof = MalformedHeader | { kind: "signature_malformed" } | { kind: "invalid_donation" };
 
 type MalformedHeader = { kind: "payment_header_malformed"; why: string };

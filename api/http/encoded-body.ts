@@ -13,7 +13,6 @@ export type AnswerParts = readonly Uint8Array<ArrayBuffer>[];
 export class EncodedBody {
   readonly contentType: string;
   readonly cacheControl: string | null;
-  /** Length of the whole answer in bytes. */
   readonly length: number;
   readonly #parts: AnswerParts;
   readonly #tag: string;
@@ -51,7 +50,6 @@ export class EncodedBody {
     return encoding === "identity" ? `"${this.#tag}"` : `"${this.#tag}-${encoding}"`;
   }
 
-  /** Whether If-None-Match names this answer in any encoding. */
   isNamedBy(ifNoneMatch: string | null): boolean {
     if (ifNoneMatch === null) return false;
     if (ifNoneMatch.trim() === "*") return true;

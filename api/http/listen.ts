@@ -7,7 +7,6 @@ import { internal, problem } from "./problem.ts";
 
 export type Listener = ReturnType<typeof listen>;
 
-/** Answers requests; `address` is that of the socket. */
 export type Handles = {
   handle(request: Request, address?: string): Promise<Response>;
   /** Called for each answer that `before` gave, with the start of the request in the time of `performance.now`. */

@@ -28,7 +28,6 @@ export const rateLimited = ({ limit, windowMs, resetMs, policy }: Allowance): Re
   headers: { "retry-after": retryAfter(resetMs) },
 });
 
-/** Whether a limit is one on stored bytes. */
 export const isStorageQuota = ({ policy }: Allowance): boolean => policy.startsWith("stored-");
 
 /** The refusal when storage is used up: nothing that can be sent without a key may grow without bound. */

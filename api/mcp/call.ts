@@ -3,7 +3,6 @@ import words from "#content/editorial/mcp-tools.json";
 import { withoutUnsafe } from "#content/nonprofit/text.ts";
 import { mcpTools } from "#content/openapi/mcp-tools.ts";
 
-/** A request to the service, by its path and query. */
 export type Call = { method: "GET" | "POST"; path: string; body?: unknown };
 
 /** Sends a request to the service, in the same process or over HTTP. */

@@ -32,7 +32,6 @@ export type OperatorContext = Pick<
   > | null;
 };
 
-/** What checking a token needs. */
 type OperatorCheck = Pick<
   Context,
   "secrets" | "limits" | "activity" | "config" | "log" | "store" | "clock"

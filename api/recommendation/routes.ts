@@ -94,7 +94,6 @@ function answered(answer: RecommendAnswer, fields: readonly string[] | undefined
   return { answer: encodedJson(body, askedCacheControl), toLog };
 }
 
-/** POST /api/recommend/drafts. */
 export const recommendDraftRoutes = (context: Context) => {
   const { config, curated } = context;
   const verb = {

@@ -67,7 +67,6 @@ export const schedule = (fallback: string) =>
     )
     .default(fallback);
 
-/** Scheme, host and port of a URL. */
 export const origin = z
   .url({ protocol: /^https?$/, error: "send an origin like https://almoner.example" })
   .refine((text) => URL.canParse(text) && new URL(text).pathname === "/" && !/[?#]/.test(text), {

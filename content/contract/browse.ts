@@ -41,7 +41,6 @@ export const filtersOf = (parameters: FilterParameters): Filters =>
   Object.fromEntries(filterNames.map((name) => [name, parameters[name] ?? null])) as Filters;
 export const noFilters: Filters = filtersOf({});
 
-/** The filters that have a value. */
 export const givenFilters = (filters: FilterParameters): [FilterName, string][] =>
   filterNames.flatMap((name) => {
     const value = filters[name] ?? "";

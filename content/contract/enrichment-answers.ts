@@ -271,7 +271,6 @@ export type AgentRevoked = z.infer<typeof AgentRevoked>;
 
 const reason = z.string().trim().min(1).max(500).describe("Why, for the audit log");
 
-/** The body of POST /api/admin/agents/bind. */
 export const BindForOwnerBody = named("BindForOwnerBody", { agent_id, reason });
 
 /** The body of POST /api/admin/agents/name. */

@@ -102,7 +102,6 @@ export const BundleManifest = named("BundleManifest", {
 });
 export type BundleManifest = z.infer<typeof BundleManifest>;
 
-/** Paths of the feed and snapshot in the bundle. */
 export const feedPaths = {
   state: "changes/state.json",
   audit: "changes/audit.json",

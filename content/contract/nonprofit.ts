@@ -195,7 +195,6 @@ export type FieldProvenance = z.infer<typeof FieldProvenance>;
 /** How reliably a register's code maps to a cause. */
 export const CauseConfidence = z.enum(["high", "medium"]);
 export type CauseConfidence = z.infer<typeof CauseConfidence>;
-/** One way to give to a nonprofit. */
 export const WayToGive = named("WayToGive", {
   kind: z
     .enum(["donation_page", "website", "usdc", "service"])

@@ -111,7 +111,6 @@ export const otherType = (words: string | undefined) => ({
   error: ({ code }: z.core.$ZodRawIssue) => (code === "invalid_type" ? words : undefined),
 });
 
-/** Titles of refusals by status. */
 export const problemTitles = statuses.titles;
 
 /** The refusal of an Idempotency-Key that is too long or has other characters. */

@@ -45,7 +45,6 @@ export const Query = z.object({
 
 export type Query = z.output<typeof Query>;
 
-/** A query of 1.0-draft. */
 export const DraftQuery = z.object({
   type,
   limit,

@@ -94,7 +94,6 @@ export const Understood = named("SearchUnderstood", {
     .describe("Words that were taken for others, because no profile has them"),
 });
 
-/** A nonprofit that a search found. */
 export const FoundNonprofit = NonprofitSummary.extend({
   match: z
     .enum(["all", "some"])

@@ -10,7 +10,6 @@ export type MicroUsdc = bigint & { readonly unit: "micro-usdc" };
 export type Credit = {
   /** The token account that was paid. */
   destination: string;
-  /** The owner of that account. */
   owner: string;
   mint: string;
   amount_micro_usdc: MicroUsdc;

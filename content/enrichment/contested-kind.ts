@@ -153,7 +153,6 @@ async function votedField(
   return field === null ? null : { ...field, votes: await votesOn(store, field) };
 }
 
-/** Whether the field has votes and its nonprofit is still listed. */
 function hasVotes(request: WaitingRequest<VotedField>): boolean {
   return request.row.votes.length > 0 && isListed(request);
 }

@@ -54,14 +54,12 @@ export const proseQueue = (
   { after, limit }: { after: number; limit: number },
 ): Promise<StoredSubmission[]> => prose(store, after, limit).execute();
 
-/** How many texts wait; stops counting at `max`. */
 export const proseWaiting = (store: Queryable, max: number): Promise<number> =>
   store.db.$count(prose(store, 0, max).as("waiting"));
 
 export type FieldOf = { nonprofit_id: number; field: StructuredField };
 export type VotedField = FieldOf & { votes: StoredSubmission[] };
 
-/** The most values of one field that an operator sees. */
 const votesMax = 20;
 
 /** Fields with two or more pending values, after the field `after`. Index: pending_fields_contested. */

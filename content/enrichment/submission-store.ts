@@ -309,7 +309,6 @@ export const rejectAll = (
     { winning_value },
   );
 
-/** How many agents agree on one value of a field. */
 export type ValueConfidence = Field & Pick<NewSubmission, "normalised_value" | "confidence">;
 
 /** Sets the number of agreeing agents on all pending submissions of one value. Index: submissions_by_field. */

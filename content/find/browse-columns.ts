@@ -147,7 +147,6 @@ export function browseColumns(capacity = 1_024) {
       return { total, facets };
     },
 
-    /** How many nonprofits pass the filters. */
     total: (filters: Filters): number =>
       passCount(failures(conditionsOf(filters), { listedFlags, size }, null)),
 
@@ -220,7 +219,6 @@ function passCount(blockers: Int8Array): number {
   return count;
 }
 
-/** Converts counts of sets of causes into counts by cause. */
 function byCause(counts: Uint32Array, { texts }: Pick<Column, "texts">) {
   const causeCounts = new Map<string, number>();
   for (let code = 1; code < counts.length; code++) {

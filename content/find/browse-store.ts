@@ -292,7 +292,6 @@ const foremost = { limit: entriesPerPage * staticPagesMax, offset: 0 };
 export function openListIndex(store: Queryable) {
   const browse = openBrowse(store);
   return {
-    /** The count of each value of each facet in a list. */
     facets: browse.facetsOf,
     /** The places of these nonprofits in their lists, or in those of one kind; Infinity: on no page. */
     places: async (ids: readonly number[], kind?: "cause" | "country") => {
@@ -325,7 +324,6 @@ const inPartSql = `
 export const idsInPart = (store: Queryable, { list, parts, residue }: PartOfList) =>
   idsOf(store, inPartSql, [list, parts, residue]);
 
-/** The newest change in a part of a list. */
 export type NewestInPart = { list: string; residue: number; sequence: number };
 
 const touchedBy = {

@@ -234,7 +234,6 @@ export type Nearby = {
   kms: ReadonlyMap<string, number>;
 };
 
-/** A place that a text names, and the rest of the text. */
 type PlaceInText = { near: string; q: string | null };
 
 /** The place named by `near`, else by `q`, with the rest of `q`; null when neither names a place. */
@@ -258,7 +257,6 @@ export function openNear(index: SearchIndex) {
 
 const nearAtEnd = new RegExp(String.raw`^(.*?)\b(?:${given.beforeNear.join("|")})\s+(.+)$`, "i");
 
-/** The place after "near". */
 export function placeAfterNear(text: string): PlaceInText | null {
   const [, rest = "", near] = nearAtEnd.exec(text) ?? [];
   // "Near Indiana" does not mean Indiana, Pennsylvania.

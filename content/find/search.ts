@@ -51,7 +51,6 @@ import {
   readingOf,
 } from "./reading.ts";
 
-/** One page of a search. */
 export type SearchPage = RankedPage & {
   /** Ids of all matches, if asked for; one more than `matchesMax` when there are more. */
   matches?: number[];

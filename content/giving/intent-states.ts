@@ -40,7 +40,6 @@ export const steps = {
   nonprofit_gone: { next: "refused" },
 } as const satisfies Record<ProofRefusal["kind"], Step> & Record<string, Step>;
 
-/** An observation of an intent. */
 type Sighting = keyof typeof steps;
 
 /** The observations that lead to this state. */
@@ -48,7 +47,6 @@ type SightingsTo<Next extends Step["next"]> = {
   [S in Sighting]: (typeof steps)[S]["next"] extends Next ? S : never;
 }[Sighting];
 
-/** The observations that end an intent. */
 export type Ending = SightingsTo<"settled" | "refused" | "lapsed">;
 
 /** The observations of a transaction that may yet be a gift. */

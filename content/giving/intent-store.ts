@@ -31,7 +31,6 @@ export type NewIntent = Pick<
     now: Date;
   };
 
-/** What the sponsor has at stake in a payment. */
 type SponsorStake = Pick<
   DonationIntent,
   "sponsored_source" | "sponsored_lamports" | "sponsored_donor"

@@ -142,7 +142,6 @@ export type Due = {
   commitment: Commitment;
   /** A larger amount counts only when it is finalized. */
   finalized_above: MicroUsdc;
-  /** The mint of the token that counts. */
   mint: string;
   tokenAccountOf: (wallet: string) => string;
   seal: MemoSeal;

@@ -151,7 +151,6 @@ export type Payment = PaymentFacts & {
 /** A payment that is not made yet; `references` are accounts by which it can be found. */
 export type UnsignedPayment = { to: string; amount: bigint; memo: string; references: string[] };
 
-/** The sponsor does not sign the payment. */
 export type NotSponsored = { kind: "not_sponsored"; why: string };
 
 /** A payment with all required signatures. */

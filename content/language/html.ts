@@ -58,7 +58,6 @@ function unescapedPlace(text: string): string | null {
   return code === undefined || isOpen || rest.includes('"') ? null : `a ${code}`;
 }
 
-/** A part as HTML. */
 export function rendered(part: Part): string {
   if (typeof part === "string") return Bun.escapeHTML(part);
   if (typeof part === "number") return String(part);

@@ -19,7 +19,6 @@ export const translationCodes: string = languageCodes.slice(1).join("|");
 const openLanguage = (code: string): Texts =>
   openTexts(code, JSON.parse(readFileSync(join(folder, `${code}.json`), "utf8")) as Catalogue);
 
-/** The texts of each language by code. */
 export const languages: ReadonlyMap<string, Texts> = new Map(
   languageCodes.map((code) => [code, code === "en" ? english : openLanguage(code)]),
 );

@@ -19,7 +19,6 @@ export type Catalogue = {
   words?: Readonly<Record<string, string>>;
 };
 
-/** The texts of one language. */
 export type Texts = ReturnType<typeof openTexts>;
 
 /** The language of a page, and all languages in which the page exists. */

@@ -19,7 +19,6 @@ import { cellOf, postalPlaceOf } from "./postal-points.ts";
 import type { NonprofitRecord, RegisterRecord } from "./record.ts";
 import { fold } from "./text.ts";
 
-/** The facts of a nonprofit that filters test. */
 export type FilterFacts = {
   causes: readonly string[];
   country_code: string | null;

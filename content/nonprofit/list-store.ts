@@ -79,7 +79,6 @@ export async function listCounts(
   return new Map(counts.map((row) => [row.list, row.members]));
 }
 
-/** The number of nonprofits in one list. */
 export const countInList = async (store: Queryable, list: string): Promise<number> =>
   (await listCounts(store, [list])).get(list) ?? 0;
 
@@ -120,7 +119,6 @@ export async function causeList(store: Queryable): Promise<CauseList> {
 
 export type CountryCount = { code: string; name: string; count: number };
 
-/** The countries that have nonprofits, by name. */
 export const countryList = async (store: Queryable): Promise<CountryCount[]> =>
   [...(await listCounts(store))]
     .flatMap(([list, count]) => {

@@ -15,7 +15,6 @@ export function publicName({ agent_id, agent_name }: AgentName): string {
   return isLatin(name) && isHarmlessName(name) ? name : publicId(agent_id);
 }
 
-/** The public form of an id. */
 export const publicId = (agent_id: string): string =>
   isLatin(agent_id) ? shownName(agent_id) : neutralName(agent_id);
 

@@ -98,7 +98,6 @@ export function textFault(
 export const tooLong = (name: string, lengthMax: number): string =>
   `${name} has at most ${lengthMax.toLocaleString("en")} characters.`;
 
-/** A text in plain letters. */
 export type PlainLetters = {
   text: string;
   /** The original text of this many characters of `text` from an index on, and its position in the original. */

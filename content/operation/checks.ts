@@ -375,7 +375,6 @@ const checkNames = Object.keys(list) as CheckName[];
 /** What to do about a finding of a check. */
 export const remedyOf = (name: CheckName): string => checks[name].remedy ?? "";
 
-/** The findings of one check, in sentences. */
 export const findingsOf = (name: CheckName, facts: Facts): string[] =>
   [checks[name].findings?.(facts)].flat().filter((finding) => typeof finding === "string");
 

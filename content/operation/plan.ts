@@ -36,7 +36,6 @@ export const withWrite = <Value, Failure>(
     ? plan
     : planned(plan.outcome, ...plan.writes, writeOf(plan.outcome.value));
 
-/** Carries out the writes of a plan and returns its outcome. */
 export async function carryOut<Value, Failure>(
   tx: WriteTransaction,
   plan: Plan<Value, Failure>,

@@ -89,6 +89,5 @@ export function recommendationDisclosure(
 /** Rounded down, because the steps are thresholds: 24.9 % is not yet 25 %. 0.29 × 100 is 28.999…, so a little is added. */
 const wholePercent = (share: number): number => Math.floor(share * 100 + 1e-6);
 
-/** The disclosure in answers without recommendations. */
 export const noRecommendationDisclosure = (phase: GovernancePhase): string =>
   `${disclosures.no_recommendation} ${disclosures.recommendation[`phase_${phase}`]}`;

@@ -199,7 +199,6 @@ async function livePick(store: Queryable, of: { nonprofit_id: number; slug: stri
   };
 }
 
-/** The writes of a draft's plan; `id` is the draft's. */
 function writesOf(job: DraftJob, { closed, draft, promotion }: DraftPlan, id: number): Write[] {
   return [
     ...(closed === null ? [] : [closeDraft(closed.id, closed.closing)]),

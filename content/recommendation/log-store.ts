@@ -130,7 +130,6 @@ const storedMax = { ofNetwork: 20, ofAll: 200 } as const;
 /** The most different counts per minute; further ones omit country and top result, which are unlimited. */
 const countsMax = 50;
 
-/** Decides which calls of a minute are stored one by one, and counts the others. */
 function countCalls() {
   let minute = Number.NaN;
   let storedCount = 0;

@@ -57,7 +57,6 @@ export const pickList = (
     .limit(limit)
     .execute();
 
-/** The stored recommendation of a nonprofit; null if there is none. */
 export async function pickOf(store: Queryable, nonprofit_id: number): Promise<StoredPick | null> {
   const [pick] = await storedPicks(store, eq(picksTable.nonprofit_id, nonprofit_id));
   return pick ?? null;
@@ -132,7 +131,6 @@ export async function curatedPicks(
 
 let inFile: ReadonlySet<string> | null = null;
 
-/** The slugs in the operator's file. */
 export const fileSlugs = (): ReadonlySet<string> =>
   (inFile ??= new Set(checkedStarterSet(operatorsFile).picks.map(({ slug }) => slug)));
 

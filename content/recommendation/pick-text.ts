@@ -2,7 +2,6 @@ import { fail, ok, type Result } from "#content/contract/base/result.ts";
 import { intentLengthMax, intentsMax, reasonLengthMax } from "#content/contract/recommendation.ts";
 import { describeFaults, linkLike, textFault, wordingFaults } from "#content/nonprofit/text.ts";
 
-/** The words of a recommendation. */
 export type PickText = { recommended_for: string[]; why_recommended: string };
 
 /** An error in the words, with its path. `claims`: they claim too much, according to the wording rules. */

@@ -86,7 +86,6 @@ type IsMarked = (code: string) => boolean;
 
 type CauseCode = { cause_id: string; role: string; confidence: CauseConfidence };
 
-/** A cause, and the code that chose it. */
 type SourcedCause = CauseCode & { from: string };
 
 const ofChurch: CauseCode = { cause_id: "religion", role: "primary", confidence: "high" };

@@ -208,7 +208,6 @@ const newestImport = (store: Queryable, format: string, ...which: (SQL | undefin
     .limit(1)
     .get();
 
-/** Whether the newest import of this format did not finish. */
 export async function lastWasInterrupted(store: Queryable, format: string): Promise<boolean> {
   return (await newestImport(store, format))?.status === "running";
 }
@@ -299,7 +298,6 @@ export const emptyReport = (format: string, files: string[]) => ({
   seconds: 0,
 });
 
-/** Why a row was skipped. */
 export type SkipReason = keyof ImportReport["skipped_because"];
 
 /** Counts a skipped row. */

@@ -69,7 +69,6 @@ export type ImportSource =
 export type ImportInput = {
   source: ImportSource;
   format: string;
-  /** Names of the files. */
   files: string[];
   /** Marks recorded with the file names if no row was bad, to recognise the files later. */
   marks?: string[];

@@ -338,7 +338,6 @@ function isOfRow(before: NonprofitRecord, { source_url }: StoredProvenance, orgI
   return row === undefined ? !linkedIds.includes(orgId) : row === orgId;
 }
 
-/** The fields of a row, with the nonprofit's other registrations. */
 function renewed(
   { registrations }: NonprofitRecord,
   orgId: string,

@@ -140,7 +140,6 @@ export async function branchesUnder(
   return new Map(rows.map((row) => [String(row["next"]), Number(row["found"])]));
 }
 
-/** The org-ids of these nonprofits. */
 export async function orgIdsOf(store: Queryable, ids: readonly number[]): Promise<string[]> {
   const rows = await store.db
     .select({ org_id: registrations.org_id })

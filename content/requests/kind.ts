@@ -49,7 +49,6 @@ type KindOf<Row extends RequestRow, Of extends NonprofitRecord | null, World> = 
   prepare?(tx: WriteTransaction, due: Due): Promise<unknown>;
   /** Rejects the requests that have waited longest and returns how many; absent if they never expire. */
   expire?: (tx: WriteTransaction, old: Expiry) => Promise<number>;
-  /** Erases the contacts in its requests. */
   planErasure?: PlanErasure;
   approve: Decide<Row, Of, World>;
   reject: Decide<Row, Of, World>;

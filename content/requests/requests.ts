@@ -75,7 +75,6 @@ export function openRequests<World = unknown>(
       return { count: reviews.length, reviews, next };
     },
 
-    /** A waiting request by its id; null if there is none. */
     findReview: async ({ store, clock }: ReadWorld, id: string): Promise<ReviewItem | null> => {
       const { requests, key } = kindOf(id);
       return (await requests?.find(store, key, clock())) ?? null;

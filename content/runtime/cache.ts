@@ -8,7 +8,6 @@ type Options<Value extends {}, Key extends {}, Context> = Omit<
   "max" | "maxSize" | "sizeCalculation"
 >;
 
-/** A cache of at most `max` entries. */
 export const countedCache = <Value extends {}, Key extends {} = string, Context = unknown>(
   max: number,
   options: Options<Value, Key, Context> = {},

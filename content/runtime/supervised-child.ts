@@ -2,7 +2,6 @@ import { writeFileSync } from "node:fs";
 import { setPriority } from "node:os";
 
 export type ChildOptions<Message> = {
-  /** A script that Bun runs. */
   script: string;
   args?: readonly string[];
   /** Options of Bun itself, for example --smol. */

@@ -18,7 +18,6 @@ import {
 } from "#content/store/tables/nonprofits.ts";
 import { changes } from "#content/store/tables/publishing.ts";
 
-/** The fact of the directory that holds the charts. */
 export const chartsFact = "charts";
 
 /** GET /api/stats: the directory's statistics with counters: live ones in the service, stored ones in the bundle. */

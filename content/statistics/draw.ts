@@ -66,7 +66,6 @@ type Of<Kind> = Extract<Drawing, { kind: Kind }>;
 const longest = (texts: readonly string[]): number =>
   Math.max(0, ...texts.map((text) => text.length)) * letterPx;
 
-/** Bars with names at the left. */
 const besideBars = ({ rows, full }: Of<"bars">): Plot.PlotOptions => ({
   height: rows.length * 28 + 8,
   marginLeft: longest(rows.map(({ name }) => name)) + 12,

@@ -148,7 +148,6 @@ export async function countUpTo(store: Queryable, max: number, rowsSql: string):
 export const jsonOf = (columns: readonly string[]): string =>
   `json_object(${columns.map((column) => `'${column}', ${column}`).join(", ")})`;
 
-/** A column of JSON text, parsed. */
 export const jsonText = <Shape extends z.ZodType>(shape: Shape) =>
   z
     .string()

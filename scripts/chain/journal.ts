@@ -7,7 +7,6 @@ import type { Balances, AccountKeys, ChainAccount, Outcome } from "./svm.ts";
 /** The effects of a transaction. */
 export type Ran = { keys: AccountKeys; outcome: Outcome; before: Balances; after: Balances };
 
-/** A transaction in the journal. */
 export type Entry = Ran & { signature: string; slot: number; bytes: Uint8Array };
 
 /** An account after a transaction; null when it is gone. */

@@ -78,7 +78,6 @@ export const method =
   (ledger, params) =>
     run(ledger, paramsIn(shape, params));
 
-/** Parses params; throws RpcError. */
 export function paramsIn<Params>(shape: z.ZodType<Params>, params: readonly unknown[]): Params {
   const parsed = shape.safeParse(params);
   if (parsed.success) return parsed.data;

@@ -21,7 +21,6 @@ import {
 // The format itself contains these misspellings.
 const { columns, purposes, purposeNames, states } = registerColumns.acnc;
 
-/** The register of the Australian Charities and Not-for-profits Commission. */
 export const acnc: CsvFormat = {
   name: "acnc",
   about: "Register of the Australian Charities and Not-for-profits Commission",
@@ -63,7 +62,6 @@ export const acnc: CsvFormat = {
 
 const isMarked = (row: Row, column: string): boolean => cell(row, column).toUpperCase() === "Y";
 
-/** The names of the marked columns. */
 const markedIn = (row: Row, names: Readonly<Record<string, string>>): string[] =>
   Object.entries(names).flatMap(([column, name]) => (isMarked(row, column) ? name : []));
 

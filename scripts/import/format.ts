@@ -17,7 +17,6 @@ import type {
 import { readableProse, shortened } from "#content/register/sentence-case.ts";
 import type { SkipReason } from "#content/register/import-store.ts";
 
-/** One format of a register. */
 export type Format = CsvFormat | DocumentFormat;
 
 type RegisterFormat = Register & {

@@ -16,7 +16,6 @@ const unpackedRatioMax = 200;
 /** Unpacked bytes after which memory is collected, because the runtime collects too late. */
 const wasteMax = 64 * 2 ** 20;
 
-/** Names of files with documents. */
 export const documentFile = /\.(?:xml|xml\.gz|zip)$/i;
 
 /** SHA-256 in hex of names and contents of a file, or of a folder with all files below it. */

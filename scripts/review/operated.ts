@@ -126,7 +126,6 @@ type Special<Answer extends z.ZodObject> = {
   linesOf?: (answer: z.output<Answer>) => readonly string[];
 };
 
-/** The command for one operation of operators. */
 export const operated = <Answer extends z.ZodObject>(
   name: Parameters<typeof wordedCommand>[0],
   operation: AdminOperation<Answer>,

@@ -138,7 +138,6 @@ export function openManifest(folder: string, { readonly = false, checkpointsApar
     /** The oldest release that is kept; 0 for none. */
     oldestRelease: (): number => oldest.get()?.id ?? 0,
     selectPaths,
-    /** Paths that releases after this one removed. */
     removedSince: (release: number): string[] =>
       selectPaths(
         `SELECT DISTINCT path FROM history
@@ -158,7 +157,6 @@ export function openManifest(folder: string, { readonly = false, checkpointsApar
   };
 }
 
-/** The publisher's folders in the data folder. */
 export const publisherFolders = (dataDir: string) => ({
   bundle: join(dataDir, "bundle"),
   compiled: join(dataDir, "site"),

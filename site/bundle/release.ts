@@ -19,7 +19,6 @@ export type ReleaseDraft = {
   reason: string;
   /** Rendered files; those with the same bytes in the bundle are left alone. */
   files: readonly NewFile[] | GatheredFiles;
-  /** Paths that leave the bundle. */
   removed?: readonly string[];
   /** Paths that leave the bundle but stay readable for another day, for pages that are still open somewhere. */
   retired?: readonly string[];

@@ -37,7 +37,6 @@ export async function* snapshotPieces(blobs: Blobs, parts: readonly NewFile[]) {
   for (const { digest } of parts) yield blobs.read(digest);
 }
 
-/** Joins the parts into one file among the blobs. */
 export async function joinSnapshot(blobs: Blobs, parts: readonly NewFile[]): Promise<NewFile> {
   const draft = blobs.draftPath();
   const content = await writeHashed(snapshotPieces(blobs, parts), draft);

@@ -8,7 +8,6 @@ import { headersOf, missingKey, urlPathsOf } from "./http-headers.ts";
 
 export type PurgeMode = "url" | keyof typeof dialects;
 
-/** The caches to purge when files change. */
 export type PurgeConfig = {
   /** The base URL of each cache, zone (`cloudflare`) or distribution, without a trailing slash. Empty: no purges. */
   urls: readonly string[];

@@ -43,7 +43,6 @@ export const feed: DocumentKind = oneByOne(
   },
 );
 
-/** The number of ids in one part of the snapshot. */
 const snapshotPartSize = 100;
 export const snapshotPartOf = (nonprofitId: number): number =>
   Math.floor((nonprofitId - 1) / snapshotPartSize) + 1;

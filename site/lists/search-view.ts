@@ -116,7 +116,6 @@ function choicesOf(query: SearchInput, { total, understood }: SearchResults, t: 
   return [...places.map((text) => ({ text, href: hrefWith({ near: text }) })), ...meant];
 }
 
-/** A link to the search without its place. */
 function nearChip(query: SearchInput, near: SearchResults["understood"]["near"], t: Texts) {
   if (near === undefined || near.choices !== undefined) return [];
   const without = query.near === undefined ? { literal: "1" } : { near: "" };

@@ -20,7 +20,6 @@ export type Fact = {
   /** The field's name in the JSON. */
   field: string;
   label: string;
-  /** The value in words. */
   text: string;
   /** A link that passed `safeLink`; null for a value that is no link. */
   href: string | null;

@@ -130,7 +130,6 @@ function textsOf(detail: NonprofitDetail, lead: string | null, t: Texts) {
   ].filter((text) => text.paragraphs.length > 0);
 }
 
-/** The content of the page /donate/{slug}. */
 export type DonateView = NonNullable<ReturnType<typeof donateView>>;
 
 /** The content of the donation page; null for a nonprofit without a wallet, whose profile names other ways to give. */

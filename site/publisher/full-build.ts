@@ -28,7 +28,6 @@ export type BuildOptions = {
    */
   processes?: number | undefined;
   onProgress?: (documents: number) => void;
-  /** Aborts the build. */
   signal?: AbortSignal | undefined;
   /** Leaves the feed and the signed list to the next run of their job. `differing` then names all other files only. */
   feedLater?: boolean;

@@ -67,7 +67,6 @@ export function openListJob(context: PublisherContext, { delayMs }: { delayMs: n
 
 type MakingParts = Pick<PublisherContext, "source" | "kinds" | "manifest" | "blobs">;
 
-/** The most changes that one run of the list job takes. */
 const listChangesMax = 20_000;
 /** How many documents of one kind are rendered together, with one query per table. */
 const keysPerBatch = 20;

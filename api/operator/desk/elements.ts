@@ -8,7 +8,6 @@ import type { ReviewCheck } from "#content/contract/review.ts";
 export const notice = (kind: "good" | "bad", text: Part): Html =>
   html`<p class="notice ${kind}" role="${kind === "bad" ? "alert" : "status"}">${text}</p>`;
 
-/** The link to the next page of a list. */
 export const nextLink = (place: string, words: string): Html =>
   html`<a href="${place}" rel="next" accesskey="n">${words} <kbd>n</kbd></a>`;
 

@@ -69,7 +69,6 @@ export async function closeSession(context: DeskContext, session: Session): Prom
 export const formToken = (context: DeskContext, session: Pick<Session, "id">): string =>
   createHmac("sha256", context.secrets.deskKey).update(`form ${session.id}`).digest("base64url");
 
-/** Whether a form's token belongs to this session. */
 export const isFormToken = (
   context: DeskContext,
   session: Pick<Session, "id">,

@@ -47,7 +47,6 @@ type FormValue<Name extends FormName> =
   (typeof actions)[Name] extends Action<infer _, infer Value> ? Value : never;
 export type Forms = { readonly [Name in FormName]: FormSteps<Name> };
 
-/** The handlers of all forms, by the path to which they are sent. */
 export const formWorks = (forms: Forms): [string, Work<FormVisit>][] =>
   [...Map.groupBy(Object.keys(formWords) as FormName[], (name) => formWords[name].path)].map(
     ([path, names]) => [

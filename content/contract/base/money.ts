@@ -7,7 +7,6 @@ const decimals = 6;
 export const donationMax = micro(10_000n * perUsdc);
 export const donationDefault = micro(perUsdc);
 
-/** Errors in the amount of a donation. */
 export const amountErrors = {
   form: "amount is a plain decimal number of USDC with at most 6 decimals, like 2.5.",
   none: "amount is more than 0.",

@@ -69,7 +69,6 @@ export const organisationProblems = {
   },
 } as const satisfies Problems;
 
-/** The filters and sort orders of lists. */
 const listing = {
   ...filters,
   sort: choice(

@@ -87,12 +87,10 @@ export const donationStatusProblems = {
   not_watched: { status: 503, detail: details.donation_status.not_watched, headers: roomRetry },
 } as const satisfies Problems;
 
-/** Failures of asking for a nonprofit's donations. */
 export const donationHistoryProblems = {
   nonprofit_not_found: nonprofitNotFound,
 } as const satisfies Problems;
 
-/** Failures of asking whose wallet an address is. */
 export const walletProblems = {
   wallet_malformed: { status: 400, detail: wallets.malformed },
 } as const satisfies Problems;

@@ -80,7 +80,6 @@ export type Operation<
   agent?: true;
 };
 
-/** The parameters in a path. */
 export type ParamsOf<Path extends string> = string extends Path
   ? Record<string, string>
   : Path extends `${string}{${infer Name}}${infer Rest}`
@@ -117,7 +116,6 @@ type OperationHead = Pick<Operation, "operationId" | "tag" | "method" | "summary
 type OperationBody = Omit<Operation, keyof OperationHead> &
   Partial<Omit<OperationHead, "operationId">>;
 
-/** Statuses of refusals. */
 export const refusalStatuses = [
   400, 401, 403, 404, 405, 409, 410, 413, 415, 422, 429, 500, 503, 507,
 ] as const;

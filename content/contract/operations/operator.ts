@@ -44,7 +44,6 @@ const agentId = parameter(
   "research-bot-7",
 );
 
-/** Operations for operators only. */
 export const operatorOperations = operations("Operator", {
   listReviews: {
     path: addresses.reviews.path,

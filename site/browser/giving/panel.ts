@@ -29,7 +29,6 @@ export type PanelOptions = {
   /** Called with each chosen amount, or with what is wrong with it, before the service is asked. */
   onAmount?: (amount: Result<string, string>) => void;
   onRequirements?: (requirements: PaymentQuote) => void;
-  /** Called with the memo of the payment whose link was opened. */
   onOpened?: (memo: string) => void;
   /** Returns the links to show after a payment was found. */
   afterwards: (settlement: Settlement) => (Node | string)[];
