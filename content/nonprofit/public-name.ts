@@ -181,4 +181,5 @@ const asWord = wholeWords(listedWords, "u");
 const inIntents = wholeWords(`${listedWords}|${oneOf(words.toReader.map(look))}`, "u");
 /** Matched as written: "Cali" is not "call". */
 const inPlaces = wholeWords(oneOf(words.places), "gu");
+/** A topic may hold the forms of a word: "food banks?". */
 const inTopics = wholeWords(oneOf(words.topics), "gu");
