@@ -20,8 +20,6 @@ type ListFileQuery = {
   fields?: readonly string[] | undefined;
   offset: number;
 };
-type ListMatches = Pick<SearchPage, "total" | "ids"> & Partial<SearchPage>;
-
 /**
  * A list as a file of items of this shape, written while it is read; null when JSON is requested. `find` gets the first
  * `limit` rows after the offset; it is not called if the client has them. Throws Refused when the read limit is used up.
@@ -35,7 +33,7 @@ export async function listFile(
     offset,
   }: ListFileQuery,
   item: z.ZodObject,
-  find: (limit: number) => Promise<ListMatches>,
+  find: (limit: number) => Promise<Pick<SearchPage, "total" | "ids"> & Partial<SearchPage>>,
 ): Promise<Response | null> {
   if (format !== "csv" && format !== "ndjson") return null;
   const { path, query } = addressOf(request);

@@ -96,13 +96,11 @@ const json = (status: number, body: unknown, headers: Record<string, string>): R
   });
 
 /** Whether a payment was recorded or is under way. A bare signature that no node knows yet may be anything. */
-const isTaken = (outcome: Outcome, { kind }: Proof): boolean =>
+const isTaken = (outcome: Outcome, { kind }: NonNullable<DonateCall["proof"]>): boolean =>
   outcome.ok &&
   (outcome.value.kind === "recorded" || (outcome.value.kind === "pending" && kind === "payment"));
 
 type Outcome = Awaited<ReturnType<typeof donate>>;
-type Proof = NonNullable<DonateCall["proof"]>;
-
 /** 402 means that no money has moved: pay now. The body has the names that each kind of client reads. Never cached. */
 const demanded = ({ body, v2, contract }: Demand): Response =>
   json(

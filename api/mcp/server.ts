@@ -254,11 +254,9 @@ export function readArguments(
   );
 }
 
-type Members = Readonly<Record<string, ArgumentSchema>>;
-
 /** Members under known names, without nulls. Unknown and repeated ones are added to `wrongs`. */
 function membersOf(
-  members: Members,
+  members: Readonly<Record<string, ArgumentSchema>>,
   argumentsObject: object,
   path: string,
   wrongs: Wrong[],

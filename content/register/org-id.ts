@@ -37,8 +37,6 @@ const registers = numbers.map(({ digits, bare, written, in_org_id, ...named }) =
   written: rewriting(written),
   inOrgId: rewriting(in_org_id),
 }));
-type Register = (typeof registers)[number];
-
 const anyNumber = "Registration number";
 
 /** The prefixes of the org-ids that can be read. */
@@ -100,7 +98,7 @@ function readIn(country: string, label: string, digits: string) {
   });
 }
 
-const notValid = (meant: readonly Register[]) =>
+const notValid = (meant: readonly (typeof registers)[number][]) =>
   fail({ kind: "number_not_valid" as const, looks: meant.map(({ looks }) => looks) });
 
 const notKnown = (prefix: string) =>

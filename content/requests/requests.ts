@@ -27,8 +27,6 @@ import {
 } from "./kind.ts";
 
 type ReadWorld = Pick<OperatorWorld, "store" | "clock">;
-type PublishWorld = Pick<OperatorWorld, "waitForPublication">;
-
 /** Counting stops here: with so much to do, an operator needs no exact number. */
 export const waitingMax = 100_000;
 
@@ -98,7 +96,7 @@ export function openRequests<World = unknown>(
      * of a rejection is public: prior_rejections contains it.
      */
     decideReview: async (
-      world: ReadWorld & PublishWorld & World,
+      world: ReadWorld & Pick<OperatorWorld, "waitForPublication"> & World,
       { id, decision, operator, value = null, reason = null }: RulingInput,
     ): Promise<Result<ReviewDecision, ReviewFailure>> => {
       const { requests, key } = kindOf(id);

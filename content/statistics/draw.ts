@@ -12,8 +12,6 @@ export type Line = { name: string; values: number[] };
 
 /** Widths in pixels: on a phone, and in a column of a wide page. Letters are 14 px in both and never scaled down. */
 export const widths = { narrow: 320, wide: 560 } as const;
-type Width = (typeof widths)[keyof typeof widths];
-
 /** Width of a letter in the widest fallback font. */
 const letterPx = 8.7;
 const colours = ["var(--one)", "var(--two)", "var(--three)"];
@@ -21,16 +19,14 @@ const colourOf = (at: number): string => colours[at] ?? "currentColor";
 const gaps = "3 4";
 
 /** `language` determines how numbers, months and days are written. */
-type Setting = { language: string; width: Width };
-type ChartSetting = Setting & { id: string; title: string; about: string };
-
+type Setting = { language: string; width: (typeof widths)[keyof typeof widths] };
 /**
  * A chart as an SVG element in the page's colours, without script or style of its own, so that the strictest policy shows
  * it. `title` and `about` describe it for those who do not see it.
  */
 export function draw(
   drawing: Drawing,
-  { id, language, width, title, about }: ChartSetting,
+  { id, language, width, title, about }: Setting & { id: string; title: string; about: string },
 ): string {
   const { document } = parseHTML("<html></html>");
   const svg = Plot.plot({
