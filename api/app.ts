@@ -8,8 +8,13 @@ import { rememberAddress, sameClient, crossSiteWrite } from "./http/client.ts";
 import { answerError, problem } from "./http/problem.ts";
 import { correctionRoutes } from "./correction/routes.ts";
 import { isListFile } from "./directory/list-file.ts";
-import { directoryRoutes, movedRoutes, movedTo, translatedRoutes } from "./directory/routes.ts";
-import { slugAddress } from "./directory/slug-address.ts";
+import {
+  directoryRoutes,
+  movedRoutes,
+  movedTo,
+  slugAddress,
+  translatedRoutes,
+} from "./directory/routes.ts";
 import { organisationRoutes } from "./directory/organisations.ts";
 import { deskRoutes } from "./operator/desk/routes.ts";
 import { addHeaders, optionsAnswer } from "./http/headers.ts";

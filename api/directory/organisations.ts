@@ -10,7 +10,6 @@ import {
 } from "#content/contract/operations/directory.ts";
 import type { QueryOf } from "#content/contract/operations/operation.ts";
 import type { Organisation, OrganisationsFound } from "#content/contract/standing.ts";
-import { batchAnswer } from "#content/register/standing-batch.ts";
 import { languageCodes } from "#content/language/languages.ts";
 import { pathIn } from "#content/language/texts.ts";
 import { countryOf } from "#content/nonprofit/country.ts";
@@ -20,6 +19,7 @@ import { reconcile } from "#api/reconciliation/reconcile.ts";
 import { lookupOf } from "#content/reconciliation/match.ts";
 import { readOrgId, type RegisterNumber } from "#content/register/org-id.ts";
 import {
+  batchAnswer,
   type RegisteredNumber,
   organisationAnswer,
   type ScopesRead,

@@ -4,10 +4,10 @@ import { type Clock, dayMs } from "#content/contract/base/time.ts";
 import { openLease } from "#content/operation/lease-store.ts";
 import type { Store } from "#content/store/open.ts";
 import type { OnboardingKeys } from "./keys.ts";
-import { type DueMail, dueMails, type Mail, mailsOfDay, saveMail } from "./mail-store.ts";
 import { withdrawn } from "./onboarding-status.ts";
 import { profileOf, type SendMail } from "./prove-host.ts";
 import { OnboardingRequest } from "./read.ts";
+import { type DueMail, dueMails, type Mail, mailsOfDay, saveMail } from "./store.ts";
 
 type MailWorld = Pick<OnboardingKeys, "statusToken"> & {
   store: Store;

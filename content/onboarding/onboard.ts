@@ -13,9 +13,14 @@ import { readWallet } from "#content/giving/wallet.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { recordBySlug, recordsById } from "#content/nonprofit/record-store.ts";
 import { type Sought, findDuplicates } from "./duplicate-store.ts";
-import { queueMail } from "./mail-store.ts";
 import { type OnboardingRequest, onboardingType, readOnboarding } from "./read.ts";
-import { type Onboarding, challengeIsUsed, giveUpPlace, onboardingStore } from "./store.ts";
+import {
+  queueMail,
+  type Onboarding,
+  challengeIsUsed,
+  giveUpPlace,
+  onboardingStore,
+} from "./store.ts";
 import { type WalletProofFailure, type WalletProof, checkWalletProof } from "./wallet-challenge.ts";
 import { type HostProofContext, describeHostProof } from "./prove-host.ts";
 import type { OnboardingKeys } from "./keys.ts";

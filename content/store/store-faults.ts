@@ -1,5 +1,8 @@
+import { Database } from "bun:sqlite";
+import { existsSync } from "node:fs";
 import type { Client } from "@libsql/client";
 import { z } from "zod";
+import { isDamaged } from "#content/runtime/files.ts";
 import { openEmbeddedClient } from "./embedded-client.ts";
 import type { Store } from "./open.ts";
 import { migrateAmongOthers, pendingMigrations } from "./upgrade.ts";
@@ -47,4 +50,20 @@ export async function storeFaults({ raw, embedded }: Store, path: string): Promi
   const { rows: loose } = await raw.execute("PRAGMA foreign_key_check");
   if (loose.length > 0) faults.push(`${loose.length} rows refer to others that are gone`);
   return faults.map((fault) => `${path}: ${fault}.`);
+}
+
+/**
+ * Whether Bun's SQLite finds damage in a file. A missing or locked file counts as sound. Reads the whole file, which takes
+ * seconds for the manifest of a directory of a million.
+ */
+export function isFileDamaged(path: string): boolean {
+  if (!existsSync(path)) return false;
+  try {
+    using db = new Database(path, { readonly: true });
+    return (
+      db.query<{ quick_check: string }, []>("PRAGMA quick_check(1)").get()?.quick_check !== "ok"
+    );
+  } catch (error) {
+    return isDamaged(error);
+  }
 }

@@ -23,9 +23,13 @@ import { firstChangeAfter } from "#content/operation/directory-facts-store.ts";
 import { sha256Of } from "#content/runtime/digest.ts";
 import { setAside, closeToOthers } from "#content/runtime/files.ts";
 import { CannotStart } from "#content/runtime/start-error.ts";
-import { isFileDamaged } from "#content/store/file-damage.ts";
 import { storeAddress, type Store } from "#content/store/open.ts";
-import { missingInSchema, remakeIndexes, storeFaults } from "#content/store/store-faults.ts";
+import {
+  isFileDamaged,
+  missingInSchema,
+  remakeIndexes,
+  storeFaults,
+} from "#content/store/store-faults.ts";
 import { pendingMigrations } from "#content/store/upgrade.ts";
 import { readPart } from "#scripts/backup/bring-back.ts";
 import { DamagedBackup, manifestOf, openPlace } from "#scripts/backup/place.ts";

@@ -1,7 +1,7 @@
 import { Database } from "bun:sqlite";
 import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { isFileDamaged } from "#content/store/file-damage.ts";
+import { isFileDamaged } from "#content/store/store-faults.ts";
 import type { Location } from "./segments.ts";
 
 /** A file to be put into the bundle. `at`: the location of content that no release refers to yet. */
