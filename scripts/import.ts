@@ -24,7 +24,7 @@ import {
   registerFormats,
   runImport,
 } from "#scripts/import/run-import.ts";
-import { type ImportReport, isUnfilled } from "#content/register/import-store.ts";
+import { type ImportReport, isNeverFilled } from "#content/register/import-store.ts";
 import { coveredInWords, reportInWords } from "#scripts/import/report.ts";
 import { configOrExit, reasonOf, stopSignal, stopWith } from "#scripts/support/config.ts";
 import { followProgress, startProgress } from "#scripts/support/progress.ts";
@@ -139,7 +139,7 @@ function newFileOf({ databaseUrl }: Config): string | null {
 
 /** Removes a store that this import made and did not fill: it would block a restore. */
 async function dropUnfilled(store: Store, newFile: string | null): Promise<void> {
-  if (newFile === null || !(await isUnfilled(store))) return;
+  if (newFile === null || !(await isNeverFilled(store))) return;
   store.close();
   removeStore(newFile);
 }

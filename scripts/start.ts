@@ -12,7 +12,7 @@ import { isoDay, systemClock } from "#content/contract/base/time.ts";
 import { changedProfile } from "#content/nonprofit/changes-store.ts";
 import { firstSlug } from "#content/nonprofit/list-store.ts";
 import { holdsSample, nonprofitCount } from "#content/operation/directory-facts-store.ts";
-import { isUnfilled } from "#content/register/import-store.ts";
+import { isNeverFilled } from "#content/register/import-store.ts";
 import { CannotStart } from "#content/runtime/start-error.ts";
 import { superviseChild } from "#content/runtime/supervised-child.ts";
 import { reportToSystemd } from "#content/runtime/systemd.ts";
@@ -59,9 +59,9 @@ export const command = wordedCommand("start", {
     const log = openLog(settings);
     const starting = startLocalChain(settings, (message) => log.warn(message));
     let publisher: ReturnType<typeof startPublisher> | null = null;
-    const create = [args.sample, args.real].includes(true) || !isUsed(settings);
+    const isNewFolder = !isUsed(settings);
     const store = await openStore({
-      create,
+      create: isNewFolder || [args.sample, args.real].includes(true),
       url: settings.databaseUrl,
       authToken: settings.databaseToken,
       serves: true,
@@ -78,7 +78,7 @@ export const command = wordedCommand("start", {
       args.real === true
         ? (await import("./start/real-directory.ts")).fillFromRegister
         : fillWithSample;
-    await fill(store, { ...settings, profiles, create, sample: args.sample === true, tell });
+    await fill(store, { ...settings, profiles, isNewFolder, sample: args.sample === true, tell });
     await refuseSample(settings, store);
     const localChain = await starting;
     const config = { ...settings, solanaRpcUrls: nodesOf(settings, localChain) };
@@ -200,12 +200,12 @@ async function fillWithSample(
     network,
     databaseUrl,
     profiles,
-    create,
+    isNewFolder,
     sample,
     tell,
   }: Pick<Config, "network" | "databaseUrl"> & {
     profiles: number;
-    create: boolean;
+    isNewFolder: boolean;
     sample: boolean;
     tell: ((line: string) => void) | undefined;
   },
@@ -214,7 +214,7 @@ async function fillWithSample(
   if (network === "solana" && (await nonprofitCount(store)) === 0) stopWith(noSample, 2);
   if (unfinished === null && (await nonprofitCount(store)) > 0) return;
   // An import that was killed has begun a directory of real nonprofits.
-  const isNew = sample || (create && (await isUnfilled(store)));
+  const isNew = sample || (isNewFolder && (await isNeverFilled(store)));
   if (unfinished === null && !isNew) {
     throw new CannotStart(
       `The store ${storeAddress(databaseUrl)} holds no nonprofit, and the data folder was used before.`,

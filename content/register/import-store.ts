@@ -185,7 +185,7 @@ export async function forgetImport(tx: WriteTransaction, id: number): Promise<vo
 }
 
 /** Whether no import has begun to write, and nothing else has filled the store. */
-export async function isUnfilled(store: Queryable): Promise<boolean> {
+export async function isNeverFilled(store: Queryable): Promise<boolean> {
   const begun = await store.db.$count(imports, ne(imports.status, "failed"));
   return begun === 0 && !(await hasProfiles(store));
 }
