@@ -37,26 +37,24 @@ export function theFolder(): string {
   return folder;
 }
 
-/** What `present` gives, under a name that stands for it before it is there. */
-const standIn = <Made extends object>(present: () => Made | undefined): Made =>
-  new Proxy({} as Made, { get: (_, name) => Reflect.get(present() ?? {}, name) as unknown });
-
-/** What each test of a file, or of a part of it, has of its own: made before the test and closed after it. */
-export function forEachTest<Made extends Closable>(make: () => Made | Promise<Made>): Made {
+/** What `make` gives between two hooks, under a name that can be written before; reading it earlier throws. */
+function madeBetween<Made extends Closable>(
+  before: typeof beforeAll,
+  after: typeof afterAll,
+  make: () => Made | Promise<Made>,
+): Made {
   let made: Made | undefined;
-  beforeEach(async () => {
+  before(async () => {
     made = await make();
   });
-  afterEach(() => close(made));
-  return standIn(() => made);
+  after(() => close(made));
+  return new Proxy({} as Made, { get: (_, name) => Reflect.get(made as Made, name) as unknown });
 }
 
-/** What the tests of a part of a file share: made before the first and closed after the last. */
-export function forTests<Made extends Closable>(make: () => Made | Promise<Made>): Made {
-  let made: Made | undefined;
-  beforeAll(async () => {
-    made = await make();
-  });
-  afterAll(() => close(made));
-  return standIn(() => made);
-}
+/** What each test of a file, or of a part of it, has of its own. */
+export const forEachTest = <Made extends Closable>(make: () => Made | Promise<Made>): Made =>
+  madeBetween(beforeEach, afterEach, make);
+
+/** What the tests of a part of a file share. */
+export const forTests = <Made extends Closable>(make: () => Made | Promise<Made>): Made =>
+  madeBetween(beforeAll, afterAll, make);
