@@ -204,7 +204,7 @@ const list = {
     findings: ({ sponsor }) =>
       sponsor?.refuses === null &&
       (sponsor.runway_days ?? runwayDaysMin) < runwayDaysMin &&
-      `The sponsor's SOL lasts for ${sponsor?.runway_days} more days: send some to ${sponsor?.address}.`,
+      `The sponsor's SOL lasts for ${sponsor.runway_days} more days: send some to ${sponsor.address}.`,
     gauges: { almoner_sponsor_runway_days: ({ sponsor }) => sponsor?.runway_days },
   },
   "gifts stay": {

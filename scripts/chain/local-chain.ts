@@ -176,9 +176,7 @@ const controls: Record<string, (chain: LocalChain, body: unknown) => Response> =
   "/faucet": (chain, body) =>
     checked(FaucetBody, body, ({ wallet, sol, usdc }) => {
       const lamports = BigInt(Math.round(sol * lamportsPerSol));
-      return {
-        signature: chain.give({ wallet: new PublicKey(wallet), lamports, usdc: usdc ?? 0n }),
-      };
+      return { signature: chain.give({ wallet: new PublicKey(wallet), lamports, usdc }) };
     }),
   "/ensure": (chain, body) =>
     checked(EnsureBody, body, ({ wallets }) => ({

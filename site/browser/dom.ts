@@ -3,7 +3,7 @@ import { sayingOf } from "./texts.ts";
 /** Makes an element with attributes and children. Texts stay text, so no third-party text becomes markup. */
 export function el<Tag extends keyof HTMLElementTagNameMap>(
   tag: Tag,
-  attributes: Readonly<Record<string, string | boolean>> = {},
+  attributes: Readonly<Record<string, string | boolean>>,
   children: readonly (Node | string)[] = [],
 ): HTMLElementTagNameMap[Tag] {
   const element = document.createElement(tag);
@@ -55,10 +55,10 @@ export function debounced(call: () => void, restMs: number) {
 export function offerCopying(button: HTMLElement, text: HTMLElement): void {
   button.hidden = false;
   const say = sayingOf(button);
-  const words = button.textContent ?? "";
+  const words = button.textContent;
   const copy = async () => {
     try {
-      await navigator.clipboard.writeText(text.textContent ?? "");
+      await navigator.clipboard.writeText(text.textContent);
       button.textContent = say("done");
     } catch {
       // If the page may not use the clipboard, at least select the text.
