@@ -89,7 +89,6 @@ export const calendarOf = (seedNumber: number, day: string): Calendar => ({
   nowMs: Date.parse(`${day}T06:00:00Z`),
 });
 export const defaultDay = "2026-09-01";
-export const defaultCalendar = calendarOf(1, defaultDay);
 
 /** Profiles with a story of agents, gifts and corrections over all months, so they came in the first wave. */
 export const storied = 400;

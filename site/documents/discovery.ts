@@ -9,7 +9,7 @@ import { listedAt } from "#content/openapi/mcp-tools.ts";
 import { directoryNumbers } from "#content/operation/directory-facts-store.ts";
 import { directoryFact } from "#content/store/facts.ts";
 import { publicationDay } from "./answers.ts";
-import { type DocumentKey, single, type SingleDocument, singles, type Source } from "./document.ts";
+import { single, type SingleDocument, singles, type Source } from "./document.ts";
 import { changesNeeds, changesNumbers, touches } from "./staleness.ts";
 
 const nothing = () => ({});
@@ -95,5 +95,4 @@ export const discoveryFiles = {
   "mcp-registry": single("/server.json", nothing),
 } as const satisfies Readonly<Record<string, SingleDocument>>;
 
-export const discoveryKey = (name: keyof typeof discoveryFiles): DocumentKey => `discovery ${name}`;
 export const discovery = singles("discovery", discoveryFiles);

@@ -6,7 +6,7 @@ import { wordingFaults } from "#content/nonprofit/text.ts";
 import { CauseId, causeIds } from "#content/contract/browse.ts";
 import { NonprofitDetail } from "#content/contract/nonprofit.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
-import { defaultCalendar } from "#scripts/seed/numbers.ts";
+import { calendarOf, defaultDay } from "#scripts/seed/numbers.ts";
 import { outlineAt } from "#scripts/seed/outline.ts";
 import { isPicked, pickOf } from "#scripts/seed/seed-directory.ts";
 import { profileOf } from "#scripts/seed/profile.ts";
@@ -17,7 +17,7 @@ let profiles: NonprofitRecord[] = [];
 
 beforeAll(() => {
   profiles = outlines.map((outline, index) =>
-    profileOf(1, outline, `sample-${index}`, defaultCalendar),
+    profileOf(1, outline, `sample-${index}`, calendarOf(1, defaultDay)),
   );
 });
 

@@ -5,7 +5,6 @@ import { mcpTools } from "#content/openapi/mcp-tools.ts";
 import { operations } from "#content/openapi/document.ts";
 import type { Change } from "#content/nonprofit/changes-store.ts";
 import { saveDirectoryFact } from "#content/nonprofit/save.ts";
-import { discoveryKey } from "#site/documents/discovery.ts";
 import { documentKinds } from "#site/documents/kinds.ts";
 import { profileKey } from "#site/documents/profile.ts";
 import { staleLater } from "#site/documents/staleness.ts";
@@ -312,8 +311,8 @@ describe("a profile as markdown", () => {
   });
 });
 
-const all = (["llms", "agents", "security"] as const).map(discoveryKey);
-const guide = [discoveryKey("agents")];
+const all = ["discovery llms", "discovery agents", "discovery security"];
+const guide = ["discovery agents"];
 test.each<[string, Partial<Change>, string[]]>([
   ["a change that help-wanted does not show makes none stale", { fields: ["team_size"] }, []],
   ["a change that help-wanted shows makes the guide stale", { fields: ["name"] }, guide],
