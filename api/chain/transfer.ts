@@ -92,10 +92,10 @@ export function transferChecked(transfer: Transfer): TransactionInstruction {
   });
 }
 
-export const memo = (text: string, signers: readonly PublicKey[] = []): TransactionInstruction =>
+export const memo = (text: string): TransactionInstruction =>
   new TransactionInstruction({
     programId: programs.memo,
-    keys: signers.map(signing),
+    keys: [],
     data: Buffer.from(text, "utf8"),
   });
 

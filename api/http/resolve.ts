@@ -13,7 +13,7 @@ type Lookup = (host: string) => Promise<string[]>;
 export async function contactAddress(
   host: string,
   ask: Lookup,
-  allowedAddresses: readonly string[] = [],
+  allowedAddresses: readonly string[],
 ): Promise<string | null> {
   const addresses = await ask(host);
   return (

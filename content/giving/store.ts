@@ -114,7 +114,7 @@ export async function newsOfDonations(
 /** The id is derived from the transfer, so every process makes the same one; 22 URL-safe characters. */
 const idOf = (
   { tx_signature, destination }: Pick<Donation, "tx_signature" | "destination">,
-  voidedBefore = 0,
+  voidedBefore: number,
 ): string => {
   const transfer = [tx_signature, destination, ...(voidedBefore === 0 ? [] : [voidedBefore])];
   return sha256Of(transfer.join("\n"), "base64url").slice(0, 22);

@@ -242,7 +242,7 @@ export async function noteFetch(
 export async function lastFetched(
   store: Queryable,
   format: string,
-  ownCount = true,
+  ownCount: boolean,
 ): Promise<FetchedVersion[]> {
   const counts = ownCount ? undefined : isNotNull(imports.fetched);
   const newest = await newestImport(store, format, eq(imports.status, "finished"), counts);

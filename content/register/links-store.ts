@@ -19,7 +19,7 @@ const linksAtOnce = 25;
 export async function linkProfiles(
   store: Store,
   ids: readonly number[],
-  { now, checkOnly = false }: { now: Date; checkOnly?: boolean },
+  { now, checkOnly }: { now: Date; checkOnly: boolean },
 ): Promise<FoundLink[]> {
   const rows = await findLinks(store, ids);
   if (checkOnly) return rows;

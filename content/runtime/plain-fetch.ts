@@ -7,7 +7,7 @@ export class AnswerRefused extends Error {
  * Fetches from a server that is not ours, without compression: nothing is unpacked before its bytes are counted, so a small
  * response cannot expand. Rejects as fetch does.
  */
-export function fetchPlain(address: string | Request, init: RequestInit = {}): Promise<Response> {
+export function fetchPlain(address: string | Request, init: RequestInit): Promise<Response> {
   const headers = new Headers(address instanceof Request ? address.headers : {});
   for (const [name, value] of new Headers(init.headers)) headers.set(name, value);
   headers.set("accept-encoding", "identity");

@@ -92,7 +92,7 @@ export async function fetchFile(url: string, options: FetchOptions): Promise<Fet
 }
 
 /** Whether a file is newer than `before`, and its size. Fetches nothing. Undefined when missing. Throws FetchFailed. */
-export async function askFile(url: string, signal: AbortSignal, before: Version | null = null) {
+export async function askFile(url: string, signal: AbortSignal, before: Version | null) {
   const either = AbortSignal.any([signal, AbortSignal.timeout(limits.stallMs)]);
   const asking = { method: "HEAD", headers: headersFor(before, null), signal: either };
   const answer = await fetchPlain(url, asking).catch((error: Error) => {

@@ -36,10 +36,7 @@ const membersOf = (shape: z.ZodObject | undefined): Members => Object.entries(sh
  * The options of a command for this operation: parameters of its path are positional, and each member of its query or body
  * has an option. `own` replaces or adds options.
  */
-export const argsOf = (
-  { method, path, query, body }: AdminOperation,
-  own: ArgsDef = {},
-): ArgsDef => ({
+export const argsOf = ({ method, path, query, body }: AdminOperation, own: ArgsDef): ArgsDef => ({
   ...Object.fromEntries(paramsIn(path).map((name) => [name, positional])),
   ...Object.fromEntries(
     [...membersOf(query), ...membersOf(body?.shape)].flatMap(([member, shape]) =>

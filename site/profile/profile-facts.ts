@@ -12,7 +12,7 @@ import { fromPostcode } from "#content/nonprofit/provenance.ts";
 import { registerById, registerPage } from "#content/nonprofit/register-facts.ts";
 import { lettersOf } from "#content/nonprofit/text.ts";
 import { isWallet } from "#content/nonprofit/ways-to-give.ts";
-import { english, type Texts } from "#content/language/texts.ts";
+import type { Texts } from "#content/language/texts.ts";
 import { isolated, joined, quoted } from "#site/parts/words.ts";
 
 /** One fact about a nonprofit; page, markdown and JSON-LD each draw it in their own way. */
@@ -63,7 +63,7 @@ const inOrder = [
 const ofOpen: ReadonlySet<string> = new Set(["donation_url", "usdc_wallet"]);
 
 /** The facts of a profile that are single values, in the order of the page; facts without a value are left out. */
-export function factsOf(detail: NonprofitDetail, t: Texts = english): Fact[] {
+export function factsOf(detail: NonprofitDetail, t: Texts): Fact[] {
   const facts: Fact[] = [];
   for (const { field, words } of inOrder) {
     const sentence = detail.status === "withdrawn" && ofOpen.has(field) ? null : words(detail, t);
@@ -78,7 +78,7 @@ export function factsOf(detail: NonprofitDetail, t: Texts = english): Fact[] {
  * Programmes, each with a short note: its location and how many people it reaches. A name that is only the first words of
  * the text is null, since the text says it.
  */
-export const programsOf = ({ programs }: NonprofitDetail, t: Texts = english) =>
+export const programsOf = ({ programs }: NonprofitDetail, t: Texts) =>
   programs.map(({ name, description, location, beneficiaries_per_year: count }) => {
     const reach = count === null ? null : t.text("row.reach", { count });
     const where = location === null ? null : isolated(location);
@@ -86,7 +86,7 @@ export const programsOf = ({ programs }: NonprofitDetail, t: Texts = english) =>
     return { name: ownName, text: description, note: joined([where, reach], " · ") };
   });
 
-export const metricsOf = ({ impact_metrics }: NonprofitDetail, t: Texts = english) =>
+export const metricsOf = ({ impact_metrics }: NonprofitDetail, t: Texts) =>
   impact_metrics.map(({ name, value, unit, period }) => ({
     name,
     value: joined([isCount(value) ? t.number(Number(value)) : value, unit], " "),
@@ -97,11 +97,7 @@ export const metricsOf = ({ impact_metrics }: NonprofitDetail, t: Texts = englis
 const isCount = (value: string): boolean => /^[1-9]\d{0,14}$/.test(value);
 
 /** The legal registrations, each with its org-id, if known, and with what linked it to the profile. */
-export const registrationsOf = (
-  record: NonprofitRecord,
-  detail: NonprofitDetail,
-  t: Texts = english,
-) =>
+export const registrationsOf = (record: NonprofitRecord, detail: NonprofitDetail, t: Texts) =>
   detail.registrations.map(({ country, type, registration_number, linked_by }, at) => ({
     type: t.word(type),
     number: registration_number,
@@ -117,7 +113,7 @@ export const registrationsOf = (
 /** Why a profile is withdrawn, since when and by which register, as the beginning of a sentence. */
 export function whyWithdrawn(
   { merged_into, provenance, register_facts }: NonprofitDetail,
-  t: Texts = english,
+  t: Texts,
 ): string {
   if (merged_into !== undefined) return t.text("withdrawn.merged");
   const decided = provenance["status"];
@@ -174,7 +170,7 @@ function beginsWith(text: string | null, opening: string | null): boolean {
 /** "Income £3.3 million, spending £3 million, year to March 2025", else a register's word for the size, else the budget. */
 export function sizeOf(
   { register_facts, annual_budget_usd: budget }: NonprofitDetail,
-  t: Texts = english,
+  t: Texts,
 ): string | null {
   const facts = register_facts.flatMap(({ fields }) => fields.filter(({ period }) => period));
   const yearOf = ({ period = "" }: RegisterFact) => period.slice(-4);
@@ -200,20 +196,20 @@ export function sizeOf(
 }
 
 /** A field's name for people. */
-export const fieldName = (field: string, t: Texts = english): string => t.named("field", field);
+export const fieldName = (field: string, t: Texts): string => t.named("field", field);
 
 /** The same with a capital letter. */
-export const labelOf = (field: string, t: Texts = english): string => {
+export const labelOf = (field: string, t: Texts): string => {
   const name = fieldName(field, t);
   return name.charAt(0).toUpperCase() + name.slice(1);
 };
 
-export const sourceName = (source: string, t: Texts = english): string => t.named("source", source);
+export const sourceName = (source: string, t: Texts): string => t.named("source", source);
 
 /** Where a value comes from, in words. */
 export type Origin = ReturnType<typeof originOf>;
 
-export function originOf(from: FieldProvenance, t: Texts = english) {
+export function originOf(from: FieldProvenance, t: Texts) {
   const { source, source_url, rule, agents, corroborations: count = 0, applied_at } = from;
   const isDerived = rule !== undefined && source.startsWith("derived:");
   const filed = isDerived || rule === undefined ? "" : `: ${rule}`;
@@ -243,10 +239,7 @@ export type FieldsOrigin = Origin & {
 };
 
 /** The origins of a profile's values, in the order of the fields; fields with the same origin share an entry. */
-export function originsOf(
-  provenance: NonprofitDetail["provenance"],
-  t: Texts = english,
-): FieldsOrigin[] {
+export function originsOf(provenance: NonprofitDetail["provenance"], t: Texts): FieldsOrigin[] {
   const origins = new Map<string, FieldsOrigin>();
   for (const field in provenance) {
     const from = provenance[field];

@@ -1,7 +1,7 @@
 import { noFilters } from "#content/contract/browse.ts";
 import type { Standing } from "#content/contract/standing.ts";
 import type { NonprofitDetail, RegisterFacts } from "#content/contract/nonprofit.ts";
-import { english, type TextKey, type Texts } from "#content/language/texts.ts";
+import type { TextKey, Texts } from "#content/language/texts.ts";
 import causes from "#content/editorial/causes.json";
 import type { Judgement } from "#content/nonprofit/giver-answers.ts";
 import { isStated } from "#content/nonprofit/provenance.ts";
@@ -24,11 +24,7 @@ const organisations = new Map(causes.map(({ id, organisation }) => [id, organisa
  * tax." "" when there are none. It leaves out values that agents agreed on and causes that our mapping chose. Each text of
  * the catalogue contains the sentence so far, so that each language has its own order and punctuation.
  */
-export function sentenceOf(
-  record: NonprofitRecord,
-  detail: NonprofitDetail,
-  t: Texts = english,
-): string {
+export function sentenceOf(record: NonprofitRecord, detail: NonprofitDetail, t: Texts): string {
   const open = detail.status === "withdrawn" ? [] : detail.register_facts.filter(isListed);
   const gifts = giftsOf(open);
   const count = isStated(record.provenance["beneficiaries_per_year"])
@@ -175,7 +171,7 @@ export const standingsOf = ({
  * A question, "Is Hope Kitchen a registered charity?"; its text, "Listed in the IRS Business Master File, as of 14 April
  * 2026."; a tone; and the text as an answer, with "Yes." only where each register lists a charity.
  */
-export function standingLine(record: NonprofitRecord, t: Texts = english) {
+export function standingLine(record: NonprofitRecord, t: Texts) {
   const statements = standingsOf(record).flatMap(({ value, by }) => {
     const register = registerById(by?.register ?? "");
     if (by === null || register === undefined) return [];
@@ -222,7 +218,7 @@ export type Nearby = { name: string; href: string };
 export function nearbyOf(
   record: NonprofitRecord,
   { causes: ownCauses, country: called }: NonprofitDetail,
-  t: Texts = english,
+  t: Texts,
 ): Nearby[] {
   const { city, region, country_code } = record;
   const [only] = ownCauses;

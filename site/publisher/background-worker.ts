@@ -36,7 +36,7 @@ const script = join(import.meta.dirname, "background-worker-entry.ts");
  */
 function openWorker(
   settings: WorkerSettings,
-  options: Pick<ChildOptions<WorkerMessage>, "runtimeOptions" | "nice" | "env"> = {},
+  options: Pick<ChildOptions<WorkerMessage>, "runtimeOptions" | "nice" | "env">,
 ): Worker {
   let child: Child | null = null;
   let ready = Promise.withResolvers<void>();

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { english } from "#content/language/texts.ts";
 import { vouchedName } from "#content/enrichment/agent.ts";
 import { isHarmlessName, publicName, shownName } from "#content/nonprofit/public-name.ts";
 import { sourceFrom } from "#content/nonprofit/record.ts";
@@ -150,14 +151,14 @@ describe("a profile", () => {
     const { provenance } = await service.json("/api/nonprofits/oak");
     expect(provenance.website).toMatchObject({ source: "organisation", agents: [] });
     expect(provenance.website.corroborations).toBe(3);
-    const [line] = originsOf({ website: provenance.website });
+    const [line] = originsOf({ website: provenance.website }, english);
     expect(line?.source).toBe("The organisation itself; found by 3 more");
   });
 
   test("shows names that agreed in quotes, and in the place of a message a neutral one", async () => {
     const { provenance } = await service.json("/api/nonprofits/oak");
     expect(provenance.city.agents).toEqual(["Research Bot", shownName(hostile)]);
-    expect(originsOf({ city: provenance.city })[0]?.source).toBe(
+    expect(originsOf({ city: provenance.city }, english)[0]?.source).toBe(
       `Agreement of agents: “Research Bot”, “${shownName(hostile)}”`,
     );
   });

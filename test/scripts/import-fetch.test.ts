@@ -11,6 +11,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pino } from "pino";
+import { english } from "#content/language/texts.ts";
 import { newestFetches } from "#content/register/import-store.ts";
 import { fetchAndImport } from "#scripts/import/fetch-all.ts";
 import { type FetchOptions, fetchFile } from "#scripts/import/fetch-file.ts";
@@ -288,7 +289,7 @@ test("every format of the table of registers has a licence, and every format sta
   const named = new Set(registers.map(({ id }) => id));
   expect(registerFormats.map(({ name }) => name).filter((name) => !named.has(name))).toEqual([]);
   const sources = ["correction", ...registerFormats.map(({ name }) => `register:${name}`)];
-  expect(sources.filter((source) => sourceName(source) === source)).toEqual([]);
+  expect(sources.filter((source) => sourceName(source, english) === source)).toEqual([]);
   for (const { licence, attribution, files } of registers) {
     expect(licence.name && attribution).toBeTruthy();
     expect([licence.url, ...files].filter((url) => !url.startsWith("https://"))).toEqual([]);

@@ -1,3 +1,4 @@
+import { english } from "#content/language/texts.ts";
 import { safeLink } from "#content/nonprofit/safe-link.ts";
 import { load } from "cheerio";
 import type { NonprofitDetail } from "#content/contract/nonprofit.ts";
@@ -106,9 +107,9 @@ export function ofJson(detail: NonprofitDetail, { onPage = false } = {}): Facts 
     ),
     provenance: lines(
       Object.entries(detail.provenance).map(([field, from]) => {
-        const { source, link, day } = originOf(from);
+        const { source, link, day } = originOf(from, english);
         const isLinked = !sections.has(from.source.replace(/^\w+:/, ""));
-        return [fieldName(field), source, (isLinked && link?.href) || "", day];
+        return [fieldName(field, english), source, (isLinked && link?.href) || "", day];
       }),
     ),
     updated_at: detail.updated_at,
@@ -291,7 +292,7 @@ export function ofMarkdown(markdown: string): Facts {
     country: fact("Country"),
     ...Object.fromEntries(
       numbers.map((field) => {
-        const name = fieldName(field);
+        const name = fieldName(field, english);
         return [field, digits(fact(name.charAt(0).toUpperCase() + name.slice(1)))];
       }),
     ),

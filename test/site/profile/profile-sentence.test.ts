@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import es from "#content/editorial/texts/es.json";
-import { openTexts } from "#content/language/texts.ts";
+import { english, openTexts } from "#content/language/texts.ts";
 import {
   type NonprofitRecord,
   type RegisterRecord,
@@ -152,7 +152,7 @@ const sentences: [about: string, parts: Partial<NonprofitRecord>, sentence: stri
 
 test.each(sentences)("what %s says becomes one sentence", (_, parts, sentence) => {
   const record = aNonprofit(parts);
-  expect(sentenceOf(record, toDetail(record, ""))).toBe(sentence);
+  expect(sentenceOf(record, toDetail(record, ""), english)).toBe(sentence);
 });
 
 const nearby: [about: string, parts: Partial<NonprofitRecord>, names: string[]][] = [
@@ -164,7 +164,7 @@ const nearby: [about: string, parts: Partial<NonprofitRecord>, names: string[]][
 
 test.each(nearby)("the like of one of which %s is known are found in lists", (_, parts, names) => {
   const record = aNonprofit(parts);
-  const found = nearbyOf(record, toDetail(record, ""));
+  const found = nearbyOf(record, toDetail(record, ""), english);
   expect(found.map(({ name }) => name)).toEqual(names);
 });
 
@@ -234,7 +234,7 @@ const lines: [about: string, parts: Partial<NonprofitRecord>, tone: Tone, text: 
 ];
 
 test.each(lines)("the standing of one that %s is said in one line", (_, parts, tone, text) => {
-  expect(standingLine(aNonprofit(parts))).toMatchObject({ tone, text });
+  expect(standingLine(aNonprofit(parts), english)).toMatchObject({ tone, text });
 });
 
 test.each([
@@ -246,7 +246,7 @@ test.each([
   ["No. Removed", removed],
   ["No longer", recordOf("irs-bmf", {}, "gone")],
 ])("the question whether it is a registered charity is answered %p", (begins, record) => {
-  const line = standingLine(aNonprofit({ name: "Hope", register_records: [record] }));
+  const line = standingLine(aNonprofit({ name: "Hope", register_records: [record] }), english);
   expect(line.question).toBe("Is Hope a registered charity?");
   expect(line.answer).toStartWith(begins);
 });
@@ -258,5 +258,5 @@ test("it is said in the language of the page", () => {
 
 test("the size in a register's words is said where it has no figures", () => {
   const record = aNonprofit(said(recordOf("acnc", { size: "Small" })));
-  expect(sizeOf(toDetail(record, ""))).toBe("Small (size by yearly income)");
+  expect(sizeOf(toDetail(record, ""), english)).toBe("Small (size by yearly income)");
 });
