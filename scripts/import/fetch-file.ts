@@ -1,9 +1,9 @@
 import { AnswerRefused, fetchPlain, refuseCompressed } from "#content/runtime/plain-fetch.ts";
 import { mkdir, open, readFile, rename, rm, stat, utimes, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
 import { z } from "zod";
 import { retry } from "#content/runtime/concurrency.ts";
-import { withTimeout } from "#content/runtime/timing.ts";
 
 /** The version of a file, as the server names it. */
 export const Version = z.object({
@@ -191,8 +191,7 @@ async function tryOnce(
 async function asLongAsAsked({ headers }: Response, signal: AbortSignal): Promise<void> {
   const waitMs = Number(headers.get("retry-after") ?? 0) * 1_000;
   if (!(waitMs > 0)) return;
-  const ended = new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve()));
-  await withTimeout(ended, Math.min(waitMs, waitMaxMs));
+  await pause(Math.min(waitMs, waitMaxMs), undefined, { signal }).catch(() => undefined);
 }
 
 function headersFor(before: Version | null, started: (Download & { size: number }) | null) {
