@@ -170,12 +170,39 @@ test("a search for a kind is exact when every result has its words", async () =>
   expect(await findIn(banks, "food bank")).toMatchObject({ total: 2, exact: true, note: null });
 });
 
-test("of results before the related ones it is said when they lack the words", async () => {
-  using kitchens = await aStoreOf(of("Amos House", { ntee: "K35" }), ...named("Hope Soup Kitchen"));
-  expect(await findIn(kitchens, "amos soup kitchen")).toMatchObject({
-    names: ["Amos House", "Hope Soup Kitchen"],
-    matching: 1,
-    note: "The first lacks some of the words, but is an organisation of this kind. The others have some of the words, or work for the same cause.",
+test.each([
+  ["The first lacks some of the words, but is an organisation of this kind.", ["Amos House"]],
+  [
+    "Some of the first 2 lack some of the words, but are organisations of this kind.",
+    ["Amos House", "Amos Home"],
+  ],
+])(
+  "of results before the related ones it is said when they lack the words: %s",
+  async (note, names) => {
+    using kitchens = await aStoreOf(
+      ...names.map((name) => of(name, { ntee: "K35" })),
+      ...named("Hope Soup Kitchen"),
+    );
+    expect(await findIn(kitchens, "amos soup kitchen")).toMatchObject({
+      names: [...names, "Hope Soup Kitchen"],
+      matching: names.length,
+      note: `${note} The others have some of the words, or work for the same cause.`,
+    });
+  },
+);
+
+test("if nothing is in the place, names that have its words are found, and said to be that", async () => {
+  using harbours = await aStoreOf(
+    ...[1, 2, 3, 4].map((at) =>
+      aNonprofit({ country_code: "KE", city: "Nairobi", name: `Trust ${at}` }),
+    ),
+    aNonprofit({ country_code: "US", name: "Friends of Nairobi" }),
+  );
+  expect(await findIn(harbours, "Nairobi", { country: "US" })).toMatchObject({
+    names: ["Friends of Nairobi"],
+    matching: 0,
+    exact: false,
+    note: "Nothing is in Nairobi. These have it in their name.",
   });
 });
 
