@@ -37,7 +37,7 @@ test("what is recommended is marked as English on pages in other languages", asy
 
 test("the home page tells numbers, causes and countries, without the withdrawn", async () => {
   expectPage((await site.page("page home")).$, [
-    [".figures", ["nonprofits3countries2claimed profiles1"]],
+    [".figures", ["nonprofits3countries2claimed profile1"]],
     ['a[href="/causes/education"]', ["Education2"]],
     ['a[href="/countries/ke"]', 1],
     ['a[href="/countries/fr"]', 0],
