@@ -1,7 +1,7 @@
 import { join, resolve, sep } from "node:path";
 import { z } from "zod";
 import settingWords from "#content/editorial/settings.json";
-import { settings } from "./settings/settings.ts";
+import { settings } from "./settings.ts";
 
 type Raw = z.infer<typeof settings>;
 
