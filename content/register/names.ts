@@ -133,15 +133,17 @@ function casedWords(text: string, place: boolean, parent = ""): string {
   const parts = text.split(between);
   const wordsOnly = parts.filter((_, at) => at % 2 === 0);
   const last = lastSpoken(wordsOnly);
+  const ownInitials = speltInitials(wordsOnly);
   const ofParent = initialsOf(spoken(parent.split(between).filter((_, at) => at % 2 === 0)));
-  const initials = new Set([...speltInitials(wordsOnly), ...ofParent]);
+  const initials = new Set([...ownInitials, ...ofParent]);
   let previous = "";
   return parts
     .map((part, at) => {
       if (at % 2 === 1 || part === "") return part;
       const word = part.toUpperCase();
       const before = previous;
-      previous = word;
+      // The words that initials stand for begin a name: "IHS The Institute for Human Services".
+      previous = ownInitials.includes(word) ? "" : word;
       if (initials.has(word)) return word;
       const index = at / 2;
       const opening = index === 0 || before === "" || /[(["“:]\s*$/u.test(parts[at - 1] ?? "");

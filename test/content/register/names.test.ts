@@ -36,6 +36,8 @@ describe("a register's name in capitals", () => {
     ["PRISON ADVICE AND CARE TRUST (PACT)", "Prison Advice and Care Trust (PACT)"],
     ["SAMPLE ARTS OF MAINE INC - SAOM INC", "Sample Arts of Maine Inc - SAOM Inc"],
     ["HOPE HELPING OTHER PEOPLE EVERYDAY", "HOPE Helping Other People Everyday"],
+    ["TSN-THE SAMPLE NETWORK INC", "TSN-The Sample Network Inc"],
+    ["SCIO SAMPLE TRUST SCIO", "Scio Sample Trust SCIO"],
     ["HOPE HELPS OTHER PEOPLE", "Hope Helps Other People"],
     ["ART AND REST", "Art and Rest"],
     ["NEXT MCGEE TEACHERS ASSN DEBT MCHA EBT", "Next McGee Teachers Assn Debt MCHA EBT"],
