@@ -206,8 +206,8 @@ function townName(text: string): string | null {
   // Remove the rest of a post code or province code: "ROMA RM".
   while (/^(?:[A-Z]{1,2}|-)$/.test(words.at(-1) ?? "")) words.pop();
   const town = words.join(" ");
-  // Road Town and Street are towns.
-  const isNoTown = /\d| (?:AVENUE|ROAD|STREET)\b/.test(town);
+  // Road Town, Street and Chester le Street are towns.
+  const isNoTown = /\d|(?<! LE) (?:AVENUE|ROAD|STREET)\b/.test(town);
   return words.length === 0 || words.length > 3 || isNoTown ? null : readablePlace(town);
 }
 

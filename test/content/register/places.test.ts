@@ -45,6 +45,7 @@ test.each([
   ["QUESNEL,BC,42J 6C6", "CANADA", ["CA", "British Columbia", "Quesnel"]],
   ["VANCOUVER CA V5W 4B5,.", "CANADA", ["CA", null, "Vancouver"]],
   ["OLD STREET LONDON EUROPE EC1V 9DD", "UNITED KINGDOM", ["GB", null, null]],
+  ["CHESTER LE STREET DH3 3QR", "UNITED KINGDOM", ["GB", null, "Chester Le Street"]],
   ["TIJUANA BAJA CALIFORNIA 22260", "MEXICO", ["MX", null, "Tijuana Baja California"]],
   ["THREE ANCHOR BAY WESTERN CAPE 8005", "SOUTH AFRICA", ["ZA", null, null]],
   ["PO BOX 12", "KENYA", ["KE", null, null]],
