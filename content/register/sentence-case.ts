@@ -28,7 +28,7 @@ export function readableProse(raw: string, organisation = ""): string {
     .replaceAll(/&?\bnbsp;/gi, " ")
     .replaceAll(/&#(x[\da-f]{1,6}|\d{1,7});/gi, (_, code: string) => characterOf(code))
     // Old systems wrote "?" for a curly apostrophe.
-    .replaceAll(/(?<=\p{L})\?(?=s\b)/giu, "'")
+    .replaceAll(/(?<=\p{L})\?(?=s\b(?!=))/giu, "'")
     .normalize("NFC")
     .replaceAll(/[\p{Cc}\p{Cf}\p{Co}\p{Cs}\p{Zl}\p{Zp}\uFFFD]/gu, " ")
     .replaceAll(/\s+/gu, " ")

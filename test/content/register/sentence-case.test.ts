@@ -70,6 +70,7 @@ test.each([
   // An ampersand that was written for HTML is one; in mixed case spaces and control characters go.
   ["20th &amp; 21st century art", "20th & 21st century art"],
   ["&#8226; The charity?s &#x201C;art\uf0b7\u201d. Who?", "• The charity's “art ”. Who?"],
+  ["At samples.org/all.php?s=aid for one", "At samples.org/all.php?s=aid for one"],
   [" Aid\u0000  for the\nSEA, by NGOs ", "Aid for the SEA, by NGOs"],
   ...[
     "None of our guests pays.",
