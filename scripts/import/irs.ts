@@ -81,8 +81,8 @@ function bmfFacts(row: Row) {
   const amounts = ["INCOME_AMT", "REVENUE_AMT", "ASSET_AMT"].map((name) =>
     amountOf(cell(row, name)),
   );
-  // Form 990-N asks for no amounts, so its zeros mean nothing, whatever form the IRS expects.
-  const isUnsaid = amounts.every((amount) => !amount);
+  // Form 990-N asks for no amounts, so its zeros mean nothing, whatever form the IRS expects. Form 990-PF has no revenue.
+  const isUnsaid = amounts.every((amount) => amount === 0);
   const [income = null, revenue = null, assets = null] = isUnsaid ? [] : amounts;
   return saidOf({
     other_name: isEligible(row) ? otherNameOf(row) : null,

@@ -129,6 +129,7 @@ describe("codes and dates as the IRS writes them:", () => {
     ["zeros beside an amount", "1000,0,0", { assets: 1000, income: 0, revenue: 0 }],
     // Churches and others file the postcard without having to.
     ["only the zeros of a postcard", "0,0,0", {}],
+    ["the zeros of Form 990-PF", "0,0,", { assets: 0, income: 0 }],
     ["no revenue, which was not entered", "1000,2000,0", { assets: 1000, income: 2000 }],
   ])("a row of the master file has %s", async (_, amounts, expected) => {
     const { assets, income, revenue } = await factsWith(/1000,2000,2000/, amounts);
