@@ -180,7 +180,7 @@ export function websiteOf(raw: string): string | null {
   const cased = /[a-z]/.test(text.replace(/^https?:/, "")) ? text : text.toLowerCase();
   const read = readWebsite(
     cased
-      .replace(/^(https?)(?::\/*|\.\/\/)(?:https?:\/*)?\.?/i, "$1://")
+      .replace(/^(https?)(?::\/*|\.?\/\/)(?:https?:\/*)?\.?/i, "$1://")
       .replace(/^(?!https?:)www\.?\//i, ""),
   );
   // "www.foundation" lost its ending on the form.
@@ -225,18 +225,22 @@ export function programsOf(
 const elsewhere =
   /[\s([–—:;,-]*\b(?:please )?(?:see|refer to|cont(?:inued|'d|inues)?\.?(?: (?:on|in|at))?)(?: the)?(?: attached)? sch\w* o\b[^.]{0,60}\W*$/i;
 
-/** "(CONTINUED ON PAGE 42)" or "(SEE SCHEDULE O)" within a text. */
-const continued = /\s*\((?:cont(?:inued?|['’]?d)?\b|see sch\w* o\b)[^()]{0,60}\)\s*/gi;
+/** "(CONTINUED ON PAGE 42)" or "(SEE SCHEDULE O)" within a text, with the stops around it. */
+const continued =
+  /([.,;]?)\s*\((?:cont(?:inued?|['’]?d)?\b|see sch\w* o\b)[^()]{0,60}\)\s*([.,;]?)/gi;
 
-/** No text ends with such a word, but the room on some forms does. */
+/** No text ends with such a word, but the room on some forms does. "Vitamin A" is whole. */
 const brokenOff =
-  / (?:a|an|and|at|by|for|from|including|its|of|or|our|that|the|their|to|which|with|&)$/;
+  /(?<!\b(?:hepatitis|schedule|statement|vitamin)) (?:a|an|and|at|by|for|from|including|its|of|or|our|that|the|their|to|which|with|&)$/;
 /** A shorter text that breaks off says too little: "The mission of the organization is to". */
 const brokenOffMin = 40;
 
 /** The text of a form, without references to its other pages. One that breaks off ends with "…", or is "" if short. */
 function formProse(raw: string, organisation: string): string {
-  const bare = raw.replaceAll(continued, " ").replace(elsewhere, "");
+  const bare = raw
+    .replaceAll(continued, (_, before: string, after: string) => `${after || before} `)
+    .replace(elsewhere, "")
+    .replace(/[\s-]+$/, "");
   const text = readableProse(bare, organisation);
   if (!brokenOff.test(text)) return text;
   return text.length < brokenOffMin ? "" : `${text}…`;

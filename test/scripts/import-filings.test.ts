@@ -73,6 +73,7 @@ describe("a return", () => {
     ["https://one.org", "one.org; two.org"],
     ["http://www.one.org", "http.//www.one.org"],
     ["http://one.org", "http://HTTP://one.org"],
+    ["http://one.org", "http//one.org"],
     ["http://one.org", "http://.one.org"],
     ["https://http.cat", "http.cat"],
     [null, "N/A"],
@@ -113,7 +114,13 @@ describe("a return", () => {
       mission("TO FEED ALL OF THE PEOPLE WHO LIVE IN RENO AND THE"),
     ],
     [undefined, mission("THE MISSION OF SAMPLE IS TO")],
-    ["To share vitamin A", mission("To share vitamin A")],
+    ["To meet needs.", mission("TO MEET NEEDS (SEE SCHEDULE O).")],
+    [
+      "To meet needs, and teach.",
+      mission("TO MEET NEEDS (SEE SCH O), AND TEACH.(SEE SCHEDULE O)."),
+    ],
+    ["To meet needs", mission("TO MEET NEEDS-(SEE SCHEDULE O)")],
+    ["To share vitamin a", mission("TO SHARE VITAMIN A")],
     [
       "To protect the old through aid.",
       mission("TO PROTECT THE OLD (CONTINUE ON SCHEDULE 'O')(CONTINUED FROM PAGE 1) THROUGH AID."),
