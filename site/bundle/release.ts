@@ -110,8 +110,8 @@ const differing = ({ db }: Manifest, { batch, asOf }: NextRelease): NewFile[] =>
     )
     .all(batch, asOf);
 
-/** Hashed assets of older releases stay for pages that are still open somewhere. */
-const assetsFolder = "_astro/";
+/** Assets with a digest in their name. Those of older releases stay for pages that are still open somewhere. */
+export const assetsFolder = "_astro/";
 /** Paths that a full build does not render, because other jobs of the publisher write them. */
 const writtenByOthers = [
   "snapshot/manifest",

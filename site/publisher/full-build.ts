@@ -5,12 +5,14 @@ import type { Queryable } from "#content/store/open.ts";
 import { changeMark, newestSequence } from "#content/nonprofit/changes-store.ts";
 import { openBlobs } from "#site/bundle/blobs.ts";
 import { collectDead } from "#site/bundle/garbage-collection.ts";
-import { exportInSlices } from "#site/bundle/export-release.ts";
+import { exportInSlices, publishRelease } from "#site/bundle/export-release.ts";
 import {
+  assetsFolder,
   commitRelease,
   noteFailures,
   gatherFiles,
   isWrittenByOthers,
+  storeFiles,
 } from "#site/bundle/release.ts";
 import { type DocumentKey, renderKeys } from "#site/documents/document.ts";
 import { assetsKey } from "#site/documents/kinds.ts";
@@ -19,7 +21,6 @@ import { inWorkers, renderBatch } from "./background-worker.ts";
 import type { PublisherContext, RenderedBatch } from "./context.ts";
 import type { FeedJob } from "./feed-job.ts";
 import { publishChanges } from "./list-job.ts";
-import { publishKeys } from "./profile-job.ts";
 
 export type BuildOptions = {
   /**
@@ -59,8 +60,12 @@ export async function buildBundle(
   if (damagedPaths.length > 0) feedJob.renew();
   const { current_release, fast_sequence, inputs_digest } = context.manifest.state();
   if (current_release > 0 && inputs_digest !== context.inputsDigest) {
-    // The service draws pages of the new site already, and they need its styles and scripts.
-    await publishKeys(context, [assetsKey], { reason: "assets", asOf: fast_sequence, state: {} });
+    // The service draws pages of the new site already, and they need its styles and scripts. Other assets wait, because
+    // those of the site before have the same names, and a rollback to it would show the new ones.
+    const { files } = await renderKeys([assetsKey], context.kinds, context.source);
+    const named = files.filter(({ path }) => path.startsWith(assetsFolder));
+    const stored = storeFiles(context, named);
+    publishRelease(context, { reason: "assets", asOf: fast_sequence, state: {}, ...stored });
   } else if (current_release > 0) {
     // Search indexes and the snapshot may merely lag behind; that must not count as a difference.
     searchJob.lookAgain();

@@ -60,13 +60,18 @@ describe("a full build that fails", () => {
   });
   test("has brought the assets of another site, which the service draws pages of", async () => {
     const { source } = context;
-    const assets = [{ path: "_astro/another.css", file: import.meta.path }];
+    const assets = ["_astro/another.css", "favicon.svg"].map((path) => ({
+      path,
+      file: import.meta.path,
+    }));
     const another = { ...source, renderer: { ...source.renderer, assets } };
     const own = { ...context, source: another, inputsDigest: "another site" };
     const jobs = { ...directory.publisher, context: own };
     const aborted = { processes: 0, signal: AbortSignal.abort() };
     expect(await buildBundle(jobs, aborted).catch(String)).toContain("aborted");
     expect(directory.read("_astro/another.css")).toContain("brought the assets");
+    // A rollback to the site before has its own.
+    expect(directory.read("favicon.svg")).not.toContain("brought the assets");
   });
   test("that was asked for does not keep changes and lists from being published", async () => {
     context.manifest.setState({ request: "full" });
