@@ -49,9 +49,11 @@ export function openPool({ threads: count, ...start }: WorkerStart & { threads: 
   const threads: Thread[] = [];
 
   /** Threads start with the first question, because loading them takes a third of the processor time of a start. */
-  function allThreads(): Thread[] {
-    while (threads.length < count) threads.push(open());
-    return threads;
+  function allThreads(): [Thread, ...Thread[]] {
+    while (threads.length < count && isRoomForThread()) threads.push(open());
+    const [first, ...others] = threads;
+    if (first === undefined) throw new RefusalError(overload);
+    return [first, ...others];
   }
 
   function open(): Thread {
@@ -76,7 +78,7 @@ export function openPool({ threads: count, ...start }: WorkerStart & { threads: 
   }
 
   // Only one thread loads the columns, because each further one would need as much memory.
-  const columns = () => allThreads()[0] ?? open();
+  const columns = () => allThreads()[0];
 
   const search: Search = (query, version = 0) => {
     if (query.q === null)
@@ -107,13 +109,14 @@ export function openPool({ threads: count, ...start }: WorkerStart & { threads: 
   };
 }
 
-/** Refuses when too many files are open: Bun ends the whole process when a thread starts without a free descriptor. */
-function assertDescriptors(): void {
+/** Whether enough files can be opened: Bun ends the whole process when a thread starts without a free descriptor. */
+function isRoomForThread(): boolean {
   const opened: number[] = [];
   try {
     while (opened.length < descriptorsMin) opened.push(openSync(devNull, "r"));
+    return true;
   } catch {
-    throw new RefusalError(overload);
+    return false;
   } finally {
     for (const descriptor of opened) closeSync(descriptor);
   }
@@ -121,7 +124,6 @@ function assertDescriptors(): void {
 
 /** `onLost` is called once or twice when the thread has ended. */
 function startThread(start: WorkerStart, onLost: (reason: string) => void) {
-  assertDescriptors();
   // `smol` is Bun's option for a smaller heap, which is collected more often.
   const options: WorkerOptions & { smol: boolean } = { workerData: start, smol: true };
   const worker = new Worker(new URL("./worker.ts", import.meta.url), options);

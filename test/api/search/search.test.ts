@@ -1,4 +1,5 @@
-import { describe, expect, test } from "bun:test";
+import { describe, expect, spyOn, test } from "bun:test";
+import * as fs from "node:fs";
 import * as fc from "fast-check";
 import { EncodedBody } from "#api/http/encoded-body.ts";
 import { answersWith, cachedAnswers, openSearch } from "#api/search/engine.ts";
@@ -195,6 +196,19 @@ test("while no file can be opened, a search is refused, and the process lives on
     expect.stringContaining("More searches are waiting"),
     expect.stringContaining("/nowhere/at/all"),
   ]);
+});
+
+test("while no file can be opened for a second thread, the first one answers", async () => {
+  const { openSync } = fs;
+  let opened = 0;
+  using _ = spyOn(fs, "openSync").mockImplementation((path, flags) => {
+    if (++opened > 32) throw new Error("EMFILE");
+    return openSync(path, flags);
+  });
+  const pool = openPool({ url: "file:/nowhere/at/all/store.db", threads: 2 });
+  const [outcome] = await Promise.allSettled([pool.search(lanterns, 0)]);
+  expect(outcome?.status === "rejected" && String(outcome.reason)).toContain("/nowhere/at/all");
+  await pool.close();
 });
 
 test("a search that a thread cannot do is an error of that search alone", async () => {
