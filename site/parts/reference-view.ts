@@ -40,8 +40,8 @@ function exampleIn(
   parameters: ReturnType<typeof parametersOf>,
 ): string {
   const required = parameters.filter((parameter) => parameter.required);
-  // Some operations answer nothing without a parameter, whichever it is.
-  const sent = required.length > 0 ? required : parameters.slice(0, 1);
+  // An operation about nothing that its path names may answer nothing without a parameter, whichever it is.
+  const sent = required.length > 0 || path.includes("{") ? required : parameters.slice(0, 1);
   const query = sent.map(({ name, example }) => [name, example]);
   const url = withParams(baseUrl + path, new URLSearchParams(query));
   if (method === "get") return `curl "${url}"`;

@@ -22,8 +22,15 @@ test.each(forms)("the form of the command for %s is taken", async (operation, co
   expect(status).toBe(200);
 });
 
-test("a command names a parameter where nothing is answered without one", () => {
-  expect(new Map(commands).get("GET /api/recommend")).toBe(
-    `curl "${base}/api/recommend?cause=education"`,
-  );
+test.each<[operation: (typeof commands)[number][0], address: string]>([
+  ["GET /api/recommend", "/api/recommend?cause=education"],
+  // Its first parameter would read a number of one country as that of another.
+  ["GET /api/organisations/{org_id}", "/api/organisations/{org_id}"],
+])("%s names a parameter only where nothing is answered without one", (operation, address) => {
+  expect(new Map(commands).get(operation)).toBe(`curl "${base}${address}"`);
+});
+
+test("the command that has a host looked at sends no code of a mail", () => {
+  const command = new Map(commands).get("POST /api/onboard/host-proof") ?? "";
+  expect(command.slice(command.indexOf("{"))).toContain('"code": null');
 });
