@@ -320,14 +320,23 @@ describe.skipIf(!hasNginx)("nginx in front of bundle and service", () => {
     });
 
     test("a body that nginx itself refuses is refused in the service's form", async () => {
-      const body = "x".repeat(10_000_000);
-      const answer = await fetch(`${away.origin}/api/enrich/water-for-all`, {
-        method: "POST",
-        body,
+      const text = "x".repeat(10_000_000);
+      // A stream has no length that could be refused beforehand.
+      const stream = new ReadableStream({
+        start: (controller) => {
+          controller.enqueue(text);
+          controller.close();
+        },
       });
-      expect(answer.status).toBe(413);
-      expect(answer.headers.get("content-type")).toBe("application/problem+json");
-      expect(await answer.json()).toMatchObject({ status: 413, code: "body_too_large" });
+      for (const body of [text, stream]) {
+        const answer = await fetch(`${away.origin}/api/enrich/water-for-all`, {
+          method: "POST",
+          body,
+        });
+        expect(answer.status).toBe(413);
+        expect(answer.headers.get("content-type")).toBe("application/problem+json");
+        expect(await answer.json()).toMatchObject({ status: 413, code: "body_too_large" });
+      }
     });
 
     test("a person reads a page, also after sending a form", async () => {
