@@ -52,12 +52,17 @@ export type Index = {
 export function openEngine(rows: RowWords): Engine {
   let index: Promise<Index> | null = null;
   let isAway = false;
+  let requests = 0;
+  let lastAnswered = 0;
   return {
     preload: (word) => void index?.then((opened) => opened.preload(word)).catch(() => {}),
     search: async (words, literal) => {
+      const request = ++requests;
       const asked = service(words, literal, rows).catch(() => null);
       const answer = asked.then((results) => {
-        isAway = results === null;
+        if (results !== null) lastAnswered = request;
+        // The failure of an older request than an answered one says nothing of now.
+        if (request >= lastAnswered) isAway = results === null;
         return results;
       });
       const results = isAway ? null : await answer;

@@ -26,6 +26,7 @@ describeInBrowser("the search box in a browser", (browser) => {
   let server: Bun.Server<undefined>;
   let withService = true;
   let isSilent = false;
+  let unanswered = 0;
   let note: string | null = null;
   let matching = 1;
   let asked: URLSearchParams[] = [];
@@ -35,7 +36,10 @@ describeInBrowser("the search box in a browser", (browser) => {
     const bundle = createBundleServer(openBundleReader(publisherFolders(directory.dataDir).bundle));
     server = serveHere((request) => {
       const { pathname, searchParams } = new URL(request.url);
-      if (pathname === "/api/search" && isSilent) return new Promise<Response>(() => {});
+      if (pathname === "/api/search" && isSilent) {
+        unanswered++;
+        return new Promise<Response>(() => {});
+      }
       if (pathname === "/api/search" && withService) {
         asked.push(searchParams);
         return Response.json({ ...fromService, note, matching });
@@ -53,7 +57,7 @@ describeInBrowser("the search box in a browser", (browser) => {
   });
 
   beforeEach(() => {
-    [withService, isSilent, note, matching, asked] = [true, false, null, 1, []];
+    [withService, isSilent, unanswered, note, matching, asked] = [true, false, 0, null, 1, []];
   });
   const opened = async (path = "/"): Promise<WatchedPage> => {
     const page = await openPage(browser());
@@ -65,6 +69,16 @@ describeInBrowser("the search box in a browser", (browser) => {
     await page.fill("#search-words", words);
     await page.waitForSelector("#search-results a");
   };
+  /** Types words into the box and waits until it has said what became of them. */
+  const searchToEnd = async (page: WatchedPage, words: string) => {
+    await page.fill("#search-words", words);
+    await page.waitForFunction(
+      (typed) =>
+        new URLSearchParams(location.search).get("q") === typed &&
+        document.querySelector("#search-count")?.textContent !== "Searching…",
+      words,
+    );
+  };
   // The browser itself reports the missing service.
   const unexpected = (page: WatchedPage) => page.troubles.filter((one) => !one.includes("404"));
   const titles = (page: WatchedPage) => page.locator("#search-results li a").allTextContents();
@@ -73,9 +87,7 @@ describeInBrowser("the search box in a browser", (browser) => {
     const page = await opened();
     await search(page, "night france");
     expect(await titles(page)).toEqual(["Night School 1", "Night School 3"]);
-    expect(await page.textContent("#search-count")).toBe(
-      "2 nonprofits in France × “night” instead of “nigth” ×",
-    );
+    expect(await page.textContent("#search-count")).toBe(countOfService);
     expect(await page.locator("#search-results .note").allTextContents()).toEqual([
       "Education · France · Income: Under 10,000 · Registered",
       "Education · France · Income: Under 10,000",
@@ -142,14 +154,24 @@ describeInBrowser("the search box in a browser", (browser) => {
     expect((await titles(page))[0]).toStartWith("Night School");
     // Once it answers again, so does the box: the search after next at the latest.
     isSilent = false;
-    await search(page, "night school");
+    let turn = 0;
     await until("the service's answer", async () => {
-      await page.fill("#search-words", `night ${asked.length}`);
-      return (
-        (await page.textContent("#search-count")) ===
-        "2 nonprofits in France × “night” instead of “nigth” ×"
-      );
+      await searchToEnd(page, `night ${++turn}`);
+      return (await page.textContent("#search-count")) === countOfService;
     });
+  });
+
+  test("stays with a service that answers although an older search came to nothing", async () => {
+    isSilent = true;
+    const page = await opened();
+    const late = page.waitForEvent("requestfailed", (request) => request.url().includes("/api/"));
+    await page.fill("#search-words", "night");
+    await until("the first request", () => unanswered === 1);
+    isSilent = false;
+    await searchToEnd(page, "night one");
+    await late;
+    await searchToEnd(page, "night two");
+    expect(await page.textContent("#search-count")).toBe(countOfService);
   });
 
   test("finds across shards, says about how many, and obeys the policy of the page", async () => {
@@ -223,6 +245,7 @@ const found = {
   income_band: "under-10k",
   standing: "registered",
 };
+const countOfService = "2 nonprofits in France × “night” instead of “nigth” ×";
 const fromService = {
   total: 2,
   understood: {
