@@ -1,5 +1,6 @@
 // CloudFront function for viewer requests, before a bucket filled by `bun run publish --to s3://…`: addresses to keys.
-// The same rules as filePathsFor in site/delivery/http-headers.ts. Runtime cloudfront-js-2.0.
+// The same rules as filePathsFor in site/delivery/http-headers.ts. Runtime cloudfront-js-2.0,
+// whose list of what it understands names no destructuring, spread or short form of members.
 const moved = [
   // From the table of addresses: where pages are now
   [/^\/nonprofits\/([\w.~-]+)\/history$/, "/history/$1"],
@@ -34,16 +35,12 @@ function handler(event) {
   const request = event.request;
   const uri = request.uri;
   if (/^(\/[\w.-]+)+\/$/.test(uri)) {
-    const query = Object.entries(request.querystring).map(
-      ([name, { value }]) => name + "=" + value,
-    );
-    return redirect(
-      301,
-      "Moved Permanently",
-      [uri.slice(0, -1), query.join("&")].filter(Boolean).join("?"),
-    );
+    const query = Object.keys(request.querystring)
+      .map((name) => name + "=" + request.querystring[name].value)
+      .join("&");
+    return redirect(301, "Moved Permanently", uri.slice(0, -1) + (query && "?" + query));
   }
-  const known = moved.find(([pattern]) => pattern.test(uri));
+  const known = moved.find((entry) => entry[0].test(uri));
   if (known) {
     return redirect(308, "Permanent Redirect", uri.replace(known[0], known[1]));
   }
@@ -62,19 +59,26 @@ function handler(event) {
 
 // Where the service shows a part of a list, or a page of it that is no file.
 function browsed(uri, query) {
-  const [, kind, value, page] = /^\/(causes|countries)\/([A-Za-z-]+?)(?:-(\d+))?$/.exec(uri) || [];
+  const parts = /^\/(causes|countries)\/([A-Za-z-]+?)(?:-(\d+))?$/.exec(uri) || [];
+  const kind = parts[1];
+  const page = parts[3];
   const asked = narrows.filter((name) => query[name]);
   if (!kind || (asked.length === 0 && !(Number(page) > pagesMax))) {
     return null;
   }
-  const own = { [kind === "causes" ? "cause" : "country"]: value };
-  if (page) {
-    own.page = page;
-  }
-  const others = asked.filter((name) => !own[name]).map((name) => [name, query[name].value]);
-  return "/browse?" + [...Object.entries(own), ...others].map((pair) => pair.join("=")).join("&");
+  const own = page ? { page: page } : {};
+  own[kind === "causes" ? "cause" : "country"] = parts[2];
+  const others = asked.filter((name) => !own[name]).map((name) => name + "=" + query[name].value);
+  const all = Object.keys(own)
+    .map((name) => name + "=" + own[name])
+    .concat(others);
+  return "/browse?" + all.join("&");
 }
 
 function redirect(statusCode, statusDescription, location) {
-  return { statusCode, statusDescription, headers: { location: { value: location } } };
+  return {
+    statusCode: statusCode,
+    statusDescription: statusDescription,
+    headers: { location: { value: location } },
+  };
 }

@@ -318,6 +318,11 @@ describe("CloudFront", () => {
     expect(viewed("/countries/KE-2").uri).toBe("/countries/ke-2.html");
   });
 
+  // Source: AWS, "JavaScript runtime 2.0 features for CloudFront Functions".
+  test("its function takes nothing apart, which its runtime is not said to know", () => {
+    expect(source).not.toMatch(/const [[{]|\.\.\.|\(\(\[/);
+  });
+
   test("a slash at the end leads to no other host", () => {
     expect(viewed("/causes/").statusCode).toBe(301);
     for (const uri of ["//evil.example/", "/\\evil.example/"]) {
