@@ -7,7 +7,7 @@ import { checkToken, isSameSecret } from "#api/operator/operators.ts";
 import { logOperator } from "#content/operation/audit-store.ts";
 import { endSession, isEnded } from "#content/operation/session-store.ts";
 import { html } from "#content/language/html.ts";
-import { formOf, isOwnOrigin, tokenField } from "./forms.ts";
+import { formOf, formWords, isOwnOrigin, tokenField } from "./forms.ts";
 import { type Page, redirect } from "./layout.ts";
 import { notice } from "./elements.ts";
 
@@ -208,14 +208,16 @@ async function noteSignIn({ store, clock, log }: Context, operator: string): Pro
     .catch((error: unknown) => log.warn({ err: error }, "a sign-in is not in the audit log"));
 }
 
-/** The page that was requested, to return to after sign-in. A POST is not repeated. */
+/** The last words of addresses below a page, to which some of its forms are sent: "/desk/undo/agent". */
+const wordsBelowPages = new Set(
+  Object.values(formWords).flatMap(({ path }) => /^\/desk\/.+\/([a-z]+)$/.exec(path)?.[1] ?? []),
+);
+
+/** The page that was requested, or whose form was sent, to return to after sign-in. */
 function placeAsked(request: Request): string {
-  const { path: formPath, query } = addressOf(request);
-  // Some forms are sent to an address below their page.
-  const path =
-    request.method === "GET"
-      ? formPath
-      : formPath.replace(/\/(?:agent|check|remove|verification)$/, "");
+  const { path: sentTo, query } = addressOf(request);
+  const [, parent = "", word = ""] = /^(.*)\/([^/]*)$/.exec(sentTo) ?? [];
+  const path = request.method === "POST" && wordsBelowPages.has(word) ? parent : sentTo;
   const place = query === "" ? path : `${path}?${query}`;
   return isPlace(place) && !path.startsWith("/desk/sign-") ? place : "/desk";
 }
