@@ -90,7 +90,7 @@ const intentWordsMax = 10;
 
 /**
  * Whether a donor intent only names a topic: no sentence, and words of money or orders only in phrases like "food banks". A
- * topic does not point at its reader or writer ("this", "us"), nor at what the directory makes of nonprofits ("rank").
+ * topic does not point at its reader or at this profile ("you", "this"), nor say what the directory does ("rank").
  */
 export const isHarmlessIntent = (intent: string): boolean =>
   wordCount(intent) <= intentWordsMax &&

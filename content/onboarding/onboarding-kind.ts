@@ -141,7 +141,7 @@ async function unseenDuplicate(
   const seenSlugs = new Set(submission.duplicates.map(({ slug }) => slug));
   const newDuplicate = duplicates.find(({ slug }) => !seenSlugs.has(slug));
   if (newDuplicate === undefined) return null;
-  const message = `${newDuplicate.slug} may be the same organisation and came up since this was looked at. Look again, and approve once more if it is another.`;
+  const message = `${newDuplicate.slug} may be the same organisation and came up since this was looked at. Look again. If they are two organisations, approve once more.`;
   return planned(conflict(message), keepDuplicates(submission.id, duplicates));
 }
 
