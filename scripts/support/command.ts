@@ -1,5 +1,13 @@
-import { parseArgs } from "node:util";
-import { type ArgDef, type ArgsDef, type CommandDef, runCommand as run, runMain } from "citty";
+import { parseArgs, stripVTControlCharacters } from "node:util";
+import {
+  type ArgDef,
+  type ArgsDef,
+  type CommandDef,
+  renderUsage,
+  runCommand as run,
+  runMain,
+  type showUsage as ShowUsage,
+} from "citty";
 import words from "#content/editorial/commands.json";
 import { softwareVersion } from "#content/store/software.ts";
 import { stopWith, wordsOf } from "./config.ts";
@@ -74,7 +82,8 @@ export async function runCommand<Args extends ArgsDef>(command: CommandDef<Args>
   if (refusal !== null) stopWith(refusal, 2);
   if (rawArgs.some((word) => /^(?:--version|-v)$/.test(word)))
     return console.log(softwareVersion());
-  if (rawArgs.some((word) => /^(?:--help|-h)$/.test(word))) return runMain(command, { rawArgs });
+  if (rawArgs.some((word) => /^(?:--help|-h)$/.test(word)))
+    return runMain(command, { rawArgs, showUsage });
   try {
     await run(command, { rawArgs });
   } catch (error) {
@@ -85,6 +94,13 @@ export async function runCommand<Args extends ArgsDef>(command: CommandDef<Args>
     stopWith(message, code);
   }
 }
+
+/** Citty colours its help wherever it goes. */
+const showUsage: typeof ShowUsage = async (command, parent) => {
+  const usage = await renderUsage(command, parent);
+  const isPlain = !(process.stdout.isTTY && process.stdout.hasColors());
+  console.log(isPlain ? stripVTControlCharacters(usage) : usage);
+};
 
 /** Gives options without a value their default, because the parser would take the next option as the value. */
 export function withValues(command: CommandShape, rawArgs: readonly string[]): string[] {

@@ -79,6 +79,11 @@ test("a command with a mistyped option, or a word too many, does nothing", async
   }
 });
 
+test("help has no colours where none are wanted", async () => {
+  const { code, out } = await runScript("mcp", ["--help"], { NO_COLOR: "yes" });
+  expect([code, out]).toEqual([0, expect.stringContaining("\nUSAGE mcp ")]);
+});
+
 test("an option says what it says itself, else the command's words, else what its name says everywhere", () => {
   const { meta, args } = wordedCommand("review revoke", {
     args: { slug: textOption, json: flag, values: flag, reason: { ...flag, description: "own" } },
