@@ -58,9 +58,11 @@ async function exportRows(config: Config, options: ParsedArgs<typeof args>): Pro
   );
   const failure = await pipeline(texts, stream, { signal, end: stream !== process.stdout }).then(
     () => null,
-    (error: Error) => error,
+    (error: NodeJS.ErrnoException) => error,
   );
   progress.end();
+  // A reader of standard output that has enough, such as `head`, ends it.
+  if (options.out === undefined && failure?.code === "EPIPE") return;
   if (failure !== null) {
     drop();
     stopWith(`export: ${signal.aborted ? "interrupted" : failure.message}`);

@@ -18,7 +18,7 @@ import { eq, isNull, sql } from "drizzle-orm";
 import { listings, nonprofits, registerRecords } from "#content/store/tables/nonprofits.ts";
 import { saveNonprofits } from "#content/nonprofit/save.ts";
 import { registerFile } from "#test/support/importing.ts";
-import { runScript } from "#test/support/processes.ts";
+import { runProgram, runScript } from "#test/support/processes.ts";
 import { aNonprofit } from "#test/support/records.ts";
 
 const project = join(import.meta.dirname, "../..");
@@ -266,6 +266,13 @@ describe("the export command", () => {
       `--out: ${folder} is a folder. Name a file.\n`,
     ]);
     expect(readdirSync(folder).toSorted()).toEqual(["data", "file", "link", "pipe"]);
+  });
+
+  test("ends well when its reader has enough", async () => {
+    (await openData()).close();
+    const command = `"${process.execPath}" scripts/export.ts --all | head -c 0; exit \${PIPESTATUS[0]}`;
+    const options = { cwd: project, env: envOf("data") };
+    expect(await runProgram(["bash", "-c", command], options)).toMatchObject({ code: 0, err: "" });
   });
 
   test("leaves no half-written file when it fails", async () => {
