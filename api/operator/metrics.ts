@@ -46,7 +46,7 @@ const labelOf: Readonly<Partial<Record<string, string>>> = {
 /** A gauge that shows the latest facts, and no value when a fact is unknown. */
 function gaugeOf(name: GaugeName, latest: () => ReadFacts | null): Gauge {
   const label = labelOf[name];
-  return new Gauge({
+  const gauge = new Gauge({
     name,
     help: helps[name],
     labelNames: label === undefined ? [] : [label],
@@ -62,6 +62,8 @@ function gaugeOf(name: GaugeName, latest: () => ReadFacts | null): Gauge {
       else if (label === undefined) this.remove();
     },
   });
+  // Prometheus counts by the name what only grows.
+  return Object.assign(gauge, name.endsWith("_total") && { type: "counter" });
 }
 
 /** A histogram in the output, although its values are supplied like those of a gauge. */

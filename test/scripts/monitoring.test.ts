@@ -30,12 +30,14 @@ const rules = Alerts.parse(Bun.YAML.parse(read("scripts/monitoring/alerts.yml"))
 const panels = Dashboard.parse(JSON.parse(read("scripts/monitoring/dashboard.json"))).panels;
 
 let service: TestService;
-let known: Set<string>;
+/** Their types, by name. */
+let known: Map<string, string>;
 beforeAll(async () => {
   service = await aService();
   const request = new Request("http://localhost/metrics");
   const text = await (await service.app.handle(request, "127.0.0.1")).text();
-  known = new Set([...text.matchAll(/^# TYPE (\S+)/gm)].map(([, name = ""]) => name));
+  const types = text.matchAll(/^# TYPE (\S+) (\w+)/gm);
+  known = new Map([...types].map(([, name = "", type = ""]) => [name, type]));
 });
 afterAll(() => service.close());
 
@@ -79,6 +81,8 @@ describe("alerts and dashboard", () => {
       /\b(?:increase|rate)\((?!\w+_(?:count|bucket|total)\b)/.test(expr),
     );
     expect(ofGauges).toEqual([]);
+    const counters = [...known].filter(([name]) => name.endsWith("_total"));
+    expect(counters.filter(([, type]) => type !== "counter")).toEqual([]);
   });
 
   test("what is the directory's is asked of its services as one number", () => {
