@@ -74,8 +74,12 @@ export const countingRecords = (records: readonly RegisterRecord[]): RegisterRec
       ),
   );
 
-/** Whether a source is a form that organisations file, and not a register that lists them. */
-export const isFiling = (source: string): boolean => registersById.get(source)?.filings === true;
+/** The sources that are forms which organisations file, and not registers that list them. */
+export const filings: readonly string[] = [...registersById.values()].flatMap((register) =>
+  register.filings === true ? register.id : [],
+);
+
+export const isFiling = (source: string): boolean => filings.includes(source);
 
 /** Who keeps the register that lists an organisation, if ours combines several; else the register's name. */
 export function registerName({ id, name, fields = [] }: Register, orgId: string): string {

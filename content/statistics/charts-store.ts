@@ -1,8 +1,22 @@
-import { and, between, count, eq, gte, inArray, max, ne, type SQL, sql } from "drizzle-orm";
+import {
+  and,
+  between,
+  count,
+  eq,
+  gte,
+  inArray,
+  isNotNull,
+  max,
+  ne,
+  notInArray,
+  type SQL,
+  sql,
+} from "drizzle-orm";
 import { isoDay } from "#content/contract/base/time.ts";
 import { Charts, type Counters, type Stats, valueSources } from "#content/contract/stats.ts";
 import { countsHere } from "#content/giving/store.ts";
 import { countryList } from "#content/nonprofit/list-store.ts";
+import { filings } from "#content/nonprofit/register-facts.ts";
 import { saveDirectoryFact } from "#content/nonprofit/save.ts";
 import { directoryNumbers } from "#content/operation/directory-facts-store.ts";
 import { directoryFact, jsonFact } from "#content/store/facts.ts";
@@ -144,10 +158,13 @@ const arrivals = (store: Queryable, ids: SQL | undefined): Promise<NamedCounts> 
     .where(isListed(ids))
     .groupBy(sql`1`);
 
+/** A filing's rule only names its form; nothing was derived. */
+const isDerived = and(isNotNull(provenance.rule), notInArray(provenance.source, [...filings]));
+
 const origins = (store: Queryable, ids: SQL | undefined): Promise<NamedCounts> =>
   store.db
     .select({
-      name: sql<string>`iif(${provenance.rule} IS NULL, ${provenance.set_by}, 'derived')`,
+      name: sql<string>`iif(${isDerived}, 'derived', ${provenance.set_by})`,
       number: count(),
     })
     .from(provenance)

@@ -15,7 +15,11 @@ test("charts are counted from the rows, kept, and answered as they were kept", a
   const { store, clock } = service.context;
   const month = clock().toISOString().slice(0, 7);
   const name = sourceFrom("register", 0, { source: "sample" });
-  const provenance = { name, causes: { ...name, rule: "by its code" } };
+  const provenance = {
+    name,
+    causes: { ...name, rule: "by its code" },
+    mission: { ...name, source: "irs-990", rule: "Form 990" },
+  };
   const [{ slug, id } = { slug: "", id: 0 }] = await service.add(
     aNonprofit({ country_code: "KE", mission: "m", provenance }),
     aNonprofit({ country_code: "KE", city: "Kisumu", provenance: { name } }),
@@ -39,9 +43,9 @@ test("charts are counted from the rows, kept, and answered as they were kept", a
   expect(after.decisions.at(-1)).toEqual({ month, applied: 2, rejected: 1 });
   expect(after.gifts.at(-1)).toEqual({ month, gifts: 1, usdc: 2.5 });
   expect(after.sources.filter(({ values }) => values > 0)).toEqual([
-    { source: "register", values: 2, percent: 50 },
-    { source: "derived", values: 1, percent: 25 },
-    { source: "consensus", values: 1, percent: 25 },
+    { source: "register", values: 3, percent: 60 },
+    { source: "derived", values: 1, percent: 20 },
+    { source: "consensus", values: 1, percent: 20 },
   ]);
   const share = (field: string) => after.completeness.find((one) => one.field === field)?.percent;
   expect(["causes", "city", "mission", "website"].map(share)).toEqual([100, 100, 50, 0]);
