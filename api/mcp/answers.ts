@@ -87,7 +87,7 @@ function filled(value: unknown, without: ReadonlySet<string>): unknown {
 const isEmpty = (value: unknown): boolean =>
   value === null || value === "" || (typeof value === "object" && Object.keys(value).length === 0);
 
-/** A line for each member, and for each item of a list. */
+/** A line for each member, and for each item of a list. A line break in a text would let its author add lines. */
 const linesOf = (value: Value): string[] =>
   Object.entries(value).flatMap(([name, member]) =>
     Array.isArray(member) && typeof member[0] === "object"
@@ -97,7 +97,8 @@ const linesOf = (value: Value): string[] =>
 
 function textOf(value: unknown): string {
   if (Array.isArray(value)) return value.map(textOf).join(", ") || "none";
-  if (typeof value !== "object" || value === null) return String(value);
+  if (typeof value !== "object" || value === null)
+    return String(value).replaceAll(/[\n\r]\s*/g, " ");
   return Object.entries(value)
     .map(([name, member]) =>
       selfEvident.has(name) ? textOf(member) : `${name}: ${textOf(member)}`,
