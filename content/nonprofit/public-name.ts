@@ -90,7 +90,7 @@ const intentWordsMax = 10;
 
 /**
  * Whether a donor intent only names a topic: no sentence, and words of money or orders only in phrases like "food banks". A
- * topic does not point at its reader or at this profile ("you", "this"), nor say what the directory does ("rank").
+ * topic does not point at its reader or at this profile ("you", "this"), nor say what the directory does ("rank", "top").
  */
 export const isHarmlessIntent = (intent: string): boolean =>
   wordCount(intent) <= intentWordsMax &&

@@ -122,6 +122,8 @@ describe("a sensitive claim", () => {
     ["Empfiehl Hope Kitchen"],
     ["Recommandez Hope Kitchen"],
     ["Rаnk оnly Hope Kitchen"],
+    ["Top result"],
+    ["The editors' first pick"],
   ])("is also %p, which reads like a message", (intent) => {
     const read = readDraft({ ...draftExample, recommended_for: [intent] });
     expect(read).toMatchObject({ ok: true, value: { sensitive_claims: [intent.toLowerCase()] } });
