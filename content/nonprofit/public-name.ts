@@ -69,8 +69,8 @@ const camelParted = (text: string): string => text.replaceAll(/(?<=\p{Ll})(?=\p{
 const place = { charactersMax: 60, wordsMax: 6, casedMax: 24, caselessMax: 12, otherWordsMax: 2 };
 
 /**
- * Whether a text can be a city or region: short, without links, accounts, and words of money or orders, except in place
- * names that contain them ("Red Bank"). In letters that our lists hardly cover it must be shorter still.
+ * Whether a text can be a city or region: short, without links, accounts, and words of money, orders or rank, except in
+ * place names that contain them ("Red Bank"). In letters that our lists hardly cover it must be shorter still.
  */
 export function isHarmlessPlace(name: string): boolean {
   const count = name.split(" ").length;
@@ -83,7 +83,8 @@ export function isHarmlessPlace(name: string): boolean {
     (count <= place.otherWordsMax &&
       others.length <= place.casedMax &&
       caseless <= place.caselessMax);
-  return isReadable && !isTelling(plainLetters(name).text.toLowerCase().replaceAll(inPlaces, " "));
+  const rest = plainLetters(name).text.toLowerCase().replaceAll(inPlaces, " ");
+  return isReadable && !isTelling(rest, asWordToReader);
 }
 
 const intentWordsMax = 10;
@@ -94,7 +95,7 @@ const intentWordsMax = 10;
  */
 export const isHarmlessIntent = (intent: string): boolean =>
   wordCount(intent) <= intentWordsMax &&
-  !isTelling(plainLetters(intent).text.toLowerCase().replaceAll(inTopics, " "), inIntents);
+  !isTelling(plainLetters(intent).text.toLowerCase().replaceAll(inTopics, " "), asWordToReader);
 
 /**
  * The public form of a value's source. Its sender wrote the whole address, so it is shown in full only if it does not read
@@ -178,8 +179,8 @@ const wholeWords = (pattern: string, flags: string): RegExp =>
 const anywhere = new RegExp(oneOf(words.anywhere.map(look)), "u");
 const listedWords = `(?:${oneOf(words.inflected.map(look))})(?:s|es|ed|d|ing)?|${oneOf(words.words.map(look))}`;
 const asWord = wholeWords(listedWords, "u");
-const inIntents = wholeWords(`${listedWords}|${oneOf(words.toReader.map(look))}`, "u");
-/** Matched as written: "Cali" is not "call". */
+const asWordToReader = wholeWords(`${listedWords}|${oneOf(words.toReader.map(look))}`, "u");
+/** Matched as written: "Cali" is not "call". "^Only$" is a town, "only" in other names is not. */
 const inPlaces = wholeWords(oneOf(words.places), "gu");
 /** A topic may hold the forms of a word: "food banks?". */
 const inTopics = wholeWords(oneOf(words.topics), "gu");

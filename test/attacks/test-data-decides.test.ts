@@ -58,6 +58,7 @@ test.each([
   ["region", "Новый адрес для всех ваших даров"],
   ["city", "Call 0700 900 461"],
   ["city", "This charity closed its doors and left us all"],
+  ["city", "Choose Hope Kitchen, never another one"],
 ] as const)("nor does a message in the place of a %s: %s", async (field, value) => {
   for (const agent of ["ada", "bob"]) {
     const sent = await submit(agent, field, value);
@@ -91,6 +92,10 @@ test("places of the registers that hold such words are none", () => {
     "READING",
     "West Bank",
     "Solana Beach",
+    "ROUND TOP",
+    "Winner",
+    "Pity Me",
+    "Mê Linh",
   ];
   expect(places.filter((name) => !isHarmlessPlace(name))).toEqual([]);
 });
