@@ -35,7 +35,7 @@ export function createFirstPages(source: Source): FirstPages {
     const paths = filePathsFor(path);
     const file = files.find(({ path: at, body }) => body !== null && paths.includes(at));
     if (file === undefined) return files.length > 0 ? toGivingProfile(pathname) : null;
-    return answerOf(file, { bodiless: request.method === "HEAD" });
+    return answerOf(file);
   };
 }
 
@@ -46,14 +46,12 @@ function toGivingProfile(pathname: string): Response | null {
   return new Response(null, { status: 302, headers });
 }
 
-function answerOf(
-  { path, body }: BundleFile,
-  { bodiless }: { bodiless: boolean },
-): Response | null {
+/** The body is there for HEAD, too: the socket counts its bytes and leaves it out. */
+function answerOf({ path, body }: BundleFile): Response | null {
   if (body === null) return null;
   const { contentType, others } = headersOf(path);
   const content = typeof body === "string" ? body : new Uint8Array(body);
-  return new Response(bodiless ? null : content, {
+  return new Response(content, {
     headers: { ...others, "content-type": contentType, "cache-control": "no-store" },
   });
 }

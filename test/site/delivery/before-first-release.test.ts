@@ -24,6 +24,17 @@ test.each([
   expect([answer?.status, answer?.headers.get("content-type")?.split(";")[0]]).toEqual([200, type]);
 });
 
+test("HEAD tells the length of what GET gives", async () => {
+  const fetch = async (request: Request) => (await pages(request)) ?? new Response(null);
+  using server = Bun.serve({ port: 0, fetch });
+  const lengthBy = async (method: string) => {
+    const answer = await globalThis.fetch(new URL("/robots.txt", server.url), { method });
+    return answer.headers.get("content-length");
+  };
+  expect(await lengthBy("GET")).not.toBe("0");
+  expect(await lengthBy("HEAD")).toBe(await lengthBy("GET"));
+});
+
 test("pages are there in markdown, too", async () => {
   const headers = { accept: "text/markdown" };
   for (const path of ["/", "/nonprofits/wells", "/donate/wells", "/causes/education", "/browse"]) {
