@@ -93,7 +93,7 @@ export const correctionRoutes = (context: Context) => {
 
 type CorrectionPage = FormPageOf<"/corrections">;
 
-/** The step of the form that an address asks for. Throws Refused for an unknown field. */
+/** The step of the form that an address asks for. Throws RefusalError for an unknown field. */
 async function stepAt(context: Context, request: Request): Promise<CorrectionPage> {
   const profile = await chosenProfile(context, request, "profile");
   if (profile === null) {

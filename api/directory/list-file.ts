@@ -22,7 +22,7 @@ type ListFileQuery = {
 };
 /**
  * A list as a file of items of this shape, written while it is read; null when JSON is requested. `find` gets the first
- * `limit` rows after the offset; it is not called if the client has them. Throws Refused when the read limit is used up.
+ * `limit` rows after the offset; it is not called if the client has them. Throws RefusalError when the read limit is used up.
  */
 export async function listFile(
   { store, limits, config }: Pick<Context, "store" | "limits" | "config">,

@@ -134,7 +134,7 @@ export function secretsIn(link = ""): { token: string; code: string } {
   return { token, code };
 }
 
-/** The profile named by this parameter, or by an address typed as search words; null for none. Throws Refused. */
+/** The profile named by this parameter, or by an address typed as search words; null for none. Throws RefusalError. */
 export async function chosenProfile(
   context: Pick<Context, "store" | "config">,
   request: Request,

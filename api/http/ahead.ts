@@ -13,7 +13,7 @@ type Client = Pick<Hits, "counters"> & {
   /** What all processes together left the client at the last count; null before the first. */
   allowance: Allowance | null;
   countedAtMs: number;
-  /** Hits that were let through but not counted yet; `sent` of them are being counted now. */
+  /** Hits that were let through but not counted yet; `sentCount` of them are being counted now. */
   pendingCount: number;
   sentCount: number;
   /** The window stays full until this time. */

@@ -8,7 +8,7 @@ export const bodyBytesMax = 65_536;
 const depthMax = 8;
 
 /**
- * Reads the JSON body of a request; undefined when there is none. Throws Refused: 413 above 64 KiB (also chunked), 415 for
+ * Reads the JSON body of a request; undefined when there is none. Throws RefusalError: 413 above 64 KiB (also chunked), 415 for
  * another content type, 400 for invalid JSON or JSON nested more than 8 deep.
  */
 export async function readJson(request: Request, contentType: string): Promise<unknown> {
@@ -28,7 +28,7 @@ export async function readJson(request: Request, contentType: string): Promise<u
   }
 }
 
-/** Parses a JSON text. Throws Refused, 400, for invalid JSON or JSON nested more than 8 deep. */
+/** Parses a JSON text. Throws RefusalError, 400, for invalid JSON or JSON nested more than 8 deep. */
 export function parsedJson(text: string): unknown {
   let value: unknown;
   try {
@@ -113,7 +113,7 @@ export const isSentByForm = (request: Request): boolean =>
   /^application\/x-www-form-urlencoded\s*(?:;|$)/i.test(request.headers.get("content-type") ?? "");
 
 /**
- * The fields of a form, trimmed, with "\n" as line break. Of a repeated field the first counts. Throws Refused, 413, above
+ * The fields of a form, trimmed, with "\n" as line break. Of a repeated field the first counts. Throws RefusalError, 413, above
  * 64 KiB.
  */
 export async function formFields(request: Request): Promise<Map<string, string>> {

@@ -57,7 +57,7 @@ const isFile = (request: Request, { query }: { query: readonly string[] }): bool
 
 /**
  * Notes query parameters and members of the body that the route's operation does not know, each with the nearest known
- * name. Throws Refused, 400, for an unknown parameter where it could change money, what is written or a file.
+ * name. Throws RefusalError, 400, for an unknown parameter where it could change money, what is written or a file.
  */
 export function refuseOrNoteUnknown(request: Request, route: string, body: unknown): void {
   const operation = operationByRoute.get(`${request.method} ${route}`);

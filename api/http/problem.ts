@@ -64,7 +64,7 @@ export const unusableBody = (errors: Wrong[], storesNothing = false): Omit<Refus
 
 /** A refusal to throw where no answer can be returned: in parsers that run before a route. Caught in api/app.ts. */
 export class RefusalError extends Error {
-  override name = "Refused";
+  override name = "RefusalError";
   readonly refusal: Refusal;
   constructor(refusal: Refusal, options?: ErrorOptions) {
     super(refusal.detail, options);

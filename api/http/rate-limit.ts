@@ -156,8 +156,8 @@ export function openLimits(
       return take(hit([window, bindingsPerDay], namesOf(client, dayMs)));
     },
     /**
-     * Corrects the count of a request that may bring a payment. `taken`: the hit is given back. Not taken: the request
-     * also counts as one that asks to pay. Null for a request that brings nothing, and where no limit applies.
+     * Corrects the count of a request that may bring a payment. `isTaken`: the hit is given back; else the request also
+     * counts as one that asks to pay. Null for a request that brings nothing, and where no limit applies.
      */
     paid: async (request: Request, isTaken: boolean): Promise<Allowance | null> => {
       if (!bringsPayment(request)) return null;
@@ -212,7 +212,7 @@ export function openLimits(
 const bringsPayment = ({ method, headers }: Request): boolean =>
   method === "POST" || headers.has("payment-signature") || headers.has("x-payment");
 
-/** Counts the further reads that a request costs beyond the one already counted. Throws Refused. */
+/** Counts the further reads that a request costs beyond the one already counted. Throws RefusalError. */
 export async function countMoreReads(limits: Limits, request: Request, reads: number) {
   for (let more = 1; more < reads; more++) {
     const allowance = await limits.request("read", request);

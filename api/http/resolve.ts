@@ -8,7 +8,7 @@ type Lookup = (host: string) => Promise<string[]>;
 /**
  * The address at which to contact a public name; null when none of its addresses is allowed. The owner of a name's DNS can
  * point it into the operator's own network, even between two look-ups, so the caller connects to the very address that was
- * checked. `allowed` adds addresses to the public ones.
+ * checked. `allowedAddresses` count as public too.
  */
 export async function contactAddress(
   host: string,

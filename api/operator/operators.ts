@@ -97,7 +97,7 @@ async function noteFailure(
 }
 
 /**
- * The operator of a request, by `Authorization: Bearer <token>`. Throws Refused: 401, or 429 for a client that is locked
+ * The operator of a request, by `Authorization: Bearer <token>`. Throws RefusalError: 401, or 429 for a client that is locked
  * out, unless it is a known operator's.
  */
 export async function operatorOf(context: OperatorCheck, request: Request): Promise<string> {

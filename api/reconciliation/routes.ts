@@ -133,7 +133,7 @@ const noKind = {
   detail: "Suggested are entity, property and type.",
 };
 
-/** A batch of version 0.2: queries under keys that the client chose. Throws Refused. */
+/** A batch of version 0.2: queries under keys that the client chose. Throws RefusalError. */
 function readBatch(text: string): [string, Query][] {
   const parsed = text === "" ? null : parsedJson(text);
   if (parsed === null || typeof parsed !== "object" || Array.isArray(parsed)) {

@@ -118,8 +118,8 @@ export type SecretRefusal = {
 };
 
 /**
- * Checks whether a request may write as an agent: a bound id needs its secret, an unbound one accepts none. `given` is the
- * digest of the secret in the request, null if there was none. Digests are compared in constant time.
+ * Checks whether a request may write as an agent: a bound id needs its secret, an unbound one accepts none. `secretDigest`
+ * is that of the secret in the request, null if there was none. Digests are compared in constant time.
  */
 export function secretRefusal(
   agent_id: string,

@@ -259,7 +259,7 @@ function withdrawalSteps(
   ];
 }
 
-/** Makes live what `mine` and all that agree with it have in common. */
+/** Makes live what the submission and all that agree with it have in common. */
 function applyStep(
   { job, submission: { nonprofit_id }, state }: SubmissionCase,
   outcome: Outcome,

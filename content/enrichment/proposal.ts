@@ -15,7 +15,7 @@ export type ProposalWorld = {
   /** Without a trailing slash. */
   baseUrl: string;
   mode: ConsensusMode;
-  /** Counts the proposals of a sender against its limits. Returns the wait in milliseconds, 0 if allowed. */
+  /** Counts the proposals of a sender against its limits. `retryAfterMs`: when the next may be sent. */
   takeAgent: (sender: string, proposals: number) => Promise<AgentAllowance>;
 };
 

@@ -43,7 +43,7 @@ export function restored(before: NonprofitRecord, at: Date): NonprofitRecord {
 }
 
 /**
- * A profile with these values, each with the operator's provenance (see `operatorsWord`); an empty value has no provenance.
+ * A profile with these values, each with the operator's provenance (see `operatorProvenance`); an empty value has no provenance.
  * `suggested` are values that someone else proposed, with the provenance to use if the operator takes them.
  */
 export function edited(

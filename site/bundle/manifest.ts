@@ -36,7 +36,7 @@ const initial = {
   durable_release: 0,
   /** Id of the machine's boot in which releases were last written. */
   boot_id: "",
-  /** When the newest full build ended, in milliseconds. Its findings are in `differing` and `repaired`. */
+  /** When the newest full build ended, in milliseconds. Its findings are in the tables `differing` and `repaired`. */
   built_at: 0,
   /** A request to the running publisher, as `requestText` writes it; "" for none. */
   request: "",

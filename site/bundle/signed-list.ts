@@ -45,7 +45,7 @@ type FileChange = { path: string; hash: string; file: { digest: string; size: nu
 type DraftOptions = {
   /** Whether to write every shard again. */
   full: boolean;
-  /** Files that will be committed together with the list (`own`), and paths that leave with it (`gone`). */
+  /** Files that will be committed together with the list, and paths that leave with it. */
   ownFiles: readonly NewFile[];
   removedPaths?: readonly string[];
   perShard?: number;

@@ -116,7 +116,7 @@ export function workApart(settings: WorkerSettings): BackgroundWork {
   };
 }
 
-/** Renders documents into blobs. `damaged` holds the digests of content that `blobs` found damaged and wrote again. */
+/** Renders documents into blobs. `damagedDigests`: of content that `blobs` found damaged and wrote again. */
 export async function renderBatch(
   { source, kinds, blobs }: Pick<PublisherContext, "source" | "kinds" | "blobs">,
   damagedDigests: ReadonlySet<string>,
