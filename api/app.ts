@@ -1,5 +1,5 @@
 import { refusalForPeople } from "#api/http/refusal-page.ts";
-import { addressOf } from "#content/contract/base/request-address.ts";
+import { addressOf } from "#content/contract/base/request.ts";
 import { Elysia } from "elysia";
 import { answerOf } from "./http/encoded-body.ts";
 import { completed, refuseOrNoteUnknown } from "./http/ignored.ts";

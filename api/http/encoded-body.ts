@@ -1,5 +1,5 @@
 import { brotliCompressSync, constants } from "node:zlib";
-import { acceptsEncoding, compressFromBytes } from "#content/contract/base/accept.ts";
+import { acceptsEncoding, compressFromBytes } from "#content/contract/base/request.ts";
 import { answerBytes } from "#content/contract/base/json.ts";
 import { readCacheControl } from "./headers.ts";
 import { namesIgnored } from "./ignored.ts";

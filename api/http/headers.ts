@@ -1,4 +1,4 @@
-import { addressOf } from "#content/contract/base/request-address.ts";
+import { addressOf } from "#content/contract/base/request.ts";
 import descriptionLinks from "#content/editorial/description-links.json";
 import { languageCodes } from "#content/language/languages.ts";
 import type { Allowance } from "#content/operation/limit-store.ts";

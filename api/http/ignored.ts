@@ -2,6 +2,7 @@ import type { z } from "zod";
 import { requestIdOf } from "#api/log.ts";
 import { type Address, addresses } from "#content/contract/addresses.ts";
 import { answerBytes } from "#content/contract/base/json.ts";
+import { parametersOf } from "#content/contract/base/request.ts";
 import type { Operation } from "#content/contract/operations/operation.ts";
 import { nearestName, unknownName } from "#content/contract/other-names.ts";
 import { fileAccepted } from "#content/contract/operations/list-file.ts";
@@ -9,7 +10,7 @@ import type { IgnoredInput } from "#content/contract/problem.ts";
 import { isTracking } from "#content/nonprofit/website.ts";
 import { operations } from "#content/openapi/document.ts";
 import { type Refusal, RefusalError, unusableParameter } from "./problem.ts";
-import { parametersOf, pathOf } from "./route.ts";
+import { pathOf } from "./route.ts";
 
 const namesMax = 20;
 const nameLengthMax = 100;

@@ -1,6 +1,6 @@
 import { z } from "zod";
+import { parametersOf } from "#content/contract/base/request.ts";
 import { cleanText } from "#content/contract/operations/query.ts";
-import { parametersOf } from "./route.ts";
 
 /** A query parameter of an operator's page, without control characters, trimmed and cut; null when absent or empty. */
 export const textIn = (request: Request, name: string, lengthMax?: number): string | null =>

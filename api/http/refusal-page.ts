@@ -1,4 +1,4 @@
-import { addressOf } from "#content/contract/base/request-address.ts";
+import { addressOf } from "#content/contract/base/request.ts";
 import type { z } from "zod";
 import { addressesWhere } from "#content/language/address-pattern.ts";
 import type { Problem } from "#content/contract/problem.ts";

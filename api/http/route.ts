@@ -1,6 +1,6 @@
 import { Elysia } from "elysia";
 import type { z } from "zod";
-import { addressOf } from "#content/contract/base/request-address.ts";
+import { parametersOf } from "#content/contract/base/request.ts";
 import type { Operation, ParamsOf } from "#content/contract/operations/operation.ts";
 import { exampleOf } from "#content/contract/base/example.ts";
 import { fitted } from "#content/contract/problem.ts";
@@ -112,16 +112,6 @@ export const helpFor = (
   },
   ...(body?.examples === undefined ? {} : { examples: body.examples }),
 });
-
-/** The query parameters; of a repeated one the first. Bytes that cannot be decoded become U+FFFD. */
-export function parametersOf(request: Request): Readonly<Record<string, string>> {
-  const address = addressOf(request);
-  if (address.parameters !== undefined) return address.parameters;
-  const parameters: Record<string, string> = {};
-  if (address.query !== "")
-    for (const [name, value] of new URLSearchParams(address.query)) parameters[name] ??= value;
-  return (address.parameters = parameters);
-}
 
 type Route = { method: string; path: string };
 

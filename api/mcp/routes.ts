@@ -1,4 +1,4 @@
-import { addressOf } from "#content/contract/base/request-address.ts";
+import { addressOf } from "#content/contract/base/request.ts";
 import {
   createMcpHandler,
   isLegacyRequest,

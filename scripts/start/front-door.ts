@@ -1,4 +1,4 @@
-import { addressOf } from "#content/contract/base/request-address.ts";
+import { addressOf } from "#content/contract/base/request.ts";
 import type { Config } from "#api/config.ts";
 import { noteFollowUp, profileAt } from "#api/recommendation/follow-up.ts";
 import type { Context } from "#api/context.ts";

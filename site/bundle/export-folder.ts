@@ -10,7 +10,7 @@ import {
   utimesSync,
   writeFileSync,
 } from "node:fs";
-import { compressFromBytes } from "#content/contract/base/accept.ts";
+import { compressFromBytes } from "#content/contract/base/request.ts";
 import { codeOf } from "#content/store/busy.ts";
 
 export type ExportFolder = ReturnType<typeof openExport>;

@@ -1,4 +1,4 @@
-import { addressOf } from "#content/contract/base/request-address.ts";
+import { addressOf } from "#content/contract/base/request.ts";
 import { recordBySlug } from "#content/nonprofit/record-store.ts";
 import { discovery } from "#site/documents/discovery.ts";
 import { assetsKey, documentKinds } from "#site/documents/kinds.ts";

@@ -1,6 +1,5 @@
 import { sha256OfFile } from "#content/runtime/digest.ts";
-import { qualitiesIn } from "#content/contract/base/accept.ts";
-import { addressOf } from "#content/contract/base/request-address.ts";
+import { addressOf, qualitiesIn } from "#content/contract/base/request.ts";
 import { fileAccepted } from "#content/contract/operations/list-file.ts";
 import { statSync } from "node:fs";
 import { browseAddressOf, givingProfileOf, headersOf, redirectOf } from "./http-headers.ts";

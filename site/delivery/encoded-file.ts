@@ -1,4 +1,4 @@
-import { acceptsEncoding, compressFromBytes } from "#content/contract/base/accept.ts";
+import { acceptsEncoding, compressFromBytes } from "#content/contract/base/request.ts";
 import { weighedCache } from "#content/runtime/cache.ts";
 import { headersOf } from "./http-headers.ts";
 import type { ManifestFile } from "#site/bundle/manifest.ts";

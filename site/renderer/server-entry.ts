@@ -1,4 +1,4 @@
-import { addressOf } from "#content/contract/base/request-address.ts";
+import { addressOf } from "#content/contract/base/request.ts";
 import { createApp } from "astro/app/entrypoint";
 
 // Pages are written as a whole, so there is nothing to stream.

@@ -5,7 +5,7 @@ import { placeWith } from "#api/http/query.ts";
 import { type Html, html, type Part } from "#content/language/html.ts";
 import { RefusalError } from "#api/http/problem.ts";
 import { type Action, actions, paramsIn, typedValue } from "#api/operator/actions.ts";
-import { addressOf } from "#content/contract/base/request-address.ts";
+import { addressOf } from "#content/contract/base/request.ts";
 import { sha256Of } from "#content/runtime/digest.ts";
 import deskForms from "#content/editorial/desk-forms.json";
 

@@ -1,7 +1,7 @@
 import { createHmac, randomBytes } from "node:crypto";
 import { errors, jwtVerify, SignJWT } from "jose";
 import type { Context } from "#api/context.ts";
-import { addressOf } from "#content/contract/base/request-address.ts";
+import { addressOf } from "#content/contract/base/request.ts";
 import { retryAfter } from "#api/http/problem.ts";
 import { checkToken, isSameSecret } from "#api/operator/operators.ts";
 import { logOperator } from "#content/operation/audit-store.ts";

@@ -1,5 +1,5 @@
 import { csvLine } from "#content/contract/base/csv.ts";
-import { qualitiesIn } from "#content/contract/base/accept.ts";
+import { qualitiesIn } from "#content/contract/base/request.ts";
 import { choice, limit } from "./query.ts";
 
 /** The formats in which a whole list can be fetched at once, besides paged JSON, and their media types. */

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { z } from "zod";
 import { queryIn, textIn } from "#api/http/query.ts";
-import { parametersOf } from "#api/http/route.ts";
+import { parametersOf } from "#content/contract/base/request.ts";
 import {
   choice,
   flag,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { acceptsEncoding } from "#content/contract/base/accept.ts";
+import { acceptsEncoding } from "#content/contract/base/request.ts";
 
 describe("brotli", () => {
   test.each(["br", "gzip, br", "gzip, deflate, BR;q=0.5, zstd", "br;q=1", "gzip;q=0,br"])(
