@@ -1,4 +1,4 @@
-import type { LimitName } from "#content/contract/addresses.ts";
+import { type LimitName, writeLimits } from "#content/contract/addresses.ts";
 import { problem } from "./problem.ts";
 import { createHmac } from "node:crypto";
 import { type Cache, countedCache } from "#content/runtime/cache.ts";
@@ -174,16 +174,14 @@ export function keyedHash(key: Uint8Array, text: string): string {
   return today.hashes.memo(text);
 }
 
-/** Writes in someone's name. A page of another site must not use its visitor's browser, and so its address, for them. */
-const writeLimits: readonly LimitName[] = ["enrich", "onboard", "correct", "bind"];
-
 /**
- * Refuses a write that a page of another site has a browser send; null for anything else. An agent's secret lets its
+ * Refuses a write that a page of another site has a browser send, because it would count as the visitor's; null for anything
+ * else. An agent's secret lets its
  * owner's pages write; the verb verifies it, so only its presence counts here. Programs do not send the header, and
  * payments (the widget, wallets) prove themselves. Source: W3C, "Fetch Metadata Request Headers".
  */
 export function crossSiteWrite(limit: LimitName, client: Request): Response | null {
-  if (!writeLimits.includes(limit)) return null;
+  if (!Object.hasOwn(writeLimits, limit)) return null;
   if (client.headers.get("sec-fetch-site") !== "cross-site") return null;
   if (limit === "enrich" && agentSecretOf(client) !== null) return null;
   return problem({
