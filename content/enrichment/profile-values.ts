@@ -7,8 +7,8 @@ import { countryOf } from "#content/nonprofit/country.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { safeLink } from "#content/nonprofit/safe-link.ts";
 import { textFault } from "#content/nonprofit/text.ts";
-import { readWebsite } from "#content/nonprofit/website.ts";
-import { itemFrom, checkText, isLinkShortener, notALink, shortenedLink } from "./value.ts";
+import { isLinkShortener, readWebsite, shortenedLink } from "#content/nonprofit/website.ts";
+import { itemFrom, checkText, notALink } from "./value.ts";
 
 type Read = Result<unknown, string>;
 type Reader = (value: never, thisYear: number) => Read;

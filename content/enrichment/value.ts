@@ -1,4 +1,3 @@
-import linkShorteners from "#content/editorial/link-shorteners.json";
 import type testWords from "#content/editorial/test-data.json";
 import { sha256Of } from "#content/runtime/digest.ts";
 import { z } from "zod";
@@ -14,8 +13,10 @@ import { characterCount, textFault, unsafeCharacter } from "#content/nonprofit/t
 import {
   agreedWebsite,
   comparedWebsite,
+  isLinkShortener,
   isPublicHost,
   readWebsite,
+  shortenedLink,
 } from "#content/nonprofit/website.ts";
 import type { ImpactMetric, Program } from "#content/contract/nonprofit.ts";
 import { fitted, type Wrong, wrongsInWords } from "#content/contract/problem.ts";
@@ -243,25 +244,6 @@ export const testCause = (submitted: ValueCall): TestCause | null =>
   (Object.keys(testRules) as TestCause[]).find((cause) => testRules[cause](submitted)) ?? null;
 
 export const isTestData = (submitted: ValueCall): boolean => testCause(submitted) !== null;
-
-/**
- * Whether a link is a public shortener's or redirector's: whoever made it decides where it leads. The list names hosts
- * (including all subdomains) and single paths. It is not in the module with the other website rules because that is part of
- * the donation button, which has no room for the list.
- */
-export function isLinkShortener(website: string): boolean {
-  const url = URL.parse(comparedWebsite(website));
-  if (url === null) return false;
-  const labels = url.hostname.split(".");
-  const page = url.hostname + url.pathname.replace(/\/$/, "");
-  return shorteners.has(page) || labels.some((_, at) => shorteners.has(labels.slice(at).join(".")));
-}
-
-/** The error message for a link of such a service. */
-export const shortenedLink = (field: string): string =>
-  `${field} is an address of a service that shortens links, and its maker can change where it leads. Follow it, and send the organisation's own address.`;
-
-const shorteners: ReadonlySet<string> = new Set(linkShorteners);
 
 // Check again here: JSON escapes could bring in characters that the submitted text may not contain.
 const text = z

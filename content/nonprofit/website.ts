@@ -1,5 +1,6 @@
 import topLevelDomains from "tlds";
 import hosts from "#content/editorial/hosts.json";
+import linkShorteners from "#content/editorial/link-shorteners.json";
 
 /** Query parameters that only track visitors. */
 const trackingParameter =
@@ -86,6 +87,24 @@ export function isPublicHost(hostname: string): boolean {
     publicEndings.has(labels.at(-1) ?? "")
   );
 }
+
+const shorteners: ReadonlySet<string> = new Set(linkShorteners);
+
+/**
+ * Whether a link is a public shortener's or redirector's: its maker decides where it leads. The list names hosts (including
+ * all subdomains) and single paths.
+ */
+export function isLinkShortener(website: string): boolean {
+  const url = URL.parse(comparedWebsite(website));
+  if (url === null) return false;
+  const labels = url.hostname.split(".");
+  const page = url.hostname + url.pathname.replace(/\/$/, "");
+  return shorteners.has(page) || labels.some((_, at) => shorteners.has(labels.slice(at).join(".")));
+}
+
+/** The error message for a link of such a service. */
+export const shortenedLink = (field: string): string =>
+  `${field} is an address of a service that shortens links, and its maker can change where it leads. Follow it, and send the organisation's own address.`;
 
 /** An address as people write it, with https if it has no scheme. */
 export function withScheme(text: string): string {
