@@ -7,7 +7,7 @@ import { openDonationChain } from "#api/giving/start-giving.ts";
 import { readConfig } from "#api/config.ts";
 import { loadSecrets } from "#api/secrets.ts";
 import { theChain } from "#test/support/local-chain.ts";
-import { aNode, hang, type Node } from "#test/support/node.ts";
+import { aNode, hang, type Node, type NodeAnswer } from "#test/support/node.ts";
 import { freePort } from "#test/support/processes.ts";
 import { aService } from "#test/support/service.ts";
 import { serveHere } from "#test/support/serve-here.ts";
@@ -18,8 +18,8 @@ const nodes: Node[] = [];
 afterEach(async () => {
   await Promise.all(nodes.splice(0).map((node) => node.stop()));
 });
-function nodeOf(genesis: string): Node {
-  const node = aNode(() => ({ result: null }), genesis);
+function nodeOf(genesis: string, answer: NodeAnswer = () => ({ result: null })): Node {
+  const node = aNode(answer, genesis);
   nodes.push(node);
   return node;
 }
@@ -81,6 +81,18 @@ describe("the chain", () => {
       value: { failed: false },
     });
     await server.stop(true);
+  });
+
+  test("is known to be away a second later, to whoever asks first", async () => {
+    let answer: NodeAnswer = () => ({ result: 7 });
+    const node = nodeOf(networks.local.genesis, (call) => answer(call));
+    const opened = await open({ rpcUrls: [node.url] });
+    if (!opened.ok) throw new Error(opened.failure.message);
+    const { health } = opened.value;
+    expect(await health()).toMatchObject({ why: null });
+    answer = () => new Response("no", { status: 500 });
+    await Bun.sleep(1_100);
+    expect(await health()).toMatchObject({ why: "HTTP 500" });
   });
 
   test("opens while a node hangs", async () => {

@@ -2,11 +2,14 @@ import { PublicKey } from "@solana/web3.js";
 import Ajv2020 from "ajv/dist/2020.js";
 import { givingWorld } from "#content/giving/world.ts";
 import { describe, expect, spyOn, test } from "bun:test";
+import { operatorHealth } from "#api/operator/health.ts";
 import { DonateParameters, type PaymentRequirements } from "#content/contract/donation.ts";
 import { readMemo } from "#content/giving/memo.ts";
 import { aContract } from "#test/support/contract.ts";
-import { aDonatingService, theDonatingService } from "#test/support/donating.ts";
+import { aDonatingService, paymentHeader, theDonatingService } from "#test/support/donating.ts";
 import { aNonprofit } from "#test/support/records.ts";
+import { aService } from "#test/support/service.ts";
+import { until } from "#test/support/until.ts";
 
 let bare: string;
 const contract = aContract("https://almoner.example");
@@ -285,6 +288,38 @@ describe("refuses", () => {
       const response = await at.send("/api/donate/well", { [name]: value });
       expect(await problemIn(response, "/api/donate/well")).toEqual([400, code]);
     }
+  });
+});
+
+describe("while no node of the chain answers", () => {
+  test("no one is asked for money", async () => {
+    const { chain } = at.service.context;
+    using health = spyOn(chain, "health").mockResolvedValue({ why: "no answer", took_ms: 1 });
+    const answer = await at.service.get("/api/donate/well");
+    expect(answer.headers.get("retry-after")).toBe("2");
+    expect(await problemIn(answer, "/api/donate/well")).toEqual([503, "chain_away"]);
+    expect(health).toHaveBeenCalled();
+  });
+
+  test("what may have been paid is never answered 402, and counts when one does", async () => {
+    const { path } = await at.target();
+    const signature = at.paid(await at.demand(path));
+    const { bytes } = at.payment(await at.demand(path));
+    const header = paymentHeader(bytes, 2, at.service.context.chain.caip2);
+    at.chain.chain.chaos.set({ errors: 100 });
+    for (const answer of [await at.prove(path, signature), await at.send(path, header)])
+      expect([answer.status, (await answer.json()).code]).toEqual([503, "chain_unclear"]);
+    await at.settle();
+    await until("the gift", async () => (await at.prove(path, signature)).status === 200);
+  });
+
+  test("because none is named, the health page says so", async () => {
+    using service = await aService({ records: [aNonprofit({ slug: "well", usdc_wallet: bare })] });
+    const answer = await service.get("/api/donate/well");
+    expect(await problemIn(answer, "/api/donate/well")).toEqual([503, "chain_away"]);
+    expect(await service.json("/readyz")).toMatchObject({ parts: { chain: "none" } });
+    const { warnings } = await operatorHealth(service.context);
+    expect(warnings.join(" ")).toContain("No node of the chain is named");
   });
 });
 
