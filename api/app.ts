@@ -2,7 +2,7 @@ import { refusalForPeople } from "#api/http/refusal-page.ts";
 import { addressOf } from "#content/contract/base/request.ts";
 import { Elysia } from "elysia";
 import { answerOf } from "./http/encoded-body.ts";
-import { completed, refuseOrNoteUnknown } from "./http/ignored.ts";
+import { withNotes, refuseOrNoteUnknown } from "./http/unknown-names.ts";
 import { readJson, formBody, isSentByForm, tableBody, takesForm, takesTable } from "./http/body.ts";
 import { rememberAddress, sameClient, crossSiteWrite } from "./http/client.ts";
 import { answerError, problem } from "./http/problem.ts";
@@ -169,9 +169,9 @@ export function createApp(context: Context) {
     sameClient(request, client);
     const limit = limitAt(method, addressOf(request).path);
     const allowance = await allowanceOf(request, client, limit);
-    if (allowance?.allowed === false) return completed(limited(allowance, limit), client);
+    if (allowance?.allowed === false) return withNotes(limited(allowance, limit), client);
     limitByRequest.set(request, limit);
-    return completed(crossSiteWrite(limit, client) ?? (await routed(request)), client);
+    return withNotes(crossSiteWrite(limit, client) ?? (await routed(request)), client);
   };
   return {
     /** All methods and paths, written as routes name them ("/api/nonprofits/:slug"). */
@@ -193,7 +193,7 @@ export function createApp(context: Context) {
       } catch (error) {
         response = answerError(context.log, error, "UNKNOWN", { request: readRequest });
       }
-      response = await completed(response, readRequest);
+      response = await withNotes(response, readRequest);
       response = await refusalForPeople({ draw: context.draw, onTrouble }, response, readRequest);
       addHeaders(response, readRequest.method, allowance);
       const trace = readRequest.headers.get("traceparent");

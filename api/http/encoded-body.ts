@@ -2,7 +2,7 @@ import { brotliCompressSync, constants } from "node:zlib";
 import { acceptsEncoding, compressFromBytes } from "#content/contract/base/request.ts";
 import { answerBytes } from "#content/contract/base/json.ts";
 import { readCacheControl } from "./headers.ts";
-import { namesIgnored } from "./ignored.ts";
+import { namesIgnored } from "./unknown-names.ts";
 
 type Encoding = "identity" | "br" | "gzip";
 
@@ -128,7 +128,7 @@ export function answerOf(
   return new Response(encodedBody.bytes(encoding), { headers });
 }
 
-/** The encodings that a client accepts; none for an answer to which `completed` still adds members. */
+/** The encodings that a client accepts; none for an answer to which `withNotes` still adds members. */
 const encodingsFor = (request: Request): string | null =>
   namesIgnored(request) ? null : request.headers.get("accept-encoding");
 

@@ -2,7 +2,7 @@ import { maxHeaderSize } from "node:http";
 import type { Config } from "#api/config.ts";
 import { CannotStart } from "#content/runtime/start-error.ts";
 import { addHeaders } from "./headers.ts";
-import { completed } from "./ignored.ts";
+import { withNotes } from "./unknown-names.ts";
 import { internal, problem } from "./problem.ts";
 
 export type Listener = ReturnType<typeof listen>;
@@ -55,7 +55,7 @@ export function listen(
       if (canonical instanceof Response) {
         addHeaders(canonical, request.method, null);
         app.observe?.(request, canonical.status, startedMs);
-        return Promise.resolve(completed(canonical, request)).then((refusal) =>
+        return Promise.resolve(withNotes(canonical, request)).then((refusal) =>
           isStopping ? closing(refusal) : refusal,
         );
       }

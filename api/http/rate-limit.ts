@@ -7,9 +7,9 @@ import type { Allowance, Counter, Hits, Window } from "#content/operation/limit-
 import { countedCache } from "#content/runtime/cache.ts";
 import { batcher } from "#content/runtime/concurrency.ts";
 import type { Store } from "#content/store/open.ts";
-import { openAhead, recordEveryMs, type PendingHits } from "./ahead.ts";
+import { openUncountedHits, recordEveryMs, type PendingHits } from "./uncounted-hits.ts";
 import { keyedHash, networkHash, networkOf } from "./client.ts";
-import { openLimitPlace } from "./limit-place.ts";
+import { openSharedWindows } from "./sliding-windows.ts";
 import { type Refusal, RefusalError, retryAfter } from "./problem.ts";
 
 /** A window of a minute by default; `grainMs` is the precision at which hits expire. */
@@ -77,7 +77,7 @@ export function openLimits(
   { config, secrets, log }: { config: Config; secrets: Secrets; log: Log },
   clockMs?: () => number,
 ) {
-  const windows = openLimitPlace(place, log, clockMs);
+  const windows = openSharedWindows(place, log, clockMs);
   const { now } = windows;
   const isFile = typeof place === "string";
   // Hits that were let through uncounted, and stored bytes, are counted together with the next request.
@@ -102,7 +102,7 @@ export function openLimits(
     batch.flush();
     await takeAll([]);
   };
-  const ahead = openAhead({ ask, onPending, now, trustsUnknown: !isFile });
+  const ahead = openUncountedHits({ ask, onPending, now, trustsUnknown: !isFile });
   const take = async (hits: Hits): Promise<Allowance> => (isFile ? ask(hits) : ahead.take(hits));
   const storage = storageRooms({
     look: (counter) => ask({ counters: [counter], count: 0 }),

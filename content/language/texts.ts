@@ -2,7 +2,7 @@ import en from "#content/editorial/texts/en.json";
 import { countryCode, countryName } from "#content/nonprofit/country.ts";
 import { dateInWords, factInWords } from "#content/nonprofit/register-facts.ts";
 import type { RegisterFact } from "#content/contract/nonprofit.ts";
-import { filled, type Pattern, type Values } from "./fill.ts";
+import { filled, type Pattern, type Values } from "./pattern.ts";
 import { Html, type Part, rendered } from "./html.ts";
 
 /** The name of a text in content/editorial/texts/en.json. */

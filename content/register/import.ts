@@ -1,7 +1,7 @@
 import { fail, ok, type Result } from "#content/contract/base/result.ts";
 import { type Clock, dayMs } from "#content/contract/base/time.ts";
 import { countLists } from "#content/nonprofit/list-store.ts";
-import { inBulk } from "#content/store/fill.ts";
+import { inBulk } from "#content/store/bulk-load.ts";
 import type { Store } from "#content/store/open.ts";
 import type { FetchedVersion } from "#content/store/tables/publishing.ts";
 import {

@@ -16,7 +16,6 @@ import { fetchWithin, retryWhileBusy, StoreBusy } from "./busy.ts";
 import { filePathOf, inMemory, openEmbeddedClient } from "./embedded-client.ts";
 import { forgetDamage, isDamageNoted, noteDamage, storeFiles } from "./store-files.ts";
 import { checkpointApart, checkStore } from "./file-work.ts";
-import { takeFile } from "./fill.ts";
 import { migrateAmongOthers, migrationsAlone, refuseOtherTables } from "./upgrade.ts";
 
 type Db = LibSQLDatabase;
@@ -323,5 +322,25 @@ async function runWrite<Value>(writer: Client, work: (tx: WriteTransaction) => P
     return value;
   } finally {
     raw.close(); // An open transaction has no time limit of its own.
+  }
+}
+
+/**
+ * Takes an embedded file for one connection alone, with a rollback journal instead of the log: new pages are then written
+ * only once, and if the process ends in the middle of a transaction the file stays as it was. Returns false, and changes
+ * nothing, if another process has the file open.
+ */
+async function takeFile(writer: Client): Promise<boolean> {
+  // SQLite leaves the log mode only for a store's only connection. Sorting uses files, because it may not fit in memory.
+  const take = () =>
+    writer.executeMultiple(
+      "PRAGMA journal_mode = DELETE; PRAGMA locking_mode = EXCLUSIVE; PRAGMA temp_store = FILE; BEGIN EXCLUSIVE; COMMIT",
+    );
+  try {
+    await retryWhileBusy(take, othersMayEndMs);
+    return true;
+  } catch (error) {
+    if (error instanceof StoreBusy) return false;
+    throw error;
   }
 }

@@ -1,4 +1,4 @@
-import { filled, type Pattern, type Values } from "#content/language/fill.ts";
+import { filled, type Pattern, type Values } from "#content/language/pattern.ts";
 
 /** Texts of a script by name, in the page's language; the page passes them in `data-texts`. */
 export type ScriptTexts = Readonly<Record<string, Pattern>>;

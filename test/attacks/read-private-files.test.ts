@@ -11,7 +11,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { openWindows } from "#api/http/limit-place.ts";
+import { openWindows } from "#api/http/sliding-windows.ts";
 import { announceService } from "#api/operator/running-service.ts";
 import { closeDataFolder } from "#api/secrets.ts";
 import { feedPaths } from "#content/contract/feed.ts";

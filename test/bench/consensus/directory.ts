@@ -1,6 +1,6 @@
 import { agentWindows } from "#api/http/rate-limit.ts";
 import { writeLimits } from "#content/contract/addresses.ts";
-import { openWindows } from "#api/http/limit-place.ts";
+import { openWindows } from "#api/http/sliding-windows.ts";
 import type { Window } from "#content/operation/limit-store.ts";
 import {
   EnrichmentBody,

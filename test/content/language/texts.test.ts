@@ -17,7 +17,7 @@ import type { Register } from "#content/nonprofit/register-facts.ts";
 import en from "#content/editorial/texts/en.json";
 import registerNumbers from "#content/editorial/register-numbers.json";
 import { readRegistrationNumber } from "#content/register/org-id.ts";
-import { filled, type Pattern } from "#content/language/fill.ts";
+import { filled, type Pattern } from "#content/language/pattern.ts";
 import { languages } from "#content/language/languages.ts";
 import { hostileNames } from "#test/support/hostile-markup.ts";
 import { type Catalogue, english, openTexts } from "#content/language/texts.ts";

@@ -22,8 +22,8 @@ import { atMostEvery, withTimeout, bootId, machineUptimeMs } from "#content/runt
 import { StoreAway } from "#content/store/busy.ts";
 import type { Store } from "#content/store/open.ts";
 
-/** The place where windows are counted together with other processes. */
-export type LimitPlace = Windows & {
+/** Windows that are counted together with other processes. */
+export type SharedWindows = Windows & {
   /** Never throws: when the shared place fails, this process counts in its own memory. */
   takeAll(hits: readonly Hits[]): Promise<Allowance[]>;
   /** Whether this process counts only for itself at present. */
@@ -41,11 +41,11 @@ const serverAgainMs = 5_000;
  * Opens a file that the processes of this machine share, or a store on a server that all services of a directory share.
  * While it cannot be used (a full disk, a server that is away or late) this process counts for itself, in memory.
  */
-export function openLimitPlace(
+export function openSharedWindows(
   place: string | Store,
   log: Log,
   clockMs?: () => number,
-): LimitPlace {
+): SharedWindows {
   const onDamaged = (file: string) =>
     log.warn({ file }, "a damaged file of rate limits was moved away: all windows begin again");
   const open = (): Windows =>

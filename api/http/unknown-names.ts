@@ -118,7 +118,7 @@ function unknownMembers(shape: z.core.$ZodType, value: unknown, path = ""): Unkn
 }
 
 /** Adds what only the request knows: to a refusal its request id, to any JSON answer the names that were not known. */
-export function completed(response: Response, request: Request): Response | Promise<Response> {
+export function withNotes(response: Response, request: Request): Response | Promise<Response> {
   const type = response.headers.get("content-type");
   const isRefusal = type === "application/problem+json" || response.status === paymentRequired;
   const ignoredInputs = ignoredOf.get(request);
@@ -129,8 +129,12 @@ export function completed(response: Response, request: Request): Response | Prom
     ignoredInputs && { ignored: ignoredInputs },
     isRefusal && { request_id: requestIdOf(request) },
   ];
-  const withNotes = (answer: object) => answerBytes({ ...first, ...answer, ...last });
-  return response.json().then((answer) => new Response(withNotes(answer), { status, headers }));
+  return response
+    .json()
+    .then(
+      (answer: object) =>
+        new Response(answerBytes({ ...first, ...answer, ...last }), { status, headers }),
+    );
 }
 
 const paymentRequired = 402;

@@ -1,28 +1,4 @@
-import type { Client, Transaction } from "@libsql/client";
-import { retryWhileBusy, StoreBusy } from "./busy.ts";
-
-/** A command that has just ended may still hold the file. */
-const othersMayEndMs = 1_000;
-
-/**
- * Takes an embedded file for one connection alone, with a rollback journal instead of the log: new pages are then written
- * only once, and if the process ends in the middle of a transaction the file stays as it was. Returns false, and changes
- * nothing, if another process has the file open.
- */
-export async function takeFile(writer: Client): Promise<boolean> {
-  // SQLite leaves the log mode only for a store's only connection. Sorting uses files, because it may not fit in memory.
-  const take = () =>
-    writer.executeMultiple(
-      "PRAGMA journal_mode = DELETE; PRAGMA locking_mode = EXCLUSIVE; PRAGMA temp_store = FILE; BEGIN EXCLUSIVE; COMMIT",
-    );
-  try {
-    await retryWhileBusy(take, othersMayEndMs);
-    return true;
-  } catch (error) {
-    if (error instanceof StoreBusy) return false;
-    throw error;
-  }
-}
+import type { Transaction } from "@libsql/client";
 
 const bulkTables = ["nonprofits", "listings"];
 

@@ -23,7 +23,7 @@ type Client = Pick<Hits, "counters"> & {
 /** Hits to count together with the next ones, and the callback for the result. */
 export type PendingHits = { hits: Hits; onAnswer: (allowance: Allowance) => void };
 
-type AheadOptions = {
+type UncountedOptions = {
   /** Counts these hits, and before them all pending ones. */
   ask: (hits: Hits) => Promise<Allowance>;
   /** Arranges that the pending hits are counted within `recordEveryMs`. */
@@ -38,7 +38,7 @@ type AheadOptions = {
  * hits are at most a thirtieth of it. All other hits are counted first. Counting each hit first would make processes wait
  * for each other and for a server.
  */
-export function openAhead({ ask, onPending, now, trustsUnknown }: AheadOptions) {
+export function openUncountedHits({ ask, onPending, now, trustsUnknown }: UncountedOptions) {
   const clientsByKey = countedCache<Client>(clientsMax);
   const waitingClients = new Set<Client>();
   const clientOf = ({ counters }: Hits): Client => {
