@@ -24,12 +24,12 @@ export const proposalWorld = ({ store, clock, config, limits }: Context): Propos
 export const proposalCall = (context: Context, request: Request): ProposalCall => ({
   idempotencyKey: request.headers.get("idempotency-key"),
   network: networkHash(request, context),
-  secret: givenSecret(request),
+  secret: secretDigestOf(request),
   countStored: (bytes) => context.limits.stored("agents", request, bytes),
 });
 
 /** The digest of the agent's secret in `Authorization: Bearer`; null without one. */
-export function givenSecret(request: Request): string | null {
+export function secretDigestOf(request: Request): string | null {
   const secret = agentSecretOf(request);
   return secret === null ? null : secretDigest(secret);
 }

@@ -33,7 +33,7 @@ import {
 } from "#content/enrichment/bind-agent.ts";
 import { enrich, type EnrichFailure } from "#content/enrichment/enrich.ts";
 import {
-  givenSecret,
+  secretDigestOf,
   secretAnswers,
   secretFailure,
   agentRefusals,
@@ -43,7 +43,7 @@ import {
 
 export const enrichRoutes = (context: Context) => {
   const { config, activity, waitForPublication, publication } = context;
-  const verb = { ...proposalWorld(context), publication };
+  const world = { ...proposalWorld(context), publication };
   return serve(
     route(operations.submitEnrichment, async ({ params: { slug }, body, request, set }) => {
       const wait = async (sequence: number) => {
@@ -51,7 +51,7 @@ export const enrichRoutes = (context: Context) => {
         return (await waitForPublication?.(sequence)) ?? null;
       };
       const call = { ...proposalCall(context, request), slug, body };
-      const outcome = await enrich({ ...verb, waitForPublication: wait }, call);
+      const outcome = await enrich({ ...world, waitForPublication: wait }, call);
       if (!outcome.ok)
         return refuse(answersTo(config.baseUrl, slug), secretFailure(request, outcome.failure));
       const { submissions } = outcome.value;
@@ -104,7 +104,7 @@ export const enrichmentRoutes = (context: Context) => {
   const handlerOf =
     <Value>(verb: (with_: typeof context, call: KeyCall) => Promise<Result<Value, KeyFailure>>) =>
     async ({ body: { agent_id }, request }: { body: { agent_id: string }; request: Request }) => {
-      const outcome = await verb(context, { agent_id, secret: givenSecret(request) });
+      const outcome = await verb(context, { agent_id, secret: secretDigestOf(request) });
       if (outcome.ok) limits.stored("agents", request, rowBytes + 2 * sizeOf(agent_id));
       return outcome.ok
         ? outcome.value

@@ -35,11 +35,11 @@ export const donateRoutes = (context: Context) => {
     slug: string,
     query: Query,
     proof: ReturnType<typeof readProof>,
-    asked = demanded,
+    answerDemand = demandAnswer,
   ) => {
     const payment = proof.ok ? proof.value : null;
-    const left = payment === null ? await context.limits.paid(request, false) : null;
-    if (left?.allowed === false) return problem(rateLimited(left));
+    const allowance = payment === null ? await context.limits.paid(request, false) : null;
+    if (allowance?.allowed === false) return problem(rateLimited(allowance));
     if (!proof.ok) return refuse(donateProblems, proof.failure);
     const outcome = await donate(giving, {
       slug,
@@ -49,12 +49,12 @@ export const donateRoutes = (context: Context) => {
       proof: payment,
     });
     if (payment !== null) await context.limits.paid(request, isTaken(outcome, payment));
-    return answerOf(outcome, request, { slug, asked });
+    return answerOf(outcome, request, { slug, answerDemand });
   };
   const answerOf = (
     outcome: Outcome,
     request: Request,
-    { slug, asked }: { slug: string; asked: typeof demanded },
+    { slug, answerDemand }: { slug: string; answerDemand: typeof demandAnswer },
   ) => {
     if (!outcome.ok) {
       // Asking to donate follows a recommendation even if the nonprofit has no wallet.
@@ -63,18 +63,18 @@ export const donateRoutes = (context: Context) => {
       }
       return refuse(donateProblems, outcome.failure);
     }
-    if (outcome.value.kind === "recorded") return recorded(outcome.value, giving);
-    if (outcome.value.kind === "pending") return pending(outcome.value);
+    if (outcome.value.kind === "recorded") return recordedAnswer(outcome.value, giving);
+    if (outcome.value.kind === "pending") return waitAnswer(outcome.value);
     const { memo } = outcome.value.demand.body;
     noteFollowUp(context, request, { action: "donate", slug, intent_id: memo });
-    return asked(outcome.value.demand);
+    return answerDemand(outcome.value.demand);
   };
   return serve(
     route(operations.initiateDonation, ({ request, params, query }) =>
       answer(request, params.slug, query, readProof(request.headers, undefined)),
     ),
     route(operations.quoteDonation, async ({ request, params, query }) => {
-      return answer(request, params.slug, query, ok(null), quoted);
+      return answer(request, params.slug, query, ok(null), quoteAnswer);
     }),
     route(operations.settleDonation, ({ request, params, query, body }) =>
       answer(request, params.slug, query, readProof(request.headers, body)),
@@ -102,7 +102,7 @@ const isTaken = (outcome: Outcome, { kind }: NonNullable<DonateCall["proof"]>): 
 
 type Outcome = Awaited<ReturnType<typeof donate>>;
 /** 402 means that no money has moved: pay now. The body has the names that each kind of client reads. Never cached. */
-const demanded = ({ body, v2, contract }: Demand): Response =>
+const demandAnswer = ({ body, v2, contract }: Demand): Response =>
   json(
     402,
     { ...body, detail: body.error, errors: [] },
@@ -113,11 +113,11 @@ const demanded = ({ body, v2, contract }: Demand): Response =>
   );
 
 /** The payment requirements with status 200, for clients that only want to know. */
-const quoted = ({ body: { code: _code, error: _error, ...quote } }: Demand): Response =>
+const quoteAnswer = ({ body: { code: _code, error: _error, ...quote } }: Demand): Response =>
   json(200, quote, {});
 
 /** 200: recorded. The headers are those that x402 clients of both versions read. */
-function recorded(
+function recordedAnswer(
   { settlement, payer }: RecordedGift,
   { chain, offeredNetwork }: Pick<GivingWorld, "chain" | "offeredNetwork">,
 ): Response {
@@ -133,7 +133,7 @@ function recorded(
 }
 
 /** 202: money may have moved, but the chain does not show it yet. */
-const pending = ({ pending: body }: Pending): Response =>
+const waitAnswer = ({ pending: body }: Pending): Response =>
   json(202, body, { "retry-after": String(body.retry_after_s) });
 
 /** A header's value: base64 of ASCII JSON, so that a client that decodes it byte by byte reads the same text. */

@@ -30,7 +30,7 @@ export const isLocal = (request: Request): boolean =>
   !forwardingHeaders.some((name) => request.headers.has(name));
 
 /** Whether the service sent this request to itself for a client that called a tool. */
-export const isAskedByTool = (request: Request): boolean => senders.has(request);
+export const isToolCall = (request: Request): boolean => senders.has(request);
 
 /**
  * The network of the client: its IPv4 address, or the first 64 bits of its IPv6 address. With trusted proxies, the

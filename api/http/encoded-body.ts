@@ -28,7 +28,7 @@ export class EncodedBody {
   }
 
   /** Memory that the answer takes, in bytes: a part that occurs twice is held once. */
-  get bytesKept(): number {
+  get memoryBytes(): number {
     return [...new Set(this.#parts)].reduce((sum, part) => sum + part.byteLength, 0);
   }
 

@@ -31,7 +31,7 @@ const contentSecurityPolicy =
 export const readCacheControl = "public, max-age=60, stale-while-revalidate=600";
 export const freshCacheControl = "public, max-age=5, stale-while-revalidate=60";
 /** For answers whose requests are logged: a cache may store them, but has to revalidate each time. */
-export const askedCacheControl = "private, no-cache";
+export const loggedCacheControl = "private, no-cache";
 
 /** Adds the headers that every answer carries. Headers set by the route stay. */
 export function addHeaders(response: Response, method: string, allowance: Allowance | null): void {

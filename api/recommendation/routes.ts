@@ -3,7 +3,7 @@ import { nonprofitNotFound, type Wrong } from "#content/contract/problem.ts";
 import { Elysia } from "elysia";
 import type { Context } from "#api/context.ts";
 import { encodedJson } from "#api/http/encoded-body.ts";
-import { askedCacheControl } from "#api/http/headers.ts";
+import { loggedCacheControl } from "#api/http/headers.ts";
 import {
   type FailureTable,
   problem,
@@ -43,7 +43,7 @@ export const recommendRoutes = (context: Context) => {
   const cached = weighedCache<ReturnType<typeof answered>>(
     cachedBytesMax,
     // The compressed forms take about as much again.
-    ({ answer }) => 2 * answer.bytesKept,
+    ({ answer }) => 2 * answer.memoryBytes,
   );
   // `current` returns another object once a recommended profile has changed.
   let cachedOf: Curation | null = null;
@@ -91,7 +91,7 @@ function answered(answer: RecommendAnswer, fields: readonly string[] | undefined
   const slugs = recommendations.map(({ slug }) => slug);
   const toLog = { result_count: count, top_slug: slugs[0] ?? null, slugs, ranking_signals };
   const body = { ...answer, recommendations: withFields(recommendations, fields) };
-  return { answer: encodedJson(body, askedCacheControl), toLog };
+  return { answer: encodedJson(body, loggedCacheControl), toLog };
 }
 
 export const recommendDraftRoutes = (context: Context) => {

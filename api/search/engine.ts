@@ -78,7 +78,7 @@ export function cachedAnswers(watch: Watch, answer: AnswerSearch): SearchEngine[
   const answersAsOf = (version: number) =>
     weighedCache<EncodedBody, SearchQuery>(
       cacheBytesMax,
-      ({ bytesKept }) => bytesKept + bytesPerEntry,
+      ({ memoryBytes }) => memoryBytes + bytesPerEntry,
       { fetchMethod: (_key, _stale, { context: query }) => answer(query, version) },
     );
   let version = -1;

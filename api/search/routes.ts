@@ -1,6 +1,6 @@
 import { slugsIn } from "#content/contract/comparison.ts";
 import { listFile } from "#api/directory/list-file.ts";
-import { isAskedByTool } from "#api/http/client.ts";
+import { isToolCall } from "#api/http/client.ts";
 import type { Context } from "#api/context.ts";
 import { formOf, freshCacheControl } from "#api/http/headers.ts";
 import { encodedJson } from "#api/http/encoded-body.ts";
@@ -78,7 +78,7 @@ export const searchRoutes = (context: SearchContext) => {
     route(
       operations.searchNonprofits,
       async ({ request, set, query: { limit, offset, fields, shape, ...parameters } }) => {
-        activity.count(isAskedByTool(request) ? "query:mcp" : "query:search");
+        activity.count(isToolCall(request) ? "query:mcp" : "query:search");
         const query = { ...wordsAndFilters(parameters), limit, offset, fields, shape };
         log.debug({ asked: query }, "search");
         set.headers["vary"] = "Accept";

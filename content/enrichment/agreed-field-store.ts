@@ -67,7 +67,7 @@ export async function planAgreed(
   { before, votes }: { before: NonprofitRecord; votes: readonly AgreeingVote[] },
 ): Promise<ProfilePlan> {
   const { nonprofit_id, field, now } = agreement;
-  const word = agreement.decision ?? sourceFrom("consensus", now.getTime());
+  const decision = agreement.decision ?? sourceFrom("consensus", now.getTime());
   const winners = votes.filter((vote) => vote.test_data === 0);
   const names = winners.slice(0, provenanceAgentsMax).map(publicName);
   assert(
@@ -79,7 +79,7 @@ export async function planAgreed(
   const website = field === "website" ? agreement.value : before.website;
   const shownSources = sources.map((sourceUrl) => shownSource(sourceUrl, sources, website));
   const source = {
-    ...word,
+    ...decision,
     source_url:
       shownSources.find((sourceUrl, at) => sourceUrl !== null && sourceUrl === sources[at]) ??
       shownSources.find((sourceUrl) => sourceUrl !== null) ??

@@ -35,8 +35,8 @@ export function agreementOf(
     .filter((vote) => vote.normalised_value === mine.normalised_value)
     .toSorted((a, b) => a.id - b.id);
   const confidence = distinct([...agreeing, mine].map(({ agent_id }) => agent_id));
-  const counted = agreeing.filter(takesPart);
-  const agreed = takesPart(mine) && isConsensus([...counted, mine], mode);
+  const counted = agreeing.filter(isCounted);
+  const agreed = isCounted(mine) && isConsensus([...counted, mine], mode);
   const winner = agreed ? (counted[0]?.id ?? null) : null;
   return { confidence, winner };
 }
@@ -115,7 +115,7 @@ export function isConsensus(agreeing: readonly Vote[], mode: ConsensusMode): boo
   return [...families.values()].some((family) => distinct(family) >= agentsNeeded);
 }
 
-const takesPart = ({ counts }: Vote): boolean => counts !== false;
+const isCounted = ({ counts }: Vote): boolean => counts !== false;
 
 const distinct = (values: readonly string[]): number => new Set(values).size;
 

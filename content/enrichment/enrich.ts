@@ -5,7 +5,7 @@ import type { EnrichmentBody } from "#content/contract/enrichment.ts";
 import type { Wrong } from "#content/contract/problem.ts";
 import { fail, ok, type Result } from "#content/contract/base/result.ts";
 import {
-  type Answering,
+  type AnswerContext,
   enrichmentAnswer,
   type EnrichmentRequest,
   type EnrichOutcome,
@@ -25,8 +25,8 @@ import {
   fieldState,
   insertSubmission,
   type NewSubmission,
-  type Numbers,
-  numberedSql,
+  type StoreIds,
+  storeIdsSql,
   priorRejections,
   rejectionsOf,
   rejectSubmission,
@@ -34,7 +34,7 @@ import {
   setNetwork,
 } from "./submission-store.ts";
 import { newestChangeOf } from "#content/nonprofit/changes-store.ts";
-import { keptAnswerBytes } from "#content/requests/quota.ts";
+import { storedAnswerBytes } from "#content/requests/quota.ts";
 import { type Plan, planned } from "#content/operation/plan.ts";
 import type { Queryable } from "#content/store/open.ts";
 import type { Statement } from "#content/store/query.ts";
@@ -112,35 +112,42 @@ export async function decideEnrichment(
   store: Queryable,
   job: EnrichJob,
 ): Promise<BatchedWrite<Result<EnrichOutcome, StoringFailure>>> {
-  const { plan, bytes, numbers } = await planEnrichment(store, job);
+  const { plan, bytes, storeIds } = await planEnrichment(store, job);
   const outcome: Result<EnrichResult, StoringFailure> = "failure" in plan ? plan : plan.outcome;
   if (!outcome.ok) return { statements: [], answer: () => outcome };
   const { value } = outcome;
   const writes = "failure" in plan ? [] : plan.writes.filter((write) => "sql" in write);
   // Look up earlier rejections each time: they can be too long to keep with the answer.
-  const looking = value.items.map(({ field, any_rejected }) =>
+  const rejectionQueries = value.items.map(({ field, any_rejected }) =>
     any_rejected ? priorRejections({ ...value, field }) : null,
   );
   const answer = (results: readonly ResultSet[]) => {
-    const done = numbered(value, numbers, results);
+    const done = withStoreIds(value, storeIds, results);
     const answers = results.slice(writes.length);
     const items = done.items.map((item, at) => ({
       ...item,
-      prior_rejections: looking[at] === null ? [] : rejectionsOf(answers.shift()),
+      prior_rejections: rejectionQueries[at] === null ? [] : rejectionsOf(answers.shift()),
     }));
     return ok({ ...done, items, bytes });
   };
-  return { statements: [...writes, ...looking.filter((statement) => statement !== null)], answer };
+  return {
+    statements: [...writes, ...rejectionQueries.filter((statement) => statement !== null)],
+    answer,
+  };
 }
 
 /** The writes of a request, how many bytes they store, and which ids of its outcome the store assigns. */
-type EnrichmentPlan = { plan: Plan<EnrichResult, StoringFailure>; bytes: number; numbers: Numbers };
+type EnrichmentPlan = {
+  plan: Plan<EnrichResult, StoringFailure>;
+  bytes: number;
+  storeIds: StoreIds;
+};
 
 async function planEnrichment(store: Queryable, job: EnrichJob): Promise<EnrichmentPlan> {
   const { request, slug } = job;
   let counted: Omit<EnrichmentPlan, "plan"> = {
     bytes: 0,
-    numbers: { ids: [], changeStatement: null },
+    storeIds: { ids: [], changeStatement: null },
   };
   // Start reading first, so that a database server gets all queries in one round trip.
   const reading = readCases(store, job);
@@ -148,10 +155,17 @@ async function planEnrichment(store: Queryable, job: EnrichJob): Promise<Enrichm
     const state = await reading;
     const items = state.ok ? await planItems(store, state.value) : state;
     if (!items.ok) return items;
-    const { done, statements, numbers } = items.value;
-    const keptBytes = keptAnswerBytes(job.idempotencyKey, request.agent_id, request.items.length);
-    counted = { bytes: keptBytes + items.value.bytes, numbers };
-    return { ...planned(ok(done), ...statements), kept: (json) => numberedSql(json, numbers) };
+    const { done, statements, storeIds } = items.value;
+    const answerBytes = storedAnswerBytes(
+      job.idempotencyKey,
+      request.agent_id,
+      request.items.length,
+    );
+    counted = { bytes: answerBytes + items.value.bytes, storeIds };
+    return {
+      ...planned(ok(done), ...statements),
+      outcomeSql: (json) => storeIdsSql(json, storeIds),
+    };
   });
   const [cases, plan] = await Promise.all([reading, planning]);
   // Check the secret even when an answer is stored for the key: the secret may have changed since.
@@ -189,7 +203,7 @@ type PlannedItems = {
   done: EnrichResult;
   bytes: number;
   statements: Statement[];
-  numbers: Numbers;
+  storeIds: StoreIds;
 };
 
 /** Applies the rules to the state of each field and turns the resulting steps into statements. */
@@ -208,20 +222,20 @@ async function planItems(
   return ok({ done, bytes: decided.value.bytes, ...writes });
 }
 
-const givenBy = (result: ResultSet | undefined) => Number(result?.lastInsertRowid);
+const rowIdOf = (result: ResultSet | undefined) => Number(result?.lastInsertRowid);
 
 /** Fills in the ids and the sequence that the store assigned. */
-function numbered(
+function withStoreIds(
   done: EnrichResult,
-  { ids, changeStatement }: Numbers,
+  { ids, changeStatement }: StoreIds,
   results: readonly ResultSet[],
 ): EnrichResult {
-  const idsOfItems = new Map(ids.map(({ item, at }) => [item, givenBy(results[at])]));
+  const idsOfItems = new Map(ids.map(({ item, at }) => [item, rowIdOf(results[at])]));
   const items = done.items.map((answer, item) => ({
     ...answer,
     id: idsOfItems.get(item) ?? answer.id,
   }));
-  const sequence = changeStatement === null ? done.sequence : givenBy(results[changeStatement]);
+  const sequence = changeStatement === null ? done.sequence : rowIdOf(results[changeStatement]);
   return { ...done, items, sequence };
 }
 
@@ -231,7 +245,7 @@ async function writesOf(
   plans: readonly SubmissionPlan[],
   id: number,
 ): Promise<
-  Pick<EnrichResult, "items" | "sequence"> & Pick<PlannedItems, "statements" | "numbers">
+  Pick<EnrichResult, "items" | "sequence"> & Pick<PlannedItems, "statements" | "storeIds">
 > {
   const [sequence, records, votes] = await Promise.all([
     plans.some(({ live }) => live === "before") ? newestChangeOf(store, id) : null,
@@ -240,24 +254,24 @@ async function writesOf(
   ]);
   let [record] = records;
   const [statements, items]: [Statement[], StoredItem[]] = [[], []];
-  const numbers: Numbers = { ids: [], changeStatement: null };
+  const storeIds: StoreIds = { ids: [], changeStatement: null };
   const isLive = plans.some(({ live }) => live !== null);
   for (const [item, plan] of plans.entries()) {
     for (const step of plan.steps) {
       if (step.kind === "insert") {
-        numbers.ids.push({ item, at: statements.length });
+        storeIds.ids.push({ item, at: statements.length });
         statements.push(insertSubmission(step.submission));
       } else if (isOfProfile(step)) {
         assert(record !== undefined, `nonprofit ${id} is not there`);
         const profilePlan = await profilePlanOf(store, step, record, votes[item] ?? []);
         statements.push(...profilePlan.statements);
         record = profilePlan.after;
-        if (isLive && profilePlan.appended > 0) numbers.changeStatement = statements.length - 1;
+        if (isLive && profilePlan.appended > 0) storeIds.changeStatement = statements.length - 1;
       } else statements.push(statementOf(step));
     }
     items.push({ id: plan.id ?? 0, ...plan.item });
   }
-  return { items, sequence, statements, numbers };
+  return { items, sequence, statements, storeIds };
 }
 
 /** All submissions that agree with the value that goes live, including the one that `steps` insert; else empty. */
@@ -319,7 +333,7 @@ const newSubmission = (
 async function publicationOf(
   { waitForPublication, publication }: EnrichWorld,
   { sequence }: EnrichOutcome,
-): Promise<Pick<Answering, "live" | "held" | "release">> {
+): Promise<Pick<AnswerContext, "live" | "held" | "release">> {
   if (sequence === null) return { live: false, held: false, release: null };
   const published = (await waitForPublication?.(sequence)) ?? null;
   if (published !== null) return { live: true, held: false, release: published.release };

@@ -230,7 +230,7 @@ export async function keepAgentAnswers(store: Store, now: Date): Promise<void> {
 }
 
 /** The stored answer, or the current one if none is stored yet. */
-export async function keptAnswer<Name extends keyof StoredAnswers>(
+export async function storedAnswer<Name extends keyof StoredAnswers>(
   store: Queryable,
   name: Name,
 ): Promise<StoredAnswers[Name]> {

@@ -368,10 +368,10 @@ export const decideWaiting = <Table extends Proposals>(
   );
 
 /** Positions of the statements whose inserted row ids belong in the outcome. `changeStatement` null: the sequence is known. */
-export type Numbers = { ids: { item: number; at: number }[]; changeStatement: number | null };
+export type StoreIds = { ids: { item: number; at: number }[]; changeStatement: number | null };
 
 /** The stored answer of an Idempotency-Key, with the ids of the inserted rows: SQL knows that they are the highest. */
-export function numberedSql(json: string, { ids, changeStatement }: Numbers): SQL {
+export function storeIdsSql(json: string, { ids, changeStatement }: StoreIds): SQL {
   const numbers = ids.map(
     ({ item }, nth) =>
       sql`, ${`$.items[${item}].id`}, (SELECT max(id) FROM submissions) - ${ids.length - 1 - nth}`,

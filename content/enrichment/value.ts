@@ -288,7 +288,7 @@ export type ProseRow =
   | { kind: "programme"; row: Program }
   | { kind: "impact_metric"; row: ImpactMetric };
 
-export type ReadItem = ProseRow | { kind: "text" } | { kind: "wrong"; message: string };
+export type ItemReading = ProseRow | { kind: "text" } | { kind: "wrong"; message: string };
 
 const brokenObject = "The value begins like a JSON object and is none: is a quote missing?";
 
@@ -298,7 +298,7 @@ const nameLengthMax = 120;
  * Reads the value of a programme or impact_metric: a JSON object with the fields of its row, or plain text ("text"). "wrong"
  * when an object lacks what the row needs.
  */
-export function itemFrom(field: "programme" | "impact_metric", value: string): ReadItem {
+export function itemFrom(field: "programme" | "impact_metric", value: string): ItemReading {
   const object = objectIn(value);
   if (object === null)
     return isBrokenObject(value) ? { kind: "wrong", message: brokenObject } : { kind: "text" };

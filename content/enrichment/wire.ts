@@ -139,7 +139,7 @@ const unbound = (baseUrl: string) =>
   `Your agent_id is not bound: anyone can submit under it. POST ${baseUrl}/api/agents binds an unused one to a secret.`;
 
 /** What the answer depends on besides the outcome. */
-export type Answering = {
+export type AnswerContext = {
   baseUrl: string;
   mode: ConsensusMode;
   /** Whether the published profile shows what was applied. */
@@ -150,9 +150,9 @@ export type Answering = {
 };
 
 /** The answer to a client about its submissions. */
-export function enrichmentAnswer(outcome: EnrichOutcome, answering: Answering): EnrichmentAnswer {
-  const profile_url = `${answering.baseUrl}/nonprofits/${outcome.slug}`;
-  const submissions = outcome.items.map((item) => submissionOf(item, profile_url, answering));
+export function enrichmentAnswer(outcome: EnrichOutcome, context: AnswerContext): EnrichmentAnswer {
+  const profile_url = `${context.baseUrl}/nonprofits/${outcome.slug}`;
+  const submissions = outcome.items.map((item) => submissionOf(item, profile_url, context));
   const [first] = submissions;
   assert(first !== undefined, "a submission has a field");
   return {
@@ -167,16 +167,16 @@ export function enrichmentAnswer(outcome: EnrichOutcome, answering: Answering): 
     field_type: first.field_type,
     promotion_note: first.promotion_note,
     submissions,
-    release: answering.release,
+    release: context.release,
     bound: outcome.bound,
-    note: `${outcome.bound ? bound : unbound(answering.baseUrl)} Every applied submission credits its agent_name on the leaderboard: ${answering.baseUrl}/agents and ${answering.baseUrl}/api/agents/leaderboard.`,
+    note: `${outcome.bound ? bound : unbound(context.baseUrl)} Every applied submission credits its agent_name on the leaderboard: ${context.baseUrl}/agents and ${context.baseUrl}/api/agents/leaderboard.`,
   };
 }
 
 function submissionOf(
   item: EnrichOutcome["items"][number],
   profile_url: string,
-  answering: Answering,
+  context: AnswerContext,
 ): EnrichmentSubmission {
   const decidedByPerson = item.field_type === "prose" && item.status === "applied";
   return {
@@ -184,10 +184,10 @@ function submissionOf(
     field: item.field,
     field_type: item.field_type,
     status: item.status,
-    applied: item.status === "applied" && answering.live,
+    applied: item.status === "applied" && context.live,
     confidence: item.confidence,
     consensus: item.confidence >= agentsNeeded,
-    promotion_note: promotionNote(item.field, stateOf(item, answering, decidedByPerson)),
+    promotion_note: promotionNote(item.field, stateOf(item, context, decidedByPerson)),
     prior_rejections: item.prior_rejections.map((rejection) => rejectionOf(item.field, rejection)),
     profile_url,
   };
@@ -195,7 +195,7 @@ function submissionOf(
 
 function stateOf(
   item: StoredItem,
-  { live, held, mode }: Answering,
+  { live, held, mode }: AnswerContext,
   byPerson: boolean,
 ): SubmissionState {
   const agents = item.confidence;

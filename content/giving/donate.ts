@@ -54,7 +54,7 @@ export type DonateFailure =
   | ChainAway
   | Exclude<PaymentFailure, PaymentNotTaken>;
 
-const asking = {
+const paymentRequired = {
   code: "payment_required",
   error:
     "No money has moved. Pay with an x402 client, or transfer USDC to the recipient with this memo and POST {tx_signature}.",
@@ -74,7 +74,7 @@ export async function donate(
   if (proof?.kind === "signature") {
     return recordBySignature(world, { target, txSignature: proof.tx_signature, amount, network });
   }
-  if (proof === null) return demanded(world, call, target, asking);
+  if (proof === null) return askToPay(world, call, target, paymentRequired);
   // Without a wallet nothing is sent, but what was paid before the profile was withdrawn is still recorded.
   const payable = target.status === "withdrawn" ? { ...target, usdc_wallet: null } : target;
   const { payment } = proof;
@@ -83,7 +83,7 @@ export async function donate(
     return outcome as Result<RecordedGift | Pending, Exclude<PaymentFailure, PaymentNotTaken>>;
   }
   const { payer } = outcome.failure;
-  return demanded(
+  return askToPay(
     world,
     { ...call, payer: payer ?? call.payer },
     target,
@@ -91,7 +91,7 @@ export async function donate(
   );
 }
 
-async function demanded(
+async function askToPay(
   world: GivingWorld,
   { amount, payer }: DonateCall,
   target: DonateTarget,

@@ -1,14 +1,13 @@
 import { sha256Of } from "#content/runtime/digest.ts";
 import { and, eq, gt, sql } from "drizzle-orm";
 import { fail, ok } from "#content/contract/base/result.ts";
+import { dayMs } from "#content/contract/base/time.ts";
 import type { Queryable } from "#content/store/open.ts";
 import { builder, statement } from "#content/store/query.ts";
 import { idempotencyKeys } from "#content/store/tables/enrichment.ts";
 import { type Plan, planned } from "./plan.ts";
 
-/** Answers are stored for 24 h. */
-const keptMs = 86_400_000;
-const sweptMax = 20;
+const deletionsMax = 20;
 
 /** A request with its Idempotency-Key. Each sender has its own keys: two senders may use the same text. */
 type KeyedRequest = {
@@ -43,22 +42,23 @@ export async function planOnce<Value, Failure>(
   const key = `${sender} ${idempotencyKey}`;
   const request_digest = digest();
   const created_at = now.getTime();
-  const tooOld = created_at - keptMs;
-  const [keptAnswer] = await store.db
+  // Answers are stored for 24 h.
+  const tooOld = created_at - dayMs;
+  const [storedAnswer] = await store.db
     .select({ digest: k.request_digest, body: k.body })
     .from(k)
     .where(and(eq(k.route, route), eq(k.key, key), gt(k.created_at, tooOld)));
-  if (keptAnswer !== undefined) {
+  if (storedAnswer !== undefined) {
     // This version or the one before wrote it below, so its shape is known.
-    return keptAnswer.digest === request_digest
-      ? planned(ok(JSON.parse(keptAnswer.body) as Value))
+    return storedAnswer.digest === request_digest
+      ? planned(ok(JSON.parse(storedAnswer.body) as Value))
       : fail({ kind: "idempotency_key_reused" });
   }
   const outcome = await plan();
   if ("failure" in outcome || !outcome.outcome.ok) return outcome;
-  const old = sql`SELECT rowid FROM ${k} WHERE ${k.created_at} <= ${tooOld} ORDER BY ${k.created_at} LIMIT ${sweptMax}`;
+  const old = sql`SELECT rowid FROM ${k} WHERE ${k.created_at} <= ${tooOld} ORDER BY ${k.created_at} LIMIT ${deletionsMax}`;
   const json = JSON.stringify(outcome.outcome.value);
-  const body = outcome.kept?.(json) ?? json;
+  const body = outcome.outcomeSql?.(json) ?? json;
   const answer = { request_digest, status: 200, body, created_at };
   const insertion = builder
     .insert(k)

@@ -18,7 +18,7 @@ export type Plan<Value, Failure> =
       readonly outcome: Result<Value, Failure>;
       readonly writes: readonly Write[];
       /** If the store assigns ids in the outcome: SQL for storing the outcome as JSON, to run right after the writes. */
-      readonly kept?: (json: string) => SQL;
+      readonly outcomeSql?: (json: string) => SQL;
     };
 
 /** An outcome, possibly a refusal, with its writes. */

@@ -6,7 +6,7 @@ import {
   planProposalOnce,
   type ProposalWorld,
 } from "#content/enrichment/proposal.ts";
-import { keptAnswerBytes, rowBytes, sizeOf } from "#content/requests/quota.ts";
+import { storedAnswerBytes, rowBytes, sizeOf } from "#content/requests/quota.ts";
 import type { DraftAnswer, DraftBody, GovernancePhase } from "#content/contract/recommendation.ts";
 import { fail, ok, type Result } from "#content/contract/base/result.ts";
 import { wireTime } from "#content/contract/base/time.ts";
@@ -142,7 +142,7 @@ async function planStored(
     job,
     job.request,
     async () => {
-      bytes = keptAnswerBytes(job.idempotencyKey, agent_id, 3);
+      bytes = storedAnswerBytes(job.idempotencyKey, agent_id, 3);
       const record = await recordBySlug(store, slug);
       if (record === null) return fail({ kind: "nonprofit_not_found", slug });
       if (record.status === "withdrawn") return fail({ kind: "nonprofit_withdrawn", slug });

@@ -20,7 +20,7 @@ export const sizeOf = (text: string | null): number =>
   text === null ? 0 : Buffer.byteLength(text);
 
 /** Bytes to store an answer under its Idempotency-Key; an index repeats the key. */
-export const keptAnswerBytes = (
+export const storedAnswerBytes = (
   idempotencyKey: string | null,
   sender: string,
   answers: number,

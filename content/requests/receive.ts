@@ -3,7 +3,7 @@ import { fail, ok, type Result } from "#content/contract/base/result.ts";
 import { secretDigest } from "#content/runtime/digest.ts";
 import { isUsableKey, planOnce, requestDigest } from "#content/operation/idempotency-store.ts";
 import { carryOut, type Plan, planned } from "#content/operation/plan.ts";
-import { keptAnswerBytes, rowBytes, sizeOf } from "#content/requests/quota.ts";
+import { storedAnswerBytes, rowBytes, sizeOf } from "#content/requests/quota.ts";
 import type { Queryable, Store } from "#content/store/open.ts";
 
 export type RequestCall = {
@@ -67,7 +67,7 @@ export async function receive<Value, Row, Failure>(
   let bytes = 0;
   const outcome = await store.write(async (tx) => {
     const plan = await planOnce<Value, Failure>(tx, once, async () => {
-      bytes = keptAnswerBytes(idempotencyKey, sender, 1);
+      bytes = storedAnswerBytes(idempotencyKey, sender, 1);
       const twin = await kind.waitingTwin(tx, request_digest);
       if (twin !== null) return planned(ok(await kind.again(tx, twin)));
       bytes += 2 * rowBytes + sizeOf(JSON.stringify(kind.request));

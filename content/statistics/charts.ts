@@ -223,7 +223,7 @@ export const chartsOf = (charts: Charts, t: Texts = english): Chart[] =>
 export type DrawnChart = Chart & { narrow: string; wide: string };
 
 /** Loads the library on demand, because that takes a sixth of a second. */
-export async function drawn<
+export async function drawCharts<
   Item extends Pick<Chart, "title" | "about" | "drawing"> & { id: string },
 >(
   charts: readonly Item[],

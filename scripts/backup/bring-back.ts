@@ -108,13 +108,13 @@ export async function readPart(
 
 /**
  * Assembles the store of a backup in a new file, and compares each part and the whole with their digests. If `kept`, the
- * file is synced to the disk. `rest` is called after each piece.
+ * file is synced to the disk. `throttle` is called after each piece.
  */
 export async function unpackStore(
   place: BackupPlace,
   { name, store }: Pick<BackupManifest, "name" | "store">,
   target: string,
-  { kept, rest = async () => {} }: { kept: boolean; rest?: () => Promise<void> },
+  { kept, throttle = async () => {} }: { kept: boolean; throttle?: () => Promise<void> },
 ): Promise<void> {
   const hasher = sha256Stream();
   const plain = createZstdDecompress();
@@ -124,7 +124,7 @@ export async function unpackStore(
       const body = await readPart(place, name, part);
       for (let at = 0; at < body.length; at += pieceBytes) {
         yield body.subarray(at, at + pieceBytes);
-        await rest();
+        await throttle();
       }
     }
   }

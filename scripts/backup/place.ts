@@ -132,12 +132,12 @@ const sliceBytes = 256 * 1_024;
 /** Writes and syncs a new file slice by slice, with pauses, so that others come first. */
 async function writeGently(path: string, body: Bytes): Promise<void> {
   await using file = await open(path, "wx", 0o600);
-  const rest = openThrottle();
+  const throttle = openThrottle();
   try {
     for (let at = 0; at < body.length; at += sliceBytes) {
       await file.appendFile(body.subarray(at, at + sliceBytes));
       await file.sync();
-      await rest();
+      await throttle();
     }
   } catch (error) {
     // The error does not name the file, which may be on another disk than the store.

@@ -87,19 +87,19 @@ const isWithoutKeys = (place: BackupPlace, name: string): Promise<boolean> =>
 async function makeBackup(options: BackupOptions): Promise<BackupManifest> {
   const { onStep, now, place, software, partBytes = partBytesDefault } = options;
   const name = nameAt(now);
-  const rest = openThrottle();
+  const throttle = openThrottle();
   const workFolder = mkdtempSync(join(options.dataDir, "backup-work-"));
   try {
     onStep("Copying the store");
     const copy = join(workFolder, "store.db");
     await copyStore(options.store, copy);
-    await rest();
+    await throttle();
     onStep("Writing the backup");
-    const store = await writeStore(place, name, copy, { partBytes, rest });
+    const store = await writeStore(place, name, copy, { partBytes, throttle });
     rmSync(copy);
     const keys = await writeKeys(place, name, options);
     onStep("Trying the backup");
-    await unpackStore(place, { name, store }, copy, { kept: false, rest });
+    await unpackStore(place, { name, store }, copy, { kept: false, throttle });
     const facts = await checkCopy(copy);
     const manifest: BackupManifest = { version: 1, name, software, store, keys, facts };
     await writeManifest(place, manifest);
@@ -126,7 +126,7 @@ async function writeStore(
   place: BackupPlace,
   backup: string,
   file: string,
-  { partBytes, rest }: { partBytes: number; rest: () => Promise<void> },
+  { partBytes, throttle }: { partBytes: number; throttle: () => Promise<void> },
 ): Promise<BackupManifest["store"]> {
   const hasher = sha256Stream();
   const parts: BackupPart[] = [];
@@ -142,7 +142,7 @@ async function writeStore(
       hasher.update(piece);
       bytes += piece.length;
       yield piece;
-      await rest();
+      await throttle();
     }
   }
   let size = 0;

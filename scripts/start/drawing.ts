@@ -4,11 +4,11 @@ import { EncodedBody } from "#api/http/encoded-body.ts";
 import { freshCacheControl, type PageForm } from "#api/http/headers.ts";
 import { languages } from "#content/language/languages.ts";
 import { english } from "#content/language/texts.ts";
-import { drawnForm } from "#site/documents/form-page.ts";
-import { type Drawing, drawn as drawnPage } from "#site/documents/document.ts";
+import { renderForm } from "#site/documents/form-page.ts";
+import { type Drawing, renderPage } from "#site/documents/document.ts";
 import { profileFeed } from "#site/documents/atom.ts";
-import { drawnList, drawnView } from "#site/documents/list-page.ts";
-import { drawnDonatePage, drawnProfile } from "#site/documents/profile.ts";
+import { renderList, renderView } from "#site/documents/list-page.ts";
+import { renderDonatePage, renderProfile } from "#site/documents/profile.ts";
 import { listPageView } from "#site/lists/list-view.ts";
 import { searchView } from "#site/lists/search-view.ts";
 import { compareView } from "#site/profile/compare-view.ts";
@@ -74,22 +74,22 @@ export function openDrawing(
     list: (list, form) => {
       const [path = ""] = listPath(list, list.page).split("?");
       return drawn(form, { headersAs: `${path.slice(1)}.html` }, (from, format) =>
-        drawnList(from, "/browse", { view: listPageView(list, from.t) }, format),
+        renderList(from, "/browse", { view: listPageView(list, from.t) }, format),
       );
     },
     search: (query, answer, form) =>
       drawn(form, { headersAs: "search.html" }, (from, format) => {
         const view = searchView(query, answer, from.t);
-        return drawnList(from, "/search", { view, answered: true }, format);
+        return renderList(from, "/search", { view, answered: true }, format);
       }),
     organisation: (view, form) =>
       drawn(form, { headersAs: "browse.html" }, (from, format) =>
-        drawnView(from, "/organisations/[id]", organisationView(view, from.t ?? english), format),
+        renderView(from, "/organisations/[id]", organisationView(view, from.t ?? english), format),
       ),
     history: (record, form) => {
       const headersAs = `nonprofits/${record.history.slug}.html`;
       return drawn(form, { headersAs, cacheControl: freshCacheControl }, (from, format) =>
-        drawnView(from, "/history/[slug]", historyView(record, from.t ?? english), format),
+        renderView(from, "/history/[slug]", historyView(record, from.t ?? english), format),
       );
     },
     feed: (record) => {
@@ -98,22 +98,22 @@ export function openDrawing(
     },
     compare: (comparison, form) =>
       drawn(form, { headersAs: "compare.html" }, (from, format) =>
-        drawnView(from, "/compare", compareView(comparison, from), format),
+        renderView(from, "/compare", compareView(comparison, from), format),
       ),
     profile: (record, form) =>
       drawn(inHtml(form), { headersAs: `nonprofits/${record.slug}.html` }, (from) =>
-        drawnProfile(from, record),
+        renderProfile(from, record),
       ),
     donate: (record, form) =>
       drawn(inHtml(form), { headersAs: `donate/${record.slug}.html` }, (from) =>
-        drawnDonatePage(from, record),
+        renderDonatePage(from, record),
       ),
     missing: (form) => {
       const answering = { headersAs: "404.html", cacheControl: missingCacheControl, status: 404 };
-      return drawn(inHtml(form), answering, (from) => drawnPage(from, "/404", {}));
+      return drawn(inHtml(form), answering, (from) => renderPage(from, "/404", {}));
     },
     form: async (page, { language }, status = 200) => {
-      const body = await drawnForm(await source(language), page);
+      const body = await renderForm(await source(language), page);
       const { contentType, others } = headersOf("browse.html");
       const headers = { ...others, "content-type": contentType, "cache-control": "no-store" };
       return new Response(typeof body === "string" ? body : new Uint8Array(body), {

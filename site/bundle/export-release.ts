@@ -10,7 +10,7 @@ import {
 type ExportContext = Pick<BundleContext, "manifest" | "exported" | "blobs">;
 
 /** Exports in progress: up to which release, how many run, and whether one of them failed. */
-const showingTo = new WeakMap<Manifest, { release: number; runs: number; failed: boolean }>();
+const exportProgress = new WeakMap<Manifest, { release: number; runs: number; failed: boolean }>();
 
 /** Makes a release current, then exports it to the folder for other web servers. */
 export function publishRelease(
@@ -35,16 +35,16 @@ export async function publishInSlices(
 /** Exports what releases changed since the last export to the folder for other web servers. */
 export function exportRelease(context: ExportContext): void {
   const { exported } = context;
-  if (exported !== null) for (const _ of showing({ ...context, exported }));
+  if (exported !== null) for (const _ of exportSlices({ ...context, exported }));
 }
 
-/** As `exportRelease`, for many files: calls `giveWay` after each slice, to let other work go on. */
+/** As `exportRelease`, for many files: calls `pause` after each slice, to let other work go on. */
 export async function exportInSlices(
   context: ExportContext,
-  giveWay: () => Promise<void> = () => Bun.sleep(0),
+  pause: () => Promise<void> = () => Bun.sleep(0),
 ): Promise<void> {
   const { exported } = context;
-  if (exported !== null) for (const _ of showing({ ...context, exported })) await giveWay();
+  if (exported !== null) for (const _ of exportSlices({ ...context, exported })) await pause();
 }
 
 const pathsPerSlice = 8;
@@ -54,14 +54,18 @@ const pathsPerSlice = 8;
  * made during a pause is exported at once, so each path gets what the bundle holds when its turn comes. What failed (the
  * disk was full, say) is exported with the next release.
  */
-function* showing({ manifest, exported, blobs }: ExportContext & { exported: ExportFolder }) {
+function* exportSlices({ manifest, exported, blobs }: ExportContext & { exported: ExportFolder }) {
   const { exported_release, current_release } = manifest.state();
-  const progress = showingTo.get(manifest) ?? { release: exported_release, runs: 0, failed: false };
+  const progress = exportProgress.get(manifest) ?? {
+    release: exported_release,
+    runs: 0,
+    failed: false,
+  };
   if (progress.release >= current_release) return;
   const paths = changedPaths(manifest, progress.release);
   progress.release = current_release;
   progress.runs++;
-  showingTo.set(manifest, progress);
+  exportProgress.set(manifest, progress);
   let isWhole = false;
   try {
     for (const [at, path] of paths.entries()) {
@@ -76,7 +80,7 @@ function* showing({ manifest, exported, blobs }: ExportContext & { exported: Exp
   } finally {
     progress.failed ||= !isWhole;
     progress.runs--;
-    if (progress.runs === 0) showingTo.delete(manifest);
+    if (progress.runs === 0) exportProgress.delete(manifest);
   }
   if (progress.runs === 0 && !progress.failed)
     manifest.setState({ exported_release: progress.release });

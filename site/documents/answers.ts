@@ -1,5 +1,5 @@
 import { feedPaths } from "#content/contract/feed.ts";
-import { keptAnswer } from "#content/enrichment/leaderboard-store.ts";
+import { storedAnswer } from "#content/enrichment/leaderboard-store.ts";
 import { needsAnswer, needsDefault, storedNeedsTotals } from "#content/enrichment/needs-store.ts";
 import type { Change } from "#content/nonprofit/changes-store.ts";
 import { causeList } from "#content/nonprofit/list-store.ts";
@@ -84,8 +84,8 @@ const needs: DocumentKind = {
 };
 
 const answerLoader =
-  <Name extends Parameters<typeof keptAnswer>[1]>(name: Name) =>
-  async ({ store }: Source) => ({ answer: await keptAnswer(store, name) });
+  <Name extends Parameters<typeof storedAnswer>[1]>(name: Name) =>
+  async ({ store }: Source) => ({ answer: await storedAnswer(store, name) });
 
 /** Answers of the API that are the same for every client, each its own kind of document. */
 export const answers: readonly DocumentKind[] = [

@@ -58,7 +58,7 @@ export async function fileOf<Page extends keyof PageLocals>(
   loaded: PageLocals[Page],
   path = pathOf(page),
 ): Promise<BundleFile> {
-  return { path, body: await drawn(source, page, loaded) };
+  return { path, body: await renderPage(source, page, loaded) };
 }
 
 /** The languages of a page, named by its file under site/pages, English first; other files are in English only. */
@@ -66,7 +66,7 @@ const languagesOf = (page: string): readonly Texts[] =>
   page.includes(".") ? [english] : [...languages.values()];
 
 /** Renders a page, named by its file under site/pages, in the language of `t`; `extra` is its data. */
-export async function drawn(
+export async function renderPage(
   { renderer, baseUrl, network, isSample = false, t = english }: Drawing,
   page: string,
   extra: object,

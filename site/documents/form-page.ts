@@ -8,11 +8,11 @@ import {
   refusalView,
 } from "#site/forms/status-view.ts";
 import type { BuildInputs } from "#site/parts/page-head.ts";
-import { type Drawing, drawn } from "./document.ts";
+import { type Drawing, renderPage } from "./document.ts";
 
 /** Renders the page of a form, of a request's status, or of a refusal. */
-export const drawnForm = (drawing: Drawing, page: FormPage): Promise<string | Uint8Array> =>
-  drawn(drawing, page.page, { view: viewOf(page, drawing.t ?? english) });
+export const renderForm = (drawing: Drawing, page: FormPage): Promise<string | Uint8Array> =>
+  renderPage(drawing, page.page, { view: viewOf(page, drawing.t ?? english) });
 
 const unasked = { step: "find", q: null, total: 0, found: [] } as const;
 

@@ -24,7 +24,7 @@ import {
   type Source,
   textOf,
   type Drawing,
-  drawn,
+  renderPage,
 } from "./document.ts";
 import { listedFields, touches } from "./staleness.ts";
 
@@ -183,22 +183,22 @@ type DrawnPage = string | Uint8Array;
 type PageFormat = { markdown: boolean };
 
 /** Renders a page of entries, or the entries as markdown. */
-export const drawnList = async (
+export const renderList = async (
   drawing: Drawing,
   page: string,
   input: { view: Parameters<typeof listMarkdown>[0]; answered?: boolean },
   { markdown }: PageFormat,
 ): Promise<DrawnPage> =>
-  markdown ? listMarkdown(input.view, drawing.baseUrl) : drawn(drawing, page, input);
+  markdown ? listMarkdown(input.view, drawing.baseUrl) : renderPage(drawing, page, input);
 
 /** Renders a page as HTML, or that HTML as markdown. */
-export async function drawnView(
+export async function renderView(
   drawing: Drawing,
   page: string,
   view: object,
   format: PageFormat,
 ): Promise<DrawnPage> {
-  const html = await drawn(drawing, page, { view });
+  const html = await renderPage(drawing, page, { view });
   return format.markdown ? enclosed([pageMarkdown(textOf(html), drawing.baseUrl)], []) : html;
 }
 

@@ -1,11 +1,11 @@
-import { keptAnswer } from "#content/enrichment/leaderboard-store.ts";
+import { storedAnswer } from "#content/enrichment/leaderboard-store.ts";
 import { causeList, countryList } from "#content/nonprofit/list-store.ts";
 import type { Change } from "#content/nonprofit/changes-store.ts";
 import { recordsById } from "#content/nonprofit/record-store.ts";
 import { directoryFact } from "#content/store/facts.ts";
 import { curatedPicks } from "#content/recommendation/pick-store.ts";
 import { storedCharts } from "#content/statistics/charts-store.ts";
-import { chartsOf, drawn } from "#content/statistics/charts.ts";
+import { chartsOf, drawCharts } from "#content/statistics/charts.ts";
 import type { RecommendedCard } from "#site/lists/list-view.ts";
 import { compareView } from "#site/profile/compare-view.ts";
 import { searchView } from "#site/lists/search-view.ts";
@@ -93,7 +93,7 @@ export const pages = {
       const charts = await storedCharts(source.store);
       return {
         stats: await statsOf(source),
-        charts: (await drawn(chartsOf(charts, source.t), source.t)).filter(
+        charts: (await drawCharts(chartsOf(charts, source.t), source.t)).filter(
           ({ drawing }) => drawing !== null,
         ),
         publicationDay: await directoryFact(source.store, "publication_day"),
@@ -104,7 +104,7 @@ export const pages = {
   methodology: single("/methodology", nothing),
   agents: single(
     "/agents",
-    async ({ store }) => ({ leaderboard: await keptAnswer(store, "leaderboard") }),
+    async ({ store }) => ({ leaderboard: await storedAnswer(store, "leaderboard") }),
     withNumbers,
   ),
   match: single("/match", nothing),

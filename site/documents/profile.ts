@@ -23,7 +23,7 @@ import {
   partsOf,
   type Source,
   type Drawing,
-  drawn,
+  renderPage,
 } from "./document.ts";
 import { profileIn } from "./staleness.ts";
 
@@ -93,13 +93,15 @@ const viewIn = (drawing: Drawing, record: NonprofitRecord) =>
   profileView(record, toDetail(record, drawing.baseUrl, drawing.givingLinks), drawing);
 
 /** Renders the page of a profile, in a language that the bundle does not have. */
-export const drawnProfile = (drawing: Drawing, record: NonprofitRecord) =>
-  drawn(drawing, "/nonprofits/[slug]", { view: viewIn(drawing, record) });
+export const renderProfile = (drawing: Drawing, record: NonprofitRecord) =>
+  renderPage(drawing, "/nonprofits/[slug]", { view: viewIn(drawing, record) });
 
 /** Renders the donation page of a nonprofit; its profile if it has no wallet. */
-export function drawnDonatePage(drawing: Drawing, record: NonprofitRecord) {
+export function renderDonatePage(drawing: Drawing, record: NonprofitRecord) {
   const view = donateView(viewIn(drawing, record), drawing.t);
-  return view === null ? drawnProfile(drawing, record) : drawn(drawing, "/donate/[slug]", { view });
+  return view === null
+    ? renderProfile(drawing, record)
+    : renderPage(drawing, "/donate/[slug]", { view });
 }
 
 /** No file without a wallet: /donate/{slug} then redirects to the profile. See docs/decisions/25. */

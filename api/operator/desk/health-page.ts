@@ -9,7 +9,7 @@ import {
   type OperatorHealth,
 } from "#content/contract/operator.ts";
 import deskCharts from "#content/editorial/desk-charts.json";
-import { type Chart, chartsOf, drawn, shownCell } from "#content/statistics/charts.ts";
+import { type Chart, chartsOf, drawCharts, shownCell } from "#content/statistics/charts.ts";
 import { storedCharts } from "#content/statistics/charts-store.ts";
 import { Html, html, type Part } from "#content/language/html.ts";
 import type { Visit } from "./visit.ts";
@@ -183,7 +183,7 @@ const withShare = (count: number, of: number): string =>
   of === 0 ? readable(count) : `${readable(count)} (${((100 * count) / of).toFixed(1)} %)`;
 
 const figures = async (charts: readonly Figure[]): Promise<Html> =>
-  html`<div class="charts">${(await drawn(charts)).map(figure)}</div>`;
+  html`<div class="charts">${(await drawCharts(charts)).map(figure)}</div>`;
 
 /** Charts of these days: all of them, or those with these ids. */
 export const chartsOfDays = (numbers: DailyNumbers, ids?: readonly string[]): Promise<Html> =>

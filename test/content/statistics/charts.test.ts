@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import type { Charts } from "#content/contract/stats.ts";
-import { chartsOf, csvOf, drawn, shareOf, shownCell } from "#content/statistics/charts.ts";
+import { chartsOf, csvOf, drawCharts, shareOf, shownCell } from "#content/statistics/charts.ts";
 import { languages } from "#content/language/languages.ts";
 import { english } from "#content/language/texts.ts";
 import { spread, tickName } from "#content/statistics/draw.ts";
@@ -78,7 +78,7 @@ describe("a chart", () => {
 
   test("of percents fills its width at a hundred of them", async () => {
     const half = [{ field: "city", nonprofits: 1, percent: 50 }];
-    const [, chart] = await drawn(chartsOf({ ...none, completeness: half }));
+    const [, chart] = await drawCharts(chartsOf({ ...none, completeness: half }));
     for (const svg of [chart?.narrow ?? "", chart?.wide ?? ""]) {
       const [, bar] = /<rect [^>]*width="([\d.]+)"/.exec(svg) ?? [];
       expect(Number(bar)).toBeGreaterThan(100);
@@ -88,7 +88,7 @@ describe("a chart", () => {
 
   test("says it in every language, with its own numbers and months", async () => {
     const es = languages.get("es") ?? english;
-    const shown = await drawn(chartsOf(some, es), es);
+    const shown = await drawCharts(chartsOf(some, es), es);
     const titles = shown.map(({ title }) => title);
     expect(titles[0]).toStartWith("Reino Unido, el país con más fichas: 1");
     expect(titles[3]).toBe("El 66\u00A0% de los datos procede de registros");
@@ -96,7 +96,7 @@ describe("a chart", () => {
   });
 
   test("without data is a sentence, and draws nothing", async () => {
-    for (const { title, drawing, narrow, wide } of await drawn(chartsOf(none))) {
+    for (const { title, drawing, narrow, wide } of await drawCharts(chartsOf(none))) {
       expect(title).toMatch(/^(No|There are no) /);
       expect([drawing, narrow, wide]).toEqual([null, "", ""]);
     }
@@ -134,7 +134,7 @@ describe("a chart", () => {
   });
 
   test("is drawn with names, without style or script, and an open month is dashed", async () => {
-    for (const { id, title, narrow, wide } of await drawn(chartsOf(some))) {
+    for (const { id, title, narrow, wide } of await drawCharts(chartsOf(some))) {
       for (const svg of [narrow, wide]) {
         expect(svg).toContain(`<title id="${id}-title-`);
         expect(svg).toContain(title);
@@ -152,7 +152,7 @@ describe("a chart", () => {
     const lines = ["one", "two"].map((name, add) => ({ name, values: [0, 5 + add] }));
     const drawing = { kind: "lines", at, lines, open: false } as const;
     const chart = { id: "x", title: "X", about: "One and two", drawing };
-    const [{ narrow, wide } = { narrow: "", wide: "" }] = await drawn([chart]);
+    const [{ narrow, wide } = { narrow: "", wide: "" }] = await drawCharts([chart]);
     for (const svg of [narrow, wide]) {
       expect(svg).toContain(">one</text>");
       expect(svg).toContain(">9 Mar</text>");

@@ -9,7 +9,7 @@ import { chartIds } from "#content/statistics/charts.ts";
 import { seedDirectory } from "#scripts/seed/seed-directory.ts";
 import { headersOf } from "#site/delivery/http-headers.ts";
 import { compareView } from "#site/profile/compare-view.ts";
-import { drawnList, drawnView } from "#site/documents/list-page.ts";
+import { renderList, renderView } from "#site/documents/list-page.ts";
 import { searchView } from "#site/lists/search-view.ts";
 import { axeFindings, axeInstalled, describeInBrowser, openPage } from "#test/support/chromium.ts";
 import { aSite, theSite, siteBaseUrl, type TestSite } from "#test/support/compiled-site.ts";
@@ -144,7 +144,7 @@ describeInBrowser("drawn pages in a browser", (browser) => {
     ] as const) {
       const not_found = [{ slug: attack, nearest: [{ slug: "x", name: attack }] }];
       const view = compareView({ slugs: [attack], records, not_found }, site);
-      files.set(path, await drawnView(site, "/compare", view, { markdown: false }));
+      files.set(path, await renderView(site, "/compare", view, { markdown: false }));
     }
     const nonprofits = stored.map((record) => ({
       ...toSummary(record, siteBaseUrl),
@@ -172,7 +172,7 @@ describeInBrowser("drawn pages in a browser", (browser) => {
       };
       const asked = { q, region: attack };
       const view = { view: searchView(asked, answer), answered: true };
-      files.set(path, await drawnList(site, "/search", view, { markdown: false }));
+      files.set(path, await renderList(site, "/search", view, { markdown: false }));
     }
     for (const { path, file } of site.renderer.assets)
       files.set(`/${path}`, new Uint8Array(readFileSync(file)));

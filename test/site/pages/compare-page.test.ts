@@ -4,7 +4,7 @@ import type { ComparedProfiles } from "#content/find/answer.ts";
 import { openTexts } from "#content/language/texts.ts";
 import es from "#content/editorial/texts/es.json";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
-import { drawnView } from "#site/documents/list-page.ts";
+import { renderView } from "#site/documents/list-page.ts";
 import { compareView } from "#site/profile/compare-view.ts";
 import { aRichNonprofit, theSite, textOf } from "#test/support/compiled-site.ts";
 import { filed } from "#test/support/filed.ts";
@@ -26,7 +26,7 @@ const drawn = async (found: Partial<ComparedProfiles>, drawing: object = {}) => 
   const from = { ...site, ...drawing };
   const compared = { slugs, records, not_found: found.not_found ?? [] };
   return load(
-    textOf(await drawnView(from, "/compare", compareView(compared, from), { markdown: false })),
+    textOf(await renderView(from, "/compare", compareView(compared, from), { markdown: false })),
   );
 };
 

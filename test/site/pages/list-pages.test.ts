@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { load } from "cheerio";
 import { type FacetCounts, noFilters } from "#content/contract/browse.ts";
 import { NonprofitList } from "#content/contract/nonprofit.ts";
-import { drawn } from "#site/documents/document.ts";
+import { renderPage } from "#site/documents/document.ts";
 import { listPage } from "#site/documents/list-page.ts";
 import { type ListPage, listPageView, pageNumbers } from "#site/lists/list-view.ts";
 import { listPath } from "#site/parts/address.ts";
@@ -130,7 +130,7 @@ describe("a list of the United States", () => {
   test("has its states as a map and as a table", async () => {
     const href = "/browse?country=US&region=Hawaii";
     expect(view.states).toEqual([{ text: "Hawaii", count: 9, chosen: false, href }]);
-    const $ = load(textOf(await drawn(site, "/browse", { view })));
+    const $ = load(textOf(await renderPage(site, "/browse", { view })));
     expectPage($, [
       [`.map a[href="${href}"]@aria-label`, ["Hawaii: 9 nonprofits"]],
       [".states td", ["9"]],

@@ -4,7 +4,7 @@ import type { FoundHistory } from "#content/contract/enrichment-answers.ts";
 import { load } from "cheerio";
 import { openListIndex } from "#content/find/browse-store.ts";
 import { english } from "#content/language/texts.ts";
-import { drawnView } from "#site/documents/list-page.ts";
+import { renderView } from "#site/documents/list-page.ts";
 import { profile, profileKey } from "#site/documents/profile.ts";
 import { historyView } from "#site/profile/history-view.ts";
 import { theSite, textOf } from "#test/support/compiled-site.ts";
@@ -86,7 +86,7 @@ test("a history tells who changed what, and from which to which value; nothing i
     gifts: null,
   };
   const view = historyView(found, english);
-  const html = textOf(await drawnView(site, "/history/[slug]", view, { markdown: false }));
+  const html = textOf(await renderView(site, "/history/[slug]", view, { markdown: false }));
   const $ = load(html);
   expectPage($, [
     ["h1", ["History"]],
@@ -100,7 +100,7 @@ test("a history tells who changed what, and from which to which value; nothing i
   ]);
   expect([$("del").text(), $("ins").text()]).toEqual([attack, scripts]);
   expectHarmless(html);
-  const markdown = textOf(await drawnView(site, "/history/[slug]", view, { markdown: true }));
+  const markdown = textOf(await renderView(site, "/history/[slug]", view, { markdown: true }));
   expect(markdown).toContain("# History");
   expect(markdown).not.toMatch(/(?<!\\)<(?!\/?third-party-data>)/);
 });

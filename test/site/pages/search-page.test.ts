@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { load } from "cheerio";
 import type { SearchAnswer, SearchInput } from "#content/contract/search.ts";
 import { toSummary } from "#content/nonprofit/wire.ts";
-import { drawnList } from "#site/documents/list-page.ts";
+import { renderList } from "#site/documents/list-page.ts";
 import { searchView } from "#site/lists/search-view.ts";
 import { theSite, siteBaseUrl, type TestSite, textOf } from "#test/support/compiled-site.ts";
 import { expectPage, textsAt } from "#test/support/page-table.ts";
@@ -44,7 +44,7 @@ const drawnSearch = (
   asked: SearchInput,
   found: typeof answer,
   format: { markdown: boolean },
-) => drawnList(from, "/search", { view: searchView(asked, found), answered: true }, format);
+) => renderList(from, "/search", { view: searchView(asked, found), answered: true }, format);
 const drawn = async (asked: SearchInput, found: typeof answer = answer) => {
   return load(textOf(await drawnSearch(site, asked, found, { markdown: false })));
 };
