@@ -5,7 +5,7 @@ import { answerOf } from "./http/encoded-body.ts";
 import { withNotes, refuseOrNoteUnknown } from "./http/unknown-names.ts";
 import { readJson, formBody, isSentByForm, tableBody, takesForm, takesTable } from "./http/body.ts";
 import { rememberAddress, sameClient, crossSiteWrite } from "./http/client.ts";
-import { answerError, problem } from "./http/problem.ts";
+import { answerError, problem, rateLimited } from "./http/problem.ts";
 import { correctionRoutes } from "./correction/routes.ts";
 import { isListFile } from "./directory/list-file.ts";
 import {
@@ -21,7 +21,7 @@ import { addHeaders, optionsAnswer } from "./http/headers.ts";
 import type { Context } from "./context.ts";
 import { helpFor, methodsOf, pathOf, routesByPath } from "./http/route.ts";
 import { nameSequence, waitForSequence } from "./http/sequence.ts";
-import { isStorageQuota, rateLimited, storageQuota } from "./http/rate-limit.ts";
+import { isStorageQuota, storageQuota } from "./http/rate-limit.ts";
 import type { Allowance } from "#content/operation/limit-store.ts";
 import { requestIdOf, traceOf } from "./log.ts";
 import { openMetrics } from "./operator/metrics.ts";

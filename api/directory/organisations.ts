@@ -1,4 +1,4 @@
-import { addresses } from "#content/contract/addresses.ts";
+import { addresses, pathIn } from "#content/contract/addresses.ts";
 import type { Context } from "#api/context.ts";
 import { batcher } from "#content/runtime/concurrency.ts";
 import { formOf, type PageForm, readCacheControl } from "#api/http/headers.ts";
@@ -11,7 +11,6 @@ import {
 import type { QueryOf } from "#content/contract/operations/operation.ts";
 import type { Organisation, OrganisationsFound } from "#content/contract/standing.ts";
 import { languageCodes } from "#content/language/languages.ts";
-import { pathIn } from "#content/language/texts.ts";
 import { countryOf } from "#content/nonprofit/country.ts";
 import { idsBySlug, recordsById } from "#content/nonprofit/record-store.ts";
 import { registrationsOf, toSummary } from "#content/nonprofit/wire.ts";

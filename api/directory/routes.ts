@@ -12,7 +12,7 @@ import { noPages, problem } from "#api/http/problem.ts";
 import { pathOf, route, serve, serveIn } from "#api/http/route.ts";
 import { noteFollowUp } from "#api/recommendation/follow-up.ts";
 import { listFile } from "./list-file.ts";
-import { type Address, addresses } from "#content/contract/addresses.ts";
+import { type Address, addresses, pathIn } from "#content/contract/addresses.ts";
 import { withFields, type QueryOf } from "#content/contract/operations/operation.ts";
 import {
   directoryOperations as directory,
@@ -21,7 +21,6 @@ import {
 import { operations } from "#content/openapi/document.ts";
 import { addressForms } from "#content/language/address-pattern.ts";
 import { languageCodes, translationCodes, translations } from "#content/language/languages.ts";
-import { pathIn } from "#content/language/texts.ts";
 import { nonprofitNotFound } from "#content/contract/problem.ts";
 import { NonprofitSummary } from "#content/contract/nonprofit.ts";
 import { unknownNote } from "#content/find/query.ts";

@@ -3,7 +3,7 @@ import details from "#content/editorial/problem-details.json";
 import type { Context } from "#api/context.ts";
 import { agentSecretOf, bearerOf, networkHash } from "#api/http/client.ts";
 import { type FailureTable, retryAfter } from "#api/http/problem.ts";
-import { agentWindows } from "#api/http/rate-limit.ts";
+import { agentLimits } from "#content/contract/addresses.ts";
 import { idempotencyKeyReused, invalidIdempotencyKey } from "#content/contract/problem.ts";
 import { type SecretRefusal } from "#content/enrichment/agent.ts";
 import type { ProposalCall, ProposalWorld } from "#content/enrichment/proposal.ts";
@@ -56,7 +56,7 @@ export const secretAnswers = {
   agent_retired: { status: 403, detail: details.agents.agent_retired },
 } as const satisfies FailureTable<SecretRefusal>;
 
-const [minute, day] = agentWindows.map(({ limit }) => limit.toLocaleString("en"));
+const { perMinute, perDay } = agentLimits;
 
 /** Refusals that all routes share to which agents write. */
 export const agentRefusals = {
@@ -69,7 +69,7 @@ export const agentRefusals = {
   }),
   agent_rate_limited: ({ retryAfterMs }: { retryAfterMs: number }) => ({
     status: 429,
-    detail: `This agent_id has sent ${minute} submissions in a minute, or ${day} in a day, from your network or with its secret. Retry-After says when to send the next.`,
+    detail: `This agent_id has sent ${perMinute} submissions in a minute, or ${perDay.toLocaleString("en")} in a day, from your network or with its secret. Retry-After says when to send the next.`,
     headers: { "retry-after": retryAfter(retryAfterMs) },
   }),
 } as const;

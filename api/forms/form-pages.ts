@@ -14,7 +14,7 @@ import {
 import { textIn } from "#api/http/query.ts";
 import { pathOf } from "#api/http/route.ts";
 import { searched } from "#api/search/routes.ts";
-import type { Address } from "#content/contract/addresses.ts";
+import { type Address, pathIn } from "#content/contract/addresses.ts";
 import { fillDetail } from "#content/contract/base/fill.ts";
 import { fail, ok, type Result } from "#content/contract/base/result.ts";
 import type { FindStep, FormPage, FormPageOf, SentForm } from "#content/contract/form-pages.ts";
@@ -23,7 +23,6 @@ import type { NonprofitDetail } from "#content/contract/nonprofit.ts";
 import { nonprofitNotFound } from "#content/contract/problem.ts";
 import { unfiltered } from "#content/contract/search.ts";
 import { languages } from "#content/language/languages.ts";
-import { pathIn } from "#content/language/texts.ts";
 import { recordBySlug } from "#content/nonprofit/record-store.ts";
 import { slugIn } from "#content/nonprofit/slug.ts";
 import { toDetail } from "#content/nonprofit/wire.ts";

@@ -7,8 +7,7 @@ import {
 import { z } from "zod";
 import type { Context } from "#api/context.ts";
 import { keyedHash, networkOf, wideNetwork } from "#api/http/client.ts";
-import { problem, refuse } from "#api/http/problem.ts";
-import { rateLimited } from "#api/http/rate-limit.ts";
+import { problem, rateLimited, refuse } from "#api/http/problem.ts";
 import { noteFollowUp } from "#api/recommendation/follow-up.ts";
 import { DonateBody, type DonateParameters, isMisnamed } from "#content/contract/donation.ts";
 import { fail, ok, type Result } from "#content/contract/base/result.ts";

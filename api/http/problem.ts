@@ -1,6 +1,7 @@
 import { ValidationError } from "elysia";
 import { type Log, requestIdOf } from "#api/log.ts";
 import { problemTitles, type Wrong, wrongsInWords } from "#content/contract/problem.ts";
+import type { Allowance } from "#content/operation/limit-store.ts";
 import storeRefusals from "#content/editorial/store-refusals.json";
 import { atMostEvery } from "#content/runtime/timing.ts";
 import { codeOf, isStoreAway, isStoreDamage, StoreBusy, StoreLost } from "#content/store/busy.ts";
@@ -31,6 +32,14 @@ type Answer<Failure> = Omit<Refusal, "code" | "detail"> & {
 
 /** The value of Retry-After: whole seconds, at least 1. */
 export const retryAfter = (ms: number): string => String(Math.max(1, Math.ceil(ms / 1_000)));
+
+/** The refusal for a client whose window is full. */
+export const rateLimited = ({ limit, windowMs, resetMs, policy }: Allowance): Refusal => ({
+  status: 429,
+  code: "rate_limited",
+  detail: `At most ${limit} requests of this kind (${policy}) in ${windowMs / 1_000} seconds. Retry-After says when to send the next.`,
+  headers: { "retry-after": retryAfter(resetMs) },
+});
 
 export const refuse = <Failure extends { kind: string }>(
   table: FailureTable<Failure>,

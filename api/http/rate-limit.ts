@@ -1,7 +1,12 @@
 import type { Config } from "#api/config.ts";
 import type { Log } from "#api/log.ts";
 import type { Secrets } from "#api/secrets.ts";
-import { type LimitName, type Room, writeLimits } from "#content/contract/addresses.ts";
+import {
+  agentLimits,
+  type LimitName,
+  type Room,
+  writeLimits,
+} from "#content/contract/addresses.ts";
 import { dayMs, hourMs, minuteMs } from "#content/contract/base/time.ts";
 import type { Allowance, Counter, Hits, Window } from "#content/operation/limit-store.ts";
 import { countedCache } from "#content/runtime/cache.ts";
@@ -10,7 +15,7 @@ import type { Store } from "#content/store/open.ts";
 import { openUncountedHits, recordEveryMs, type PendingHits } from "./uncounted-hits.ts";
 import { keyedHash, networkHash, networkOf } from "./client.ts";
 import { openSharedWindows } from "./sliding-windows.ts";
-import { type Refusal, RefusalError, retryAfter } from "./problem.ts";
+import { rateLimited, type Refusal, RefusalError, retryAfter } from "./problem.ts";
 
 /** A window of a minute by default; `grainMs` is the precision at which hits expire. */
 const windowOf = (policy: string, limit: number, windowMs = minuteMs, grainMs = 1): Window => ({
@@ -18,14 +23,6 @@ const windowOf = (policy: string, limit: number, windowMs = minuteMs, grainMs = 
   limit,
   windowMs,
   grainMs,
-});
-
-/** The refusal for a client whose window is full. */
-export const rateLimited = ({ limit, windowMs, resetMs, policy }: Allowance): Refusal => ({
-  status: 429,
-  code: "rate_limited",
-  detail: `At most ${limit} requests of this kind (${policy}) in ${windowMs / 1_000} seconds. Retry-After says when to send the next.`,
-  headers: { "retry-after": retryAfter(resetMs) },
 });
 
 export const isStorageQuota = ({ policy }: Allowance): boolean => policy.startsWith("stored-");
@@ -44,10 +41,9 @@ export function storageQuota({ policy, limit, resetMs }: Allowance): Refusal {
 /** A client may bind this many ids a day, so that it cannot take many away from others. */
 const bindingsPerDay = windowOf("bind-day", 20, dayMs, 600_000);
 
-/** Submissions of one agent with its secret, or from one network (docs/consensus.md). */
 export const agentWindows: readonly Window[] = [
-  windowOf("agent-minute", 120),
-  windowOf("agent-day", 5_000, dayMs, 600_000),
+  windowOf("agent-minute", agentLimits.perMinute),
+  windowOf("agent-day", agentLimits.perDay, dayMs, 600_000),
 ];
 
 /**
@@ -248,7 +244,7 @@ export function storageRooms({ bytesPerDay, look, now, onPending }: RoomOptions)
   const looks = countedCache<Look>(looksMax);
   let storedHits = new Map<string, PendingHits>();
   const windowsOf = (room: Room): readonly [Window, Window] => {
-    const window = { windowMs: 86_400_000, grainMs: 600_000 };
+    const window = { windowMs: dayMs, grainMs: 600_000 };
     const share = Math.floor(bytesPerDay / networksToFill);
     return [
       { ...window, policy: `stored-${room}-network`, limit: share },

@@ -4,7 +4,7 @@ import { parametersOf } from "#content/contract/base/request.ts";
 import type { Operation, ParamsOf } from "#content/contract/operations/operation.ts";
 import { exampleOf } from "#content/contract/base/example.ts";
 import { fitted } from "#content/contract/problem.ts";
-import { pathIn } from "#content/language/texts.ts";
+import { pathIn } from "#content/contract/addresses.ts";
 import { RefusalError, unusableBody } from "./problem.ts";
 
 /** "/api/nonprofits/{slug}" becomes "/api/nonprofits/:slug" for Elysia. */

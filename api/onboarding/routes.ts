@@ -17,13 +17,13 @@ import { isSentByForm, valuesIn } from "#api/http/body.ts";
 import {
   type FailureTable,
   problem,
+  rateLimited,
   RefusalError,
   refusalOf,
   refuse,
   unusableBody,
 } from "#api/http/problem.ts";
 import { textIn } from "#api/http/query.ts";
-import { rateLimited } from "#api/http/rate-limit.ts";
 import { helpFor, route, serve } from "#api/http/route.ts";
 import { addresses } from "#content/contract/addresses.ts";
 import { type FormPageOf, type Statement, unknownStatus } from "#content/contract/form-pages.ts";

@@ -46,6 +46,13 @@ export const writeLimits = {
   correct: { perMinute: 10, room: "readers" },
 } as const satisfies Record<string, { perMinute: number; room: Room }>;
 
+/** How many submissions an agent may send with its secret, or from one network (docs/consensus.md). */
+export const agentLimits = { perMinute: 120, perDay: 5_000 } as const;
+
+/** The path of a page (given in English) in a language: "/es/about" for "/about"; English has no prefix. */
+export const pathIn = (language: string, path: string): string =>
+  language === "en" ? path : `/${language}${path === "/" ? "" : path}`;
+
 /** What is at each address of the directory. If several match a path, the first counts. */
 // walk: table
 // prettier-ignore

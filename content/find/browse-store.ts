@@ -13,7 +13,8 @@ import {
 import type { NonprofitSummary } from "#content/contract/nonprofit.ts";
 import { newestSequence } from "#content/nonprofit/changes-store.ts";
 import { countryCode } from "#content/nonprofit/country.ts";
-import { idsInList, membersByList, newestNonprofitId } from "#content/nonprofit/list-store.ts";
+import { idsInList, membersByList } from "#content/nonprofit/list-store.ts";
+import { newestNonprofitId } from "#content/nonprofit/record-store.ts";
 import type { Queryable } from "#content/store/open.ts";
 import { type BrowseColumns, type BrowseRow, browseColumns } from "./browse-columns.ts";
 

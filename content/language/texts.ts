@@ -2,6 +2,7 @@ import en from "#content/editorial/texts/en.json";
 import { countryCode, countryName } from "#content/nonprofit/country.ts";
 import { dateInWords, factInWords } from "#content/nonprofit/register-facts.ts";
 import type { RegisterFact } from "#content/contract/nonprofit.ts";
+import { pathIn } from "#content/contract/addresses.ts";
 import { filled, type Pattern, type Values } from "./pattern.ts";
 import { Html, type Part, rendered } from "./html.ts";
 
@@ -28,10 +29,6 @@ const withArticle =
   /^(?:United |Netherlands|Philippines|Gambia|Bahamas|Maldives|Comoros)|Islands$| Republic/;
 
 const isoDate = /^(\d{4})-(\d\d)(?:-(\d\d))?$/;
-
-/** The path of a page (given in English) in a language: "/es/about" for "/about"; English has no prefix. */
-export const pathIn = (language: string, path: string): string =>
-  language === "en" ? path : `/${language}${path === "/" ? "" : path}`;
 
 /** The texts of a catalogue; missing ones are English. */
 export function openTexts(language: string, catalogue: Catalogue) {

@@ -4,7 +4,7 @@ import { z } from "zod";
 import { Filing, type History } from "#content/contract/enrichment-answers.ts";
 import { isoTime } from "#content/contract/base/time.ts";
 import type { Queryable } from "#content/store/open.ts";
-import { jsonOf, jsonText, query } from "#content/store/query.ts";
+import { insertsOf, jsonOf, jsonText, query, type Statement } from "#content/store/query.ts";
 import { changes } from "#content/store/tables/publishing.ts";
 import { publicName, shownSource } from "./public-name.ts";
 import { idsBySlug } from "./record-store.ts";
@@ -12,6 +12,29 @@ import { publicFields, publicValue, tracedFields, tracedValues } from "./wire.ts
 
 /** One appended change of public data. `changed_at` is in milliseconds since 1970. */
 export type Change = typeof changes.$inferSelect;
+
+/** Marks the pages that show a fact of the directory as changed. */
+export const changeDirectory = (fact: string, now: Date): Statement[] =>
+  appendChanges(
+    [{ kind: "directory", nonprofit_id: null, slug: null, moved_lists: [], fields: [fact] }],
+    { origin: "directory", now },
+  );
+
+/** Where changes come from, and when. */
+export type ChangeContext = { origin: string; now: Date };
+
+type NewChange = Pick<Change, "kind" | "nonprofit_id" | "slug" | "fields" | "moved_lists"> &
+  Partial<Pick<Change, "was">>;
+
+/** Appends changes for the publisher and the feed, including those that are no field of a profile. */
+export const appendChanges = (
+  written: readonly NewChange[],
+  { origin, now }: ChangeContext,
+): Statement[] =>
+  insertsOf(
+    changes,
+    written.map((row) => ({ ...row, origin, changed_at: now.getTime() })),
+  );
 
 /** The changes after a sequence number, oldest first, at most `limit`. */
 export const changesAfter = (

@@ -1,4 +1,4 @@
-import { and, asc, between, exists, gt, max, ne, sql } from "drizzle-orm";
+import { and, asc, between, exists, gt, ne, sql } from "drizzle-orm";
 import type { CauseList } from "#content/contract/browse.ts";
 import causes from "#content/editorial/causes.json";
 import type { Queryable, WriteTransaction } from "#content/store/open.ts";
@@ -81,27 +81,6 @@ export async function listCounts(
 
 export const countInList = async (store: Queryable, list: string): Promise<number> =>
   (await listCounts(store, [list])).get(list) ?? 0;
-
-/** The next ids of nonprofits after `after`, ascending, including withdrawn ones. */
-export async function nonprofitIdsAfter(
-  store: Queryable,
-  after: number,
-  limit: number,
-): Promise<number[]> {
-  const rows = await store.db
-    .select({ id: nonprofits.id })
-    .from(nonprofits)
-    .where(gt(nonprofits.id, after))
-    .orderBy(asc(nonprofits.id))
-    .limit(limit);
-  return rows.map(({ id }) => id);
-}
-
-/** The highest id of a nonprofit, including withdrawn ones; 0 if there is none. */
-export async function newestNonprofitId(store: Queryable): Promise<number> {
-  const [row] = await store.db.select({ newest: max(nonprofits.id) }).from(nonprofits);
-  return row?.newest ?? 0;
-}
 
 /** GET /api/causes: all 29 causes in the contract's order, with the number of nonprofits in each. */
 export async function causeList(store: Queryable): Promise<CauseList> {

@@ -1,4 +1,4 @@
-import { and, getTableName, ne, sql } from "drizzle-orm";
+import { and, asc, getTableName, gt, max, ne, sql } from "drizzle-orm";
 import type { SQLiteColumn, SQLiteTable } from "drizzle-orm/sqlite-core";
 import { structuredFields } from "#content/contract/enrichment.ts";
 import type { NonprofitSummary } from "#content/contract/nonprofit.ts";
@@ -313,6 +313,27 @@ export function pendingWrites(saves: readonly SavedRecord[], now: number): State
       args: [JSON.stringify(ids)],
     },
   ];
+}
+
+/** The next ids of nonprofits after `after`, ascending, including withdrawn ones. */
+export async function nonprofitIdsAfter(
+  store: Queryable,
+  after: number,
+  limit: number,
+): Promise<number[]> {
+  const rows = await store.db
+    .select({ id: nonprofits.id })
+    .from(nonprofits)
+    .where(gt(nonprofits.id, after))
+    .orderBy(asc(nonprofits.id))
+    .limit(limit);
+  return rows.map(({ id }) => id);
+}
+
+/** The highest id of a nonprofit, including withdrawn ones; 0 if there is none. */
+export async function newestNonprofitId(store: Queryable): Promise<number> {
+  const [row] = await store.db.select({ newest: max(nonprofits.id) }).from(nonprofits);
+  return row?.newest ?? 0;
 }
 
 /** Slugs of profiles with this contact address, or to which it may return, at most 100. Scans all profiles. */

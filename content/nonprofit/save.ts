@@ -16,18 +16,21 @@ import {
   statement,
 } from "#content/store/query.ts";
 import type { Queryable, WriteTransaction } from "#content/store/open.ts";
-import { changes, directoryFacts } from "#content/store/tables/publishing.ts";
+import { directoryFacts } from "#content/store/tables/publishing.ts";
 import { listings, nonprofits, registerRecords } from "#content/store/tables/nonprofits.ts";
 import { indexWords } from "./filters.ts";
 import { filedOn } from "./provenance.ts";
-import type { Change } from "./changes-store.ts";
+import {
+  appendChanges,
+  type Change,
+  changeDirectory,
+  type ChangeContext,
+} from "./changes-store.ts";
 import { tracedValues } from "./wire.ts";
 
 /** A nonprofit before (null: new) and after the save. */
 export type Save = { before: NonprofitRecord | null; after: NonprofitRecord };
-export type SaveContext = {
-  origin: string;
-  now: Date;
+export type SaveContext = ChangeContext & {
   /** Keep created_at and updated_at as given: for records from another directory. */
   keepTimes?: boolean;
 };
@@ -199,26 +202,6 @@ export async function saveDirectoryFact(
   if (saved.length === 0) return;
   await doAll(tx, changeDirectory(name, now));
 }
-
-/** Marks the pages that show a fact of the directory as changed. */
-export const changeDirectory = (fact: string, now: Date): Statement[] =>
-  appendChanges(
-    [{ kind: "directory", nonprofit_id: null, slug: null, moved_lists: [], fields: [fact] }],
-    { origin: "directory", now },
-  );
-
-type NewChange = Pick<Change, "kind" | "nonprofit_id" | "slug" | "fields" | "moved_lists"> &
-  Partial<Pick<Change, "was">>;
-
-/** Appends changes for the publisher and the feed, including those that are no field of a profile. */
-export const appendChanges = (
-  written: readonly NewChange[],
-  { origin, now }: SaveContext,
-): Statement[] =>
-  insertsOf(
-    changes,
-    written.map((row) => ({ ...row, origin, changed_at: now.getTime() })),
-  );
 
 /** Whether any page changes by this save. */
 export const isPublicChange = ({ before, after }: Save): boolean =>

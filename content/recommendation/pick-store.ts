@@ -22,7 +22,7 @@ import { donations } from "#content/store/tables/giving.ts";
 import { type GovernancePhase, StarterSet } from "#content/contract/recommendation.ts";
 import operatorsFile from "#content/editorial/starter-set.json";
 import { idsBySlug } from "#content/nonprofit/record-store.ts";
-import { changeDirectory } from "#content/nonprofit/save.ts";
+import { changeDirectory } from "#content/nonprofit/changes-store.ts";
 import type { Queryable, WriteTransaction } from "#content/store/open.ts";
 import { type Statement, builder, insertMany, inValues, statement } from "#content/store/query.ts";
 import { nonprofits } from "#content/store/tables/nonprofits.ts";

@@ -9,9 +9,18 @@ import { directoryFact } from "#content/store/facts.ts";
 import { chartIds, chartsOf, csvOf } from "#content/statistics/charts.ts";
 import { directoryStats, storedCharts } from "#content/statistics/charts-store.ts";
 import type { Queryable } from "#content/store/open.ts";
-import { type DocumentKind, kindOfOne, single, type Source, type StaleAfter } from "./document.ts";
+import {
+  type DocumentKind,
+  kindOfOne,
+  single,
+  type Source,
+  type StaleAfter,
+  changesNumbers,
+  movesLists,
+  needsFields,
+  touches,
+} from "./document.ts";
 import type { PageLocals } from "./page-locals.ts";
-import { changesNumbers, movesLists, needsFields, touches } from "./staleness.ts";
 
 /** The day of a directory that was never published on a schedule; the daily rotation needs a first day. */
 const firstDay = "2026-01-01";

@@ -8,8 +8,13 @@ import { countryName } from "#content/nonprofit/country.ts";
 import { listCounts } from "#content/nonprofit/list-store.ts";
 import { listParts, pageAddress } from "#site/parts/address.ts";
 import { type HistoryView, historyView } from "#site/profile/history-view.ts";
-import { type DocumentKey, type DocumentKind, oneByOne, type Source } from "./document.ts";
-import { profileIn } from "./staleness.ts";
+import {
+  type DocumentKey,
+  type DocumentKind,
+  oneByOne,
+  type Source,
+  profileIn,
+} from "./document.ts";
 
 /** The most entries of a feed; the numbered files of the change feed have all changes. */
 const entriesMax = 50;

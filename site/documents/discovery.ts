@@ -9,8 +9,15 @@ import { listedAt } from "#content/openapi/mcp-tools.ts";
 import { directoryNumbers } from "#content/operation/directory-facts-store.ts";
 import { directoryFact } from "#content/store/facts.ts";
 import { publicationDay } from "./answers.ts";
-import { single, type SingleDocument, singles, type Source } from "./document.ts";
-import { changesNeeds, changesNumbers, touches } from "./staleness.ts";
+import {
+  single,
+  type SingleDocument,
+  singles,
+  type Source,
+  changesNeeds,
+  changesNumbers,
+  touches,
+} from "./document.ts";
 
 const nothing = () => ({});
 let last: { baseUrl: string; answer: ReturnType<typeof openApiDocument> } | undefined;

@@ -2,8 +2,7 @@ import { promisify } from "node:util";
 import { gunzip, gzip } from "node:zlib";
 import { type FeedFile, feedPaths } from "#content/contract/feed.ts";
 import { feedEntries, feedEpoch, feedFile, feedFileNumbers } from "#content/feed/store.ts";
-import { newestNonprofitId } from "#content/nonprofit/list-store.ts";
-import { recordsById } from "#content/nonprofit/record-store.ts";
+import { newestNonprofitId, recordsById } from "#content/nonprofit/record-store.ts";
 import { toDetail } from "#content/nonprofit/wire.ts";
 import {
   type DocumentKey,
@@ -11,8 +10,8 @@ import {
   numbered,
   oneByOne,
   type Source,
+  profileIn,
 } from "./document.ts";
-import { profileIn } from "./staleness.ts";
 
 const filesPerBatch = 20;
 

@@ -25,8 +25,9 @@ import {
   textOf,
   type Drawing,
   renderPage,
+  listedFields,
+  touches,
 } from "./document.ts";
-import { listedFields, touches } from "./staleness.ts";
 
 /** Pages of a list count from 1. */
 export const listPageKey = (list: string, page: number): DocumentKey => `list-page ${list} ${page}`;

@@ -11,10 +11,17 @@ import { compareView } from "#site/profile/compare-view.ts";
 import { searchView } from "#site/lists/search-view.ts";
 import { referenceView } from "#site/parts/reference-view.ts";
 import { statsOf } from "./answers.ts";
-import { type DocumentKey, type SingleDocument, single, singles, type Source } from "./document.ts";
+import {
+  type DocumentKey,
+  type SingleDocument,
+  single,
+  singles,
+  type Source,
+  changesNumbers,
+  changesRecommended,
+} from "./document.ts";
 import { emptyForms } from "./form-page.ts";
 import type { PublicSettings } from "./page-locals.ts";
-import { changesNumbers, changesRecommended } from "./staleness.ts";
 
 const nothing = () => ({});
 const none = { slugs: [], records: [], not_found: [] };

@@ -8,9 +8,8 @@ import {
 import { donationHistory } from "#content/giving/answers.ts";
 import { networks } from "#content/giving/network.ts";
 import { finalDonations, givenToAfter } from "#content/giving/store.ts";
-import { nonprofitIdsAfter } from "#content/nonprofit/list-store.ts";
+import { nonprofitIdsAfter, recordsById } from "#content/nonprofit/record-store.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
-import { recordsById } from "#content/nonprofit/record-store.ts";
 import { toDetail } from "#content/nonprofit/wire.ts";
 import type { Queryable } from "#content/store/open.ts";
 import { markdownOf } from "#site/profile/profile-markdown.ts";
@@ -24,8 +23,8 @@ import {
   type Source,
   type Drawing,
   renderPage,
+  profileIn,
 } from "./document.ts";
-import { profileIn } from "./staleness.ts";
 
 const batchSize = 1_000;
 

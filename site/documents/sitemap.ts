@@ -14,8 +14,9 @@ import {
   kindOfOne,
   single,
   type Source,
+  movesLists,
+  profileIn,
 } from "./document.ts";
-import { movesLists, profileIn } from "./staleness.ts";
 
 const keyOf = (chunk: number): DocumentKey => `sitemap ${chunk}`;
 

@@ -1,6 +1,6 @@
 import { closeFeedFiles } from "#content/feed/store.ts";
 import { openListIndex } from "#content/find/browse-store.ts";
-import { nonprofitIdsAfter } from "#content/nonprofit/list-store.ts";
+import { nonprofitIdsAfter } from "#content/nonprofit/record-store.ts";
 import type { Queryable } from "#content/store/open.ts";
 import { changeMark, newestSequence } from "#content/nonprofit/changes-store.ts";
 import { openBlobs } from "#site/bundle/blobs.ts";

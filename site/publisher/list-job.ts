@@ -5,7 +5,7 @@ import { countInList } from "#content/nonprofit/list-store.ts";
 import { publishInSlices } from "#site/bundle/export-release.ts";
 import type { Manifest, NewFile } from "#site/bundle/manifest.ts";
 import { noteFailures, storeFiles } from "#site/bundle/release.ts";
-import { type DocumentKey, partsOf, renderKeys } from "#site/documents/document.ts";
+import { type DocumentKey, partsOf, renderKeys, staleLater } from "#site/documents/document.ts";
 import {
   feedKey,
   patchedPart,
@@ -14,7 +14,6 @@ import {
   snapshotPartOf,
 } from "#site/documents/feed.ts";
 import { listPageKey } from "#site/documents/list-page.ts";
-import { staleLater } from "#site/documents/staleness.ts";
 import { staleStanding, standingFolder } from "#site/documents/standing.ts";
 import { pageAddress, staticPages } from "#site/parts/address.ts";
 import type { ListsTask, ListFiles, PublisherContext } from "./context.ts";

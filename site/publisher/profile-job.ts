@@ -1,10 +1,17 @@
 import { publishRelease } from "#site/bundle/export-release.ts";
 import type { Needs } from "#content/contract/enrichment-answers.ts";
 import { type Change, changesAfter, markOf } from "#content/nonprofit/changes-store.ts";
-import { type DocumentKey, partsOf, renderKeys } from "#site/documents/document.ts";
+import {
+  type DocumentKey,
+  partsOf,
+  renderKeys,
+  listedFields,
+  needsPath,
+  staleAtOnce,
+  touches,
+} from "#site/documents/document.ts";
 import { noteFailures, type ReleaseDraft, storeFiles } from "#site/bundle/release.ts";
 import type { PublisherContext } from "./context.ts";
-import { listedFields, needsPath, staleAtOnce, touches } from "#site/documents/staleness.ts";
 
 /** A small release, so that a single change need not wait behind a big batch. */
 const changesPerReleaseMax = 25;

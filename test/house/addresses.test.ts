@@ -1,10 +1,9 @@
 import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { Resvg } from "@resvg/resvg-js";
-import { type Address, addresses } from "#content/contract/addresses.ts";
+import { type Address, addresses, pathIn } from "#content/contract/addresses.ts";
 import { patternOf } from "#content/language/address-pattern.ts";
 import { languages } from "#content/language/languages.ts";
-import { pathIn } from "#content/language/texts.ts";
 import { openApiDocument, operations } from "#content/openapi/document.ts";
 import { edgeParts, withParts } from "#site/delivery/edge-addresses.ts";
 import { urlPathsOf } from "#site/delivery/http-headers.ts";

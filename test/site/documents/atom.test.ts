@@ -5,7 +5,7 @@ import { recordBySlug } from "#content/nonprofit/record-store.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { profileFeed } from "#site/documents/atom.ts";
 import { documentKinds } from "#site/documents/kinds.ts";
-import { staleLater } from "#site/documents/staleness.ts";
+import { staleLater } from "#site/documents/document.ts";
 import { theSite, siteBaseUrl } from "#test/support/compiled-site.ts";
 import { aChange } from "#test/support/records.ts";
 

@@ -7,7 +7,7 @@ import type { Change } from "#content/nonprofit/changes-store.ts";
 import { saveDirectoryFact } from "#content/nonprofit/save.ts";
 import { documentKinds } from "#site/documents/kinds.ts";
 import { profileKey } from "#site/documents/profile.ts";
-import { staleLater } from "#site/documents/staleness.ts";
+import { staleLater } from "#site/documents/document.ts";
 import { publishChanges } from "#site/publisher/list-job.ts";
 import { aRichNonprofit, theSite, siteBaseUrl } from "#test/support/compiled-site.ts";
 import { discoveryFiles } from "#test/support/discovery.ts";

@@ -4,7 +4,7 @@ import { recordDonation } from "#content/giving/store.ts";
 import { changesAfter, historiesOf, newestSequence } from "#content/nonprofit/changes-store.ts";
 import { doAll } from "#content/store/query.ts";
 import { documentKinds } from "#site/documents/kinds.ts";
-import { staleAtOnce, staleLater } from "#site/documents/staleness.ts";
+import { staleAtOnce, staleLater } from "#site/documents/document.ts";
 import { theSite } from "#test/support/compiled-site.ts";
 import { aDonation } from "#test/support/records.ts";
 

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { recordBySlug } from "#content/nonprofit/record-store.ts";
 import { documentKinds } from "#site/documents/kinds.ts";
 import { profileHistory } from "#site/documents/profile.ts";
-import { staleLater } from "#site/documents/staleness.ts";
+import { staleLater } from "#site/documents/document.ts";
 import { aSite, textOf } from "#test/support/compiled-site.ts";
 import { aChange, aNonprofit } from "#test/support/records.ts";
 import { theService } from "#test/support/service.ts";
