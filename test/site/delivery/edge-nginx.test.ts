@@ -139,7 +139,7 @@ describe.skipIf(!hasNginx)("nginx in front of bundle and service", () => {
         ["//almoner.example/", "/almoner.example"],
       ] as const) {
         const answer = await get(url);
-        expect([answer.status, answer.headers.get("location")]).toEqual([301, found]);
+        expect([answer.status, answer.headers.get("location")]).toEqual([308, found]);
       }
     });
 
@@ -154,10 +154,12 @@ describe.skipIf(!hasNginx)("nginx in front of bundle and service", () => {
       ["/zz/nothing", "404.html"],
       ["/pictures/nothing.png", "404.html"],
     ])("%s is not found, in the language of the address: %s", async (url, path) => {
-      const answer = await get(url);
+      const answer = await get(url, { accept: "text/html" });
       expect([answer.status, await answer.text()]).toEqual([404, sampleFiles[path] ?? ""]);
       expect(answer.headers.get("content-type")).toBe("text/html; charset=utf-8");
       expect(answer.headers.get("cache-tag")).toBe(headersOf(path).others["cache-tag"] ?? "");
+      // A program gets the service's words.
+      expect((await get(url)).headers.get("x-served-by")).toBe("service");
     });
 
     test.each([

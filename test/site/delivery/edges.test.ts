@@ -83,6 +83,8 @@ const table: readonly (readonly [EdgeRequest, End])[] = [
   moved("/causes/education/?region=Hawaii", "/causes/education?region=Hawaii"),
   moved("/donate/no-wallet/", "/donate/no-wallet"),
   moved("/causes/education?region=Hawaii&page=2", "/browse?region=Hawaii&page=2&cause=education"),
+  moved("/causes/education-2?region=Hawaii", "/browse?region=Hawaii&cause=education&page=2"),
+  moved("/countries/KE-2?region=", "/browse?region=&country=ke&page=2"),
   moved("/es/causes/education?region=Hawaii", "/es/browse?region=Hawaii&cause=education"),
   moved("/countries/ke?region=Nairobi", "/browse?region=Nairobi&country=ke"),
   moved("/countries/KE?region=Nairobi", "/browse?region=Nairobi&country=KE"),
