@@ -39,7 +39,7 @@ export const readableName = (raw: string, parent = ""): string => {
 const cutFrom = 58;
 
 /** Who opens the letters, often a person, stands after some names. */
-const careOf = /\s+(?:C\/O\b|(?<!\d )%|ATTN\b).*$/i;
+const careOf = /(?<!\s)\s+(?:C\/O\b|(?<!\d )%|ATTN\b).*$/i;
 
 /**
  * A name of the IRS, which cuts long ones off, with its last word whole: "… ASSOCIATION IN" was "INC". An "@" is a space
@@ -60,7 +60,7 @@ export function wholeName(written: string): string {
  */
 export const readablePlace = (raw: string): string => {
   const text = cleanText(raw)
-    .replace(/[\s,.;]+$/u, "")
+    .replace(/(?<![\s,.;])[\s,.;]+$/u, "")
     .replaceAll(/\bMC (?=[A-Z]{3})/g, "MC");
   return /\p{Ll}/u.test(text) ? text : casedWords(text, true);
 };

@@ -174,7 +174,7 @@ export const descriptionOf = (raw: string, organisation: string): string | null 
  * case of a path, so all becomes lower case. Null if it is no public web address.
  */
 export function websiteOf(raw: string): string | null {
-  const whole = raw.trim().replace(/[\s,.;]+$/, "");
+  const whole = raw.trim().replace(/(?<![\s,.;])[\s,.;]+$/, "");
   // Of several sites in a cell the first counts.
   const text = whole.split(/[\s,;&]+/).find((part) => siteInText.test(part)) ?? whole;
   const cased = /[a-z]/.test(text.replace(/^https?:/, "")) ? text : text.toLowerCase();
@@ -221,13 +221,15 @@ export function programsOf(
   });
 }
 
+// Looking behind keeps a pattern from starting anew within a run: a cell may hold 50,000 spaces.
+
 /** "(SEE SCHEDULE O)", "- CONTINUED ON SCHEDULE O": a reference at the end of a text. */
 const elsewhere =
-  /[\s([–—:;,-]*\b(?:please )?(?:see|refer to|cont(?:inued|'d|inues)?\.?(?: (?:on|in|at))?)(?: the)?(?: attached)? sch\w* o\b[^.]{0,60}\W*$/i;
+  /(?<![\s([–—:;,-])[\s([–—:;,-]*\b(?:please )?(?:see|refer to|cont(?:inued|'d|inues)?\.?(?: (?:on|in|at))?)(?: the)?(?: attached)? sch\w* o\b[^.]{0,60}\W*$/i;
 
 /** "(CONTINUED ON PAGE 42)" or "(SEE SCHEDULE O)" within a text, with the stops around it. */
 const continued =
-  /([.,;]?)\s*\((?:cont(?:inued?|['’]?d)?\b|see sch\w* o\b)[^()]{0,60}\)\s*([.,;]?)/gi;
+  /([.,;]|(?<!\s))\s*\((?:cont(?:inued?|['’]?d)?\b|see sch\w* o\b)[^()]{0,60}\)\s*([.,;]?)/gi;
 
 /** No text ends with such a word, but the room on some forms does. "Vitamin A" is whole. */
 const brokenOff =
@@ -240,7 +242,7 @@ function formProse(raw: string, organisation: string): string {
   const bare = raw
     .replaceAll(continued, (_, before: string, after: string) => `${after || before} `)
     .replace(elsewhere, "")
-    .replace(/[\s-]+$/, "");
+    .replace(/(?<![\s-])[\s-]+$/, "");
   const text = readableProse(bare, organisation);
   if (!brokenOff.test(text)) return text;
   return text.length < brokenOffMin ? "" : `${text}…`;

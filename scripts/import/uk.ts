@@ -163,7 +163,7 @@ export const otherNamesOfCharity = (names: readonly string[], name: string): str
   );
 
 /** OSCR appends it to a name. */
-const insolvency = /\s*\(?subject to insolvency proceedings\)?\W*/i;
+const insolvency = /(?<!\s)\s*\(?subject to insolvency proceedings\)?\W*/i;
 const isYes = /^(?:true|yes|y)$/i;
 
 type Reader = (text: string, of: { name: string; org_id: string }) => string | number | null;
