@@ -1,7 +1,7 @@
 import { sha256Of } from "#content/runtime/digest.ts";
 import words from "#content/editorial/agent-name-words.json";
 import { characterCount, linkLike, plainLetters } from "./text.ts";
-import { isSharedHost, siteHost, withLetters } from "./website.ts";
+import { isLinkShortener, isPublicHost, isSharedHost, siteHost, withLetters } from "./website.ts";
 
 /** An agent's own id and name. In public they are the words of a stranger. */
 type AgentName = { agent_id: string; agent_name: string };
@@ -100,7 +100,8 @@ export const isHarmlessIntent = (intent: string): boolean =>
 /**
  * The public form of a value's source. Its sender wrote the whole address, so it is shown in full only if it does not read
  * like a message and its host is confirmed by another agreeing source or the profile's website. Otherwise only its origin is
- * shown, or null if the host reads like a message too. On a shared host anyone can have a page.
+ * shown, or null if the host reads like a message too or is in the reader's own network. On a shared host anyone can have a
+ * page.
  */
 export function shownSource(
   source_url: string | null,
@@ -108,12 +109,12 @@ export function shownSource(
   website: string | null,
 ): string | null {
   const url = source_url === null ? null : URL.parse(source_url);
-  if (url === null) return null;
+  if (url === null || !isPublicHost(url.hostname)) return null;
   const host = siteHost(url.href);
   const isOwn = siteHost(website) === host;
   if (!isOwn && !isHarmlessLink(host)) return null;
   const isNamedTwice = sources.filter((source) => siteHost(source) === host).length > 1;
-  const isKnown = !isSharedHost(host) && (isNamedTwice || isOwn);
+  const isKnown = !isSharedHost(host) && !isLinkShortener(url.href) && (isNamedTwice || isOwn);
   const page = `${url.pathname}${url.search}${url.hash}`;
   return isKnown && isHarmlessLink(withLetters(page))
     ? withoutAddress(source_url)

@@ -125,6 +125,9 @@ test.each([
       ] as const,
   ),
   ["https://oak.example/@team", null, "https://oak.example/@team"],
+  ["http://169.254.169.254/latest", "http://169.254.169.254/latest", null],
+  ["http://router/reboot", "http://0x7f.1/reboot", null],
+  ["https://bit.ly/anywhere", "https://bit.ly/anywhere", "https://bit.ly/"],
 ] as const)("of the sources %s and %s %s is shown", async (first, second, shown) => {
   const slug = await addSlug(service, { website: "https://oak.example" });
   for (const [at, source_url] of [first, second].entries()) {
