@@ -128,7 +128,9 @@ export type Candidate = z.infer<typeof Candidate>;
 export const DraftAnswer = named("ReconciliationResults", {
   results: z.array(z.object({ candidates: z.array(Candidate) })),
 });
-export const Suggestions = named("ReconciliationSuggestions", { result: z.array(Item) });
+export const Suggestions = named("ReconciliationSuggestions", {
+  result: z.array(Item.extend({ notable: z.array(Item).optional().describe("Its types") })),
+});
 export const Proposal = named("ReconciliationProperties", {
   type: z.string(),
   limit: z.int().optional(),
@@ -175,3 +177,9 @@ export const Manifest = z
       },
     ],
   });
+
+/** What /reconcile answers: the manifest or, to a query, members whose names the client chose. */
+export const ManifestOrAnswer = Manifest.partial().meta({
+  ...Manifest.meta(),
+  id: "ReconciliationManifestOrAnswer",
+});

@@ -257,6 +257,7 @@ const McpMessage = z
 const mcp = {
   body: { shape: McpMessage, storesNothing: true },
   ok: { description: "The answer, as JSON or as one event", shape: PlainObject },
+  refusals: [403],
 } as const;
 
 /** Operations of the service itself. */

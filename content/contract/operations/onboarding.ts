@@ -49,7 +49,7 @@ export const onboardingOperations = operations("Onboarding", {
     secret: true,
     body: { shape: HostProofBody, optional: true },
     ok: { description: "What is proven", shape: HostProof },
-    refusals: [404, 409, 503],
+    refusals: [403, 404, 409, 503],
   },
   withdrawOnboarding: {
     method: "post",
@@ -57,7 +57,7 @@ export const onboardingOperations = operations("Onboarding", {
     fresh: true,
     secret: true,
     ok: { description: "Withdrawn", shape: OnboardingStatus },
-    refusals: [404, 409],
+    refusals: [403, 404, 409],
   },
 });
 
@@ -69,7 +69,7 @@ export const verificationOperations = operations("Operator", {
     ok: { description: "What is proven", shape: HostProof },
     refusals: [409, 503],
   },
-  eraseContacts: change(addresses.eraseContacts, ErasureBody, ["Erased", ErasureAnswer]),
+  eraseContacts: change(addresses.eraseContacts, ErasureBody, ["Erased", ErasureAnswer], [404]),
   revokeVerification: change(
     addresses.revokeVerification,
     RevokeBody,

@@ -91,8 +91,13 @@ export const operatorOperations = operations("Operator", {
     }),
     ok: { description: "The submissions", shape: AgentSubmissions },
   },
-  bindAgentForOwner: change(addresses.bindForOwner, BindForOwnerBody, ["Bound", AgentSecret]),
-  approveAgentName: change(addresses.nameAgent, AgentNameBody, ["Approved", AgentNamed]),
+  bindAgentForOwner: change(
+    addresses.bindForOwner,
+    BindForOwnerBody,
+    ["Bound", AgentSecret],
+    [409],
+  ),
+  approveAgentName: change(addresses.nameAgent, AgentNameBody, ["Approved", AgentNamed], [409]),
   getOperatorHealth: {
     path: addresses.operatorHealth.path,
     ok: { description: "Its health", shape: OperatorHealth },

@@ -8,6 +8,7 @@ import {
   ExtendBody,
   KeyedAnswer,
   Manifest,
+  ManifestOrAnswer,
   Proposal,
   ReconciliationForm,
   Suggestions,
@@ -32,7 +33,7 @@ export const reconciliationOperations = operations("Reconciliation", {
       ),
       callback: text("JSONP is refused", "show"),
     }),
-    ok: { description: "The manifest, or the answer to the query", shape: Manifest },
+    ok: { description: "The manifest, or the answer to the query", shape: ManifestOrAnswer },
     refusals: [413],
   },
   reconcileNames: {

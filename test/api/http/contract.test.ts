@@ -168,6 +168,10 @@ describe("answers are as described", () => {
       "/api/agents/exemplars",
       "/api/donations/rich",
       "/api/donations/gone",
+      "/reconcile",
+      `/reconcile?queries=${encodeURIComponent('{"a": {"query": "rich"}}')}`,
+      "/reconcile/v1",
+      "/reconcile/v1/suggest/entity?prefix=rich",
     ]),
     ...["", "?amount=0.000001", `?amount=10000&payer=${wallet}`]
       .map((query) => `/api/donate/rich${query}`)
@@ -220,6 +224,9 @@ describe("answers are as described", () => {
     ...gets(200, [`${onboard}/challenge?wallet=${signing}`]),
     ...gets(400, [`${onboard}/challenge?wallet=x`, `${onboard}/challenge`]),
     ...gets(404, [`${onboard}/status`]),
+    ...["host-proof", "withdraw"].flatMap((step) =>
+      posts(`${onboard}/${step}`, [403, undefined, { "sec-fetch-site": "cross-site" }]),
+    ),
     ...gets(
       401,
       ["picks", "reviews", "reviews/prose-1", "queues", "audit", "health", "numbers"].map(admin),
@@ -251,6 +258,8 @@ describe("answers are as described", () => {
       [400, { agent_id: "x" }, operator],
       [200, revertion, operator],
     ),
+    ...posts(admin("agents/name"), [409, { ...revertion, name: "Scout" }, operator]),
+    ...posts(admin("contacts/erase"), [404, { review: "onboarding-0" }, operator]),
   ];
 
   test.each(sent.map(([status, one]) => [status, one.method ?? "GET", one.path, one] as const))(
