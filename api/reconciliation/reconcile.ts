@@ -8,6 +8,7 @@ import {
   type Lookup,
   certain,
   featureNames,
+  isAsRequired,
   type Match,
   matchFrom,
   ranked,
@@ -65,7 +66,7 @@ export async function reconcile(
   }));
   return all.map((lookup) =>
     (matches.get(lookup) ?? [])
-      .filter(({ features }) => lookup.required.every((place) => features[`same_${place}`] === 1))
+      .filter((match) => isAsRequired(lookup, match))
       .slice(0, lookup.limit)
       .map(candidateOf),
   );
@@ -99,7 +100,7 @@ async function atSite({ store }: Searching, { sites }: Lookup) {
   const website = sites[0] ?? null;
   const items = [...(await summarisedById(store, await sameSite(store, { website }))).values()];
   return items.length === 1
-    ? items.map(certain)
+    ? items.map((item) => certain(item, {}))
     : items.map((candidate) => ({ candidate, score: matchFrom, features: {}, match: false }));
 }
 

@@ -45,20 +45,29 @@ export const Query = z.object({
 
 export type Query = z.output<typeof Query>;
 
+/** The properties that candidates can be required to have. */
+const requirable = ["country", "region", "city", "org_id"];
+
 export const DraftQuery = z.object({
   type,
   limit,
   conditions: z
     .array(
-      z.object({
-        matchType: z.enum(["name", "id", "property"]),
-        propertyId: text.optional(),
-        propertyValue: Values,
-        required: z.boolean().default(false),
-        matchQuantifier: z
-          .enum(["any", "all"], { error: "matchQuantifier is any or all here; leave none out" })
-          .default("any"),
-      }),
+      z
+        .object({
+          matchType: z.enum(["name", "id", "property"]),
+          propertyId: text.optional(),
+          propertyValue: Values,
+          required: z.boolean().default(false),
+          matchQuantifier: z
+            .enum(["any", "all"], { error: "matchQuantifier is any or all here; leave none out" })
+            .default("any"),
+        })
+        .refine(
+          ({ required, matchType, propertyId = "" }) =>
+            !required || matchType !== "property" || requirable.includes(propertyId),
+          `required is for the properties ${requirable.join(", ")}: leave it out of others.`,
+        ),
     )
     .min(1, 'Send at least one condition: {"matchType": "name", "propertyValue": "a name"}.')
     .max(listMax),

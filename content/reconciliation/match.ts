@@ -72,13 +72,11 @@ export function ranked<Item extends Candidate>(
   return matches;
 }
 
-/** The match for a given register number or id. */
-export const certain = <Item>(candidate: Item): Match<Item> => ({
-  candidate,
-  score: 100,
-  features: { same_number: 1 },
-  match: true,
-});
+/** The match for a given register number or id, or what `features` says. */
+export const certain = <Item>(
+  candidate: Item,
+  features: Features = { same_number: 1 },
+): Match<Item> => ({ candidate, score: 100, features, match: true });
 
 /** Null when either side has no place. */
 function isIn(place: Place, values: readonly string[] = [], there: Candidate): boolean | null {
@@ -156,8 +154,8 @@ export type Lookup = MatchQuery & {
   orgIds: string[];
   /** Websites, for a query without a name. */
   sites: string[];
-  /** Places that a candidate must have. */
-  required: Place[];
+  /** What a candidate must have: these places, and the register number or id. */
+  required: (Place | "number")[];
   limit: number;
 };
 
@@ -184,6 +182,23 @@ export const lookupOfDraft = ({ conditions, limit }: DraftQuery): Lookup =>
     limit,
   );
 
+const requirable: Readonly<Record<string, Lookup["required"][number]>> = {
+  country: "country",
+  region: "region",
+  city: "city",
+  org_id: "number",
+  id: "number",
+};
+
+/** Whether a candidate has all that the query requires. */
+export const isAsRequired = (
+  { required, places: wanted }: Lookup,
+  { candidate, features }: Match<Candidate>,
+): boolean =>
+  required.every((of) =>
+    of === "number" ? features.same_number === 1 : isIn(of, wanted[of], candidate) === true,
+  );
+
 const slugLike = /^[a-z0-9]+(?:-[a-z0-9]+)+$/;
 
 function lookup(conditions: readonly Condition[], limit: number): Lookup {
@@ -204,9 +219,7 @@ function lookup(conditions: readonly Condition[], limit: number): Lookup {
     }),
     sites: name === "" ? textsFor("website") : [],
     places: Object.fromEntries(places.map((place) => [place, textsFor(place)])),
-    required: places.filter((place) =>
-      conditions.some((condition) => condition.of === place && condition.required),
-    ),
+    required: conditions.flatMap(({ of, required }) => (required && requirable[of]) || []),
     limit,
   };
 }

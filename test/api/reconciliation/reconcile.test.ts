@@ -62,13 +62,19 @@ describe("a damaged name", () => {
     expect(found?.match === true ? found.id : null).toBe(slug);
   });
 
-  test("may have to be in a place", async () => {
-    const condition = { matchType: "property", propertyId: "city", propertyValue: "Hilo" };
-    const name = { matchType: "name", propertyValue: knights };
-    const queries = [{ conditions: [name, { ...condition, required: true }] }];
+  test.each([
+    [knights, { city: "Hilo" }, ["knights-hilo"]],
+    [knights, { org_id: "US-EIN-123456789" }, []],
+    ["Quite another name", { org_id: ein, country: "US" }, ["hawaii-foodbank"]],
+    ["hawaii-foodbank", { country: "Kenya" }, []],
+  ])("%s has to have %j", async (propertyValue, values, slugs) => {
+    const required = Object.entries(values).map(([propertyId, value]) => {
+      return { matchType: "property", propertyId, propertyValue: value, required: true };
+    });
+    const queries = [{ conditions: [{ matchType: "name", propertyValue }, ...required] }];
     const answer = await service.post("/reconcile/v1/match", { queries });
     const { results } = (await answer.json()) as { results: { candidates: Found[] }[] };
-    expect(results[0]?.candidates.map(({ id }) => id)).toEqual(["knights-hilo"]);
+    expect(results[0]?.candidates.map(({ id }) => id)).toEqual(slugs);
   });
 });
 
@@ -97,6 +103,7 @@ describe("what cannot be answered is refused in words:", () => {
   };
   const nameless = { conditions: [{ matchType: "name" }] };
   const condition = { matchType: "name", propertyValue: "x" };
+  const year = { matchType: "property", propertyId: "founded_year", propertyValue: "1990" };
   const oneOf = (query: object) => ({ queries: [{ conditions: [condition], ...query }] });
   const wrongLimit = "limit is a whole number from 1";
   const wrongType = "There is one type here";
@@ -112,6 +119,11 @@ describe("what cannot be answered is refused in words:", () => {
     ["/reconcile/v1/extend", undefined, 'Send {"ids": ['],
     ["/reconcile/v1/match", oneOf({ limit: 0 }), `queries[0].limit: ${wrongLimit}`],
     ["/reconcile/v1/match", oneOf({ conditions: [] }), "queries[0].conditions: Send at least one"],
+    [
+      "/reconcile/v1/match",
+      oneOf({ conditions: [condition, { ...year, required: true }] }),
+      "queries[0].conditions[1]: required is for the properties country, region, city, org_id",
+    ],
     ["/reconcile/v1/match", oneOf(nameless), "queries[0].conditions[0].propertyValue: Send a text"],
   ])("%s of %j", async (path, body, detail) => {
     await isRefused(await (body === undefined ? send(path) : service.post(path, body)), detail);
