@@ -22,8 +22,10 @@ const queryAddresses = addressesWhere(({ from }) => from === "queried");
 export function asksService(request: Request): boolean {
   const { path, hasQuery } = addressOf(request);
   const isAsked = hasQuery || fileAccepted(request.headers.get("accept")) !== null;
-  return isAsked && queryAddresses.test(path.replace(/(?<=.)\/$/, ""));
+  return isAsked && queryAddresses.test(withoutSlash(path));
 }
+/** The service answers an address with and without a slash at its end. */
+const withoutSlash = (path: string): string => path.replace(/(?<=.)\/$/, "");
 /** Live counters, second opinions, credit, donations: the service answers these; the bundle has an older copy. */
 const alwaysLive = addressesWhere(({ from }) => from === "live");
 /** Addresses that the service may answer without a file, also translated ones; at others a browser gets the 404 page. */
@@ -89,9 +91,10 @@ export function createBundleServer(
     givenAtProfile(path) ??
     missingAnswer(path, request);
   const missingAnswer = (path: string, request: Request): Response | null => {
+    const bare = withoutSlash(path);
     if (
-      serviceMayAnswer.test(path) ||
-      (ofNonprofit.test(path) && redirectedName.test(path.replaceAll(/%../g, "")))
+      serviceMayAnswer.test(bare) ||
+      (ofNonprofit.test(bare) && redirectedName.test(bare.replaceAll(/%../g, "")))
     )
       return null;
     if (request.headers.get("accept")?.includes("text/html") !== true) return null;

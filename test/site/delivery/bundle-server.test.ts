@@ -147,6 +147,8 @@ describe("the bundle's files over HTTP", () => {
     for (const path of [
       "/api/nonprofits/none",
       "/history/oak-trust",
+      "/history/oak-trust/",
+      "/es/nonprofits/oak-trust/",
       "/nonprofits/oak-trust/history",
       "/nonprofits/Oak-Trust",
       "/nonprofits/4711",
