@@ -95,7 +95,7 @@ export const batchItemsMax = 20;
 const unitsMax = 20_000;
 
 /** A text of at most this many characters, counted where it is read: one character may be two units here. */
-export const countedText = (lengthMaxOfText: number, words = "This is a text.") =>
+export const countedText = (lengthMaxOfText: number, words?: string) =>
   z
     .string(otherType(words))
     .max(unitsMax, `Send at most ${lengthMaxOfText.toLocaleString("en")} characters.`)

@@ -45,7 +45,7 @@ test("a member that is empty, absent or no text is said to be so", () => {
   for (const given of [undefined, 7, ""])
     expect(faults(DraftBody, { ...draftExample, agent_id: given })).toEqual([required]);
   const noText = faults(OnboardingBody, { ...registrationExample, mission: 7 });
-  expect(noText).toEqual(["mission: This is a text."]);
+  expect(noText).toEqual(["mission: Send a text."]);
 });
 
 test("whatever the fault, it is said in words and not in those of the validator", () => {
