@@ -10,6 +10,8 @@ export type SearchQuery = {
   /** A postal code or a town; results are at most `within_km` away. */
   near?: string | undefined;
   within_km?: number | undefined;
+  /** The filters that tell places of the same name apart; absent: `filters`. */
+  placeFilters?: Filters;
   /** Take the words literally: read no number, place or other spelling in them. */
   literal: boolean;
   /** 1 to 50. */

@@ -28,9 +28,10 @@ import {
   placeMatch,
   textOf,
 } from "./query.ts";
+import type { Filters } from "#content/contract/browse.ts";
 import { type SearchAnswer, type SearchQuery, withinKm } from "#content/contract/search.ts";
 import { weighedCache } from "#content/runtime/cache.ts";
-import { cellWord } from "#content/nonprofit/filters.ts";
+import { cellWord, wantedBy } from "#content/nonprofit/filters.ts";
 import type { Location, SearchIndex } from "./index-store.ts";
 
 /** A place named in a query. */
@@ -240,7 +241,7 @@ type PlaceInText = { near: string; q: string | null };
 export function openNear(index: SearchIndex) {
   const cache = weighedCache<Nearby>(8_000_000, ({ kms }) => 120 * kms.size);
   return async (
-    { near, within_km = withinKm.default, q, literal }: SearchQuery,
+    { near, within_km = withinKm.default, q, literal, filters, placeFilters }: SearchQuery,
     version: number,
     placeIn: (text: string) => PlaceInText | null,
   ) => {
@@ -248,8 +249,11 @@ export function openNear(index: SearchIndex) {
     if (question === null) return null;
     // For a place in words, take the likeliest one. A client that sends the parameter is asked which one it means.
     const margin = near === undefined ? 1 : timesAsMuch;
-    const key = `${version} ${within_km} ${margin} ${question.near}`;
-    const nearby = cache.get(key) ?? (await nearbyOf(index, question.near, within_km, margin));
+    const { country, region } = placeFilters ?? filters;
+    const key = JSON.stringify([version, within_km, margin, country, region, question.near]);
+    const places = () => placesIn({ country, region }, placesNamed(question.near));
+    const nearby =
+      cache.get(key) ?? (await nearbyOf(index, question.near, places(), { within_km, margin }));
     cache.set(key, nearby);
     return near === undefined && nearby.near.choices ? null : { ...nearby, q: question.q };
   };
@@ -280,10 +284,9 @@ const choicesMax = 6;
 async function nearbyOf(
   index: SearchIndex,
   text: string,
-  within_km: number,
-  margin: number,
+  places: readonly PostalPlace[],
+  { within_km, margin }: { within_km: number; margin: number },
 ): Promise<Nearby> {
-  const places = placesNamed(text);
   const profiles = await index.counts(places.map(townMatch));
   // Postal codes show the size of a town, profiles how likely it is meant here.
   const orderedPlaces = places
@@ -331,6 +334,20 @@ function placesNamed(text: string): PostalPlace[] {
     if (places.length > 0) return places;
   }
   return [];
+}
+
+/** The places in the country and region of the filters; all of them if none is. */
+function placesIn(
+  { country, region }: Pick<Filters, "country" | "region">,
+  places: readonly PostalPlace[],
+): readonly PostalPlace[] {
+  const code = countryCode(country ?? "");
+  const state = wantedBy("region", region ?? "");
+  const inCountry = places.filter((place) => place.country_code === code);
+  const inRegion = (code === null ? places : inCountry).filter(
+    (place) => wantedBy("region", place.region) === state,
+  );
+  return [inRegion, inCountry, places].find(({ length }) => length > 0) ?? [];
 }
 
 /** The note for an unknown or ambiguous place; null for a known one. */

@@ -139,8 +139,8 @@ export const countedIn =
   async (query, version) => {
     const { q, filters } = query;
     if (q === null && query.near === undefined) return browse.facets(null, filters);
-    const words = { ...query, filters: noFilters, matches: true, offset: 0 } as const;
-    const { matches = [] } = await search(words, version);
+    const words = { ...query, filters: noFilters, placeFilters: filters, offset: 0 };
+    const { matches = [] } = await search({ ...words, matches: true }, version);
     return matches.length > matchesMax ? null : browse.facets(matches, filters);
   };
 

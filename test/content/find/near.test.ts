@@ -57,11 +57,14 @@ test("filters and words narrow what is near, which is never widened", async () =
   expect(await near({ near: "02903", country: "GB" })).toMatchObject({ total: 0 });
 });
 
+const browse = openBrowse(store);
+const count = countedIn(searchIn(store, browse), browse);
+
 test("values are counted among what is near", async () => {
-  const browse = openBrowse(store);
-  const count = countedIn(searchIn(store, browse), browse);
   const facets = await count(searchQuery({ near: "02903" }));
   expect(facets?.country).toEqual([{ value: "US", count: 3 }]);
+  const inMaine = await count(searchQuery({ near: "Leeds", region: "Maine" }));
+  expect(inMaine?.country).toEqual([]);
 });
 
 describe("words say near what", () => {
@@ -111,6 +114,16 @@ test("an unknown place says what one looks like", async () => {
   expect(page).toMatchObject({ total: 0, understood: { near: { name: "ZZ99", choices: [] } } });
   expect(page.note).toContain("02903");
   expect(page.note).toContain("EH1 1AA");
+});
+
+test.each([
+  [{}, "Leeds, West Yorkshire"],
+  [{ country: "US", region: "ME" }, "Leeds, Maine"],
+  [{ region: "maine" }, "Leeds, Maine"],
+  [{ country: "GB", region: "England" }, "Leeds, West Yorkshire"],
+  [{ country: "JP" }, "Leeds, West Yorkshire"],
+])("of places with one name, filters tell which is meant: %p", async (filters, name) => {
+  expect((await near({ near: "Leeds", ...filters })).understood.near).toMatchObject({ name });
 });
 
 test("a place that is several asks which, and each choice is one", async () => {
