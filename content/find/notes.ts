@@ -12,6 +12,13 @@ export const asTyped: Understanding = {
   note: null,
 };
 
+/** The understanding of a register number. Registers may know an organisation that has no profile. */
+export const ofNumber = (number: string, total: number): Understanding => {
+  const note = `No profile matches this number. What registers say of it: GET /api/organisations/${number}`;
+  const understood = { ...asTyped.understood, number };
+  return { ...asTyped, understood, note: total > 0 ? null : note };
+};
+
 /** How words were read to give results. */
 export type Interpretation = {
   reading: Reading;

@@ -10,6 +10,7 @@ import {
   elsewhere,
   type Interpretation,
   kindNoteOf,
+  ofNumber,
   someNote,
   type Understanding,
   understanding,
@@ -82,9 +83,8 @@ export function searchIn(
     const pageByNumber = query.literal ? null : await numberedPage(store, query);
     if (pageByNumber !== null) {
       const { number, ...page } = pageByNumber;
-      const understood = { ...asTyped.understood, number };
       const matches = query.matches === true ? { matches: page.ids } : {};
-      return { ...page, matching: page.total, ...matches, ...asTyped, understood };
+      return { ...page, matching: page.total, ...matches, ...ofNumber(number, page.total) };
     }
     const words = typedWords(query.q);
     if (words.length === 0) return nothing;

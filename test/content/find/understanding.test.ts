@@ -63,7 +63,9 @@ describe("a register number", () => {
     ["99-0000000", "US-EIN-990000000", []],
   ])("%s is %s alone", async (q, number, names) => {
     const understood = { number, place: null, words: [], corrections: [] };
-    expect(await find(q)).toMatchObject({ total: names.length, names, exact: true, understood });
+    const page = await find(q);
+    expect(page).toMatchObject({ total: names.length, names, exact: true, understood });
+    expect(page.note ?? "").toEndWith(names.length > 0 ? "" : `GET /api/organisations/${number}`);
   });
 
   test("passes the filters, and is words when taken literally", async () => {
