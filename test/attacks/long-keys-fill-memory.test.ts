@@ -104,6 +104,7 @@ describe("a filter of more than 200 characters is refused by its name:", () => {
     "/api/needs-enrichment?cause=",
     "/api/needs-enrichment?country=",
     "/api/organisations/53-0196605?country=",
+    "/api/organisations?name=",
   ])("%s", async (path) => {
     const refused = await service.get(`${path}${"b".repeat(201)}`);
     expect(refused.status).toBe(400);

@@ -21,6 +21,7 @@ import {
   choice,
   filter,
   filterLengthMax,
+  filterTooLong,
   filters,
   flag,
   limit,
@@ -176,7 +177,10 @@ export const directoryOperations = operations("Directory", {
     query: z.object({
       name: parameter(
         (raw) => raw.trim(),
-        z.string({ error: "name is the name of an organisation." }).min(1).max(filterLengthMax),
+        z
+          .string({ error: "name is the name of an organisation." })
+          .min(1)
+          .max(filterLengthMax, filterTooLong("name")),
         "The organisation's name, as it is known to you; misspelt is fine. Its website, slug or register number do, too",
         "Hope Kitchen",
       ),

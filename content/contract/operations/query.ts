@@ -73,15 +73,16 @@ export const text = (description: string, example: string, lengthMax = textLengt
   );
 
 export const filterLengthMax = 200;
+/** The refusal of a longer value of the parameter `name`. */
+export const filterTooLong = (name: string) => ({
+  error: `${name} has at most ${filterLengthMax} characters.`,
+});
 
 /** A text that narrows answers, trimmed, without control characters. No place or cause has a longer name. */
 export const filter = (name: string, description: string, example: string) =>
   parameter(
     (raw) => cleanText(raw, filterLengthMax + 1),
-    z
-      .string()
-      .max(filterLengthMax, { error: `${name} has at most ${filterLengthMax} characters.` })
-      .optional(),
+    z.string().max(filterLengthMax, filterTooLong(name)).optional(),
     description,
     example,
   );
