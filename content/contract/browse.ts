@@ -1,7 +1,7 @@
 import bands from "#content/editorial/income-bands.json";
 import causes from "#content/editorial/causes.json";
 import { z } from "zod";
-import { named } from "#content/contract/base/json.ts";
+import { count, named, textOrNull } from "#content/contract/base/json.ts";
 
 /** The sort orders of lists. */
 export const listSorts = ["relevance", "income", "completeness", "name"] as const;
@@ -48,7 +48,7 @@ export const givenFilters = (filters: FilterParameters): [FilterName, string][] 
   });
 
 /** A note in answers that filters narrow. */
-export const unknownNote = z.string().nullable().describe("What values are near an unknown one");
+export const unknownNote = textOrNull.describe("What values are near an unknown one");
 
 /** The number of nonprofits with each value, by facet, most frequent first. */
 export type FacetCounts = Record<FacetName, { value: string; count: number }[]>;
@@ -133,8 +133,8 @@ export const Cause = named("Cause", {
   id: z.string().describe("Used as the `cause` parameter"),
   name: z.string(),
   description: z.string(),
-  nonprofit_count: z.int().min(0).describe("Nonprofits listed under this cause"),
-  count: z.int().min(0).describe("The same number as nonprofit_count"),
+  nonprofit_count: count.describe("Nonprofits listed under this cause"),
+  count: count.describe("The same number as nonprofit_count"),
 });
 export type Cause = z.infer<typeof Cause>;
 

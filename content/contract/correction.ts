@@ -2,7 +2,7 @@ import { z } from "zod";
 import { countedText, lengthMax, optionalText, sourceUrlLengthMax } from "./enrichment.ts";
 import { fieldsWhere } from "./fields.ts";
 import { onboardingStates } from "./onboarding.ts";
-import { named } from "#content/contract/base/json.ts";
+import { count, named, textOrNull } from "#content/contract/base/json.ts";
 
 /** Fields that an accepted correction sets, by their names in a profile. */
 export const settableByCorrection = fieldsWhere("corrected");
@@ -80,12 +80,9 @@ export const CorrectionAnswer = named("CorrectionAnswer", {
   field: z.enum(correctionFields),
   status,
   message: z.string(),
-  status_url: z
-    .string()
-    .nullable()
-    .describe(
-      "A private page that shows what became of it: do not share the link. Null when the same correction waits already, unless it came with the same Idempotency-Key",
-    ),
+  status_url: textOrNull.describe(
+    "A private page that shows what became of it: do not share the link. Null when the same correction waits already, unless it came with the same Idempotency-Key",
+  ),
 });
 export type CorrectionAnswer = z.infer<typeof CorrectionAnswer>;
 
@@ -95,9 +92,9 @@ export const CorrectionStatus = named("CorrectionStatus", {
   slug: z.string(),
   field: z.enum(correctionFields),
   status,
-  reason: z.string().nullable().describe("What the operator says, above all why it was rejected"),
+  reason: textOrNull.describe("What the operator says, above all why it was rejected"),
   submitted_at: z.string().describe("ISO 8601, UTC"),
-  reviewed_at: z.string().nullable().describe("ISO 8601, UTC"),
+  reviewed_at: textOrNull.describe("ISO 8601, UTC"),
   profile_url: z.string(),
   history_url: z.string().describe("The history of the profile, which shows accepted corrections"),
   message: z.string(),
@@ -136,8 +133,6 @@ export const GapBody = named(
   { examples: [{ looked_for, field: "beneficiaries_per_year", slug: "hope-kitchen" }] },
 );
 
-const count = z.int().min(0);
-
 /** 200 of POST /api/gaps. */
 export const GapAnswer = named("GapAnswer", {
   success: z.literal(true),
@@ -147,8 +142,7 @@ export const GapAnswer = named("GapAnswer", {
 });
 export type GapAnswer = z.infer<typeof GapAnswer>;
 
-const text = z.string().nullable();
-const about = { field: text, cause: text, country_code: text };
+const about = { field: textOrNull, cause: textOrNull, country_code: textOrNull };
 
 /** 200 of GET /api/gaps; it contains no sentences of senders. */
 export const GapCounts = named("GapCounts", {
@@ -160,6 +154,6 @@ export type GapCounts = z.infer<typeof GapCounts>;
 
 /** 200 of GET /api/admin/gaps: newest first. */
 export const GapList = named("GapList", {
-  gaps: z.array(z.object({ looked_for: z.string(), day: z.string(), ...about, slug: text })),
+  gaps: z.array(z.object({ looked_for: z.string(), day: z.string(), ...about, slug: textOrNull })),
 });
 export type GapList = z.infer<typeof GapList>;

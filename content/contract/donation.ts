@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { named } from "#content/contract/base/json.ts";
+import { count, named, textOrNull, texts } from "#content/contract/base/json.ts";
 import { base58Bytes } from "./transfer.ts";
 import {
   amountErrors,
@@ -15,10 +15,9 @@ import { parameter, textAsItCame } from "./operations/query.ts";
 
 const signature = z.string().describe("Signature of the Solana transaction, base58");
 const address = (description: string) => z.string().describe(`${description}, base58`);
-const explorerUrl = z
-  .string()
-  .nullable()
-  .describe("The transaction in a block explorer; null on the local chain");
+const explorerUrl = textOrNull.describe(
+  "The transaction in a block explorer; null on the local chain",
+);
 const usdc = (description: string) => z.number().positive().describe(`${description}, in USDC`);
 
 export const Cluster = z
@@ -241,8 +240,8 @@ export const DonationHistory = named("DonationHistory", {
   nonprofit: z.string().describe("Name of the nonprofit"),
   slug: z.string(),
   total_donated_usdc: z.number().min(0),
-  donation_count: z.int().min(0),
-  donor_count: z.int().min(0).describe("Different wallets that gave, where the chain names one"),
+  donation_count: count,
+  donor_count: count.describe("Different wallets that gave, where the chain names one"),
   currency: z.literal("USDC"),
   cluster: Cluster,
   recent_donations: z.array(RecentDonation).max(50).describe("Newest first"),
@@ -258,7 +257,7 @@ export const DonationEvidence = named("DonationEvidence", {
       "CAIP-2, as `accepts` says it: solana: and the first 32 characters of the genesis hash. The local chain borrows devnet's; older receipts of it have its own",
     ),
   tx_signature: z.string().describe("Signature of the transaction, base58"),
-  slot: z.int().min(0).describe("Slot of the transaction on the chain"),
+  slot: count.describe("Slot of the transaction on the chain"),
   commitment: z.enum(["confirmed", "finalized"]).describe("How final it is known to be"),
   mint: address("Mint of the token"),
   source: address("Token account that was debited")
@@ -270,7 +269,7 @@ export const DonationEvidence = named("DonationEvidence", {
   recipient: address("Wallet of the nonprofit"),
   destination: address("Token account of that wallet, which was credited"),
   donor: address("Wallet that gave").nullable().describe("Null when no wallet or several did"),
-  memo: z.string().nullable().describe("Memo of the payment requirement that it answers"),
+  memo: textOrNull.describe("Memo of the payment requirement that it answers"),
 });
 
 /** A receipt. Its canonical JSON (RFC 8785) is what the directory signs. */
@@ -282,7 +281,7 @@ export const Receipt = named("Receipt", {
     slug: z.string(),
     name: z.string(),
     registrations: z.array(Registration),
-    identifiers: z.array(z.string()).describe("org-id form, for example US-EIN-530196605"),
+    identifiers: texts.describe("org-id form, for example US-EIN-530196605"),
   }),
   amount_usdc: z.number().positive().describe("What the nonprofit was paid"),
   amount_atomic: z.string().describe("The same in millionths of a USDC"),

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { unknownNote } from "./browse.ts";
-import { named } from "#content/contract/base/json.ts";
+import { count, named, reason, textOrNull, texts } from "#content/contract/base/json.ts";
 import type { DonationHistory } from "./donation.ts";
 import {
   EnrichableField,
@@ -12,8 +12,6 @@ import {
 import { otherType } from "./problem.ts";
 
 const wireTimeText = z.string().describe("YYYY-MM-DD HH:MM:SS, UTC");
-const count = z.int().min(0);
-
 /** Members that say who sent which field of which nonprofit. */
 const sentBy = { nonprofit_slug: z.string(), field: z.string(), agent_name: z.string() };
 
@@ -22,7 +20,7 @@ export const PriorRejection = named("PriorRejection", {
   agent: z.string(),
   rejected_value: z.string(),
   reason: z.string(),
-  winning_value: z.string().nullable().describe("Submit this form when you try the field again"),
+  winning_value: textOrNull.describe("Submit this form when you try the field again"),
   rejected_at: wireTimeText,
 });
 export type PriorRejection = z.infer<typeof PriorRejection>;
@@ -51,12 +49,12 @@ export const EnrichmentAnswer = named("EnrichmentAnswer", {
   nonprofit: z.string().describe("Name of the nonprofit"),
   profile_url: z.string(),
   auto_promote: z
-    .object({ ...liveByField, structured: z.array(z.string()), prose_pending: z.array(z.string()) })
+    .object({ ...liveByField, structured: texts, prose_pending: texts })
     .describe("Which fields go live by agreement; and of each one sent whether it is live now"),
   field_type: FieldType.describe("Of the first submission, as clients of one read it"),
   promotion_note: z.string().describe("Of the first submission"),
   submissions: z.array(EnrichmentSubmission),
-  release: z.string().nullable().describe("The release that holds what was applied"),
+  release: textOrNull.describe("The release that holds what was applied"),
   bound: z.boolean().describe("Whether agent_id is bound to a secret; see POST /api/agents"),
   note: z.string().describe("How credit is given"),
 });
@@ -74,11 +72,9 @@ export type SecondOpinion = z.infer<typeof SecondOpinion>;
 export const ThinProfile = named("ThinProfile", {
   slug: z.string(),
   name: z.string(),
-  country: z.string().nullable(),
-  causes: z
-    .array(z.string())
-    .describe("Cause ids; empty where nothing that a register says fits one"),
-  needs_fields: z.array(z.string()),
+  country: textOrNull,
+  causes: texts.describe("Cause ids; empty where nothing that a register says fits one"),
+  needs_fields: texts,
   gaps: z
     .int()
     .optional()
@@ -101,6 +97,8 @@ export const Needs = named("HelpWanted", {
 });
 export type Needs = z.infer<typeof Needs>;
 
+const RecentEnrichment = z.object({ ...sentBy, confidence: z.int(), created_at: wireTimeText });
+
 /** 200 of GET /api/enrichments/stats. */
 export const EnrichmentStats = named("EnrichmentStats", {
   total_enrichments: count,
@@ -108,17 +106,26 @@ export const EnrichmentStats = named("EnrichmentStats", {
   high_confidence: count.describe("Submissions on which two or more agents agreed"),
   by_status: z.array(z.object({ status: SubmissionStatus, count })),
   by_field: z.array(z.object({ field: EnrichableField, count })),
-  recent: z
-    .array(
-      z.object({
-        ...sentBy,
-        confidence: z.int(),
-        created_at: wireTimeText,
-      }),
-    )
-    .max(10),
+  recent: z.array(RecentEnrichment).max(10),
 });
 export type EnrichmentStats = z.infer<typeof EnrichmentStats>;
+
+const RankedAgent = z.object({
+  agent_name: z.string(),
+  submissions: count,
+  applied: count,
+  nonprofits_touched: count,
+  last_seen: wireTimeText,
+  bound: z.boolean().default(false).describe("Only who has its secret submits under its id"),
+  flags: texts.describe("mixed_script_id: the id mixes alphabets"),
+});
+
+const RecentActivity = z.object({
+  ...sentBy,
+  nonprofit_name: z.string().default("").describe("The organisation's name"),
+  status: SubmissionStatus,
+  created_at: wireTimeText,
+});
 
 /** 200 of GET /api/agents/leaderboard. */
 export const Leaderboard = named("Leaderboard", {
@@ -129,47 +136,24 @@ export const Leaderboard = named("Leaderboard", {
     unique_agents: count,
     nonprofits_improved: count,
   }),
-  top_agents: z
-    .array(
-      z.object({
-        agent_name: z.string(),
-        submissions: count,
-        applied: count,
-        nonprofits_touched: count,
-        last_seen: wireTimeText,
-        bound: z.boolean().default(false).describe("Only who has its secret submits under its id"),
-        flags: z.array(z.string()).describe("mixed_script_id: the id mixes alphabets"),
-      }),
-    )
-    .max(50),
-  recent_activity: z
-    .array(
-      z.object({
-        ...sentBy,
-        nonprofit_name: z.string().default("").describe("The organisation's name"),
-        status: SubmissionStatus,
-        created_at: wireTimeText,
-      }),
-    )
-    .max(20),
+  top_agents: z.array(RankedAgent).max(50),
+  recent_activity: z.array(RecentActivity).max(20),
 });
 export type Leaderboard = z.infer<typeof Leaderboard>;
+
+const Exemplar = z.object({
+  ...sentBy,
+  value: z.string(),
+  source_url: textOrNull,
+  applied_at: wireTimeText,
+});
 
 /** 200 of GET /api/agents/exemplars. */
 export const Exemplars = named("Exemplars", {
   message: z.string(),
   hint: z.string(),
   count,
-  exemplars: z
-    .array(
-      z.object({
-        ...sentBy,
-        value: z.string(),
-        source_url: z.string().nullable(),
-        applied_at: wireTimeText,
-      }),
-    )
-    .max(100),
+  exemplars: z.array(Exemplar).max(100),
 });
 export type Exemplars = z.infer<typeof Exemplars>;
 
@@ -181,6 +165,24 @@ export const Filing = z.object({
 });
 export type Filing = z.infer<typeof Filing>;
 
+const ChangedValue = z.object({
+  field: z.string(),
+  old: textOrNull,
+  new: textOrNull,
+  filed: Filing.optional().describe("On what the organisation stated the old value itself"),
+});
+
+const SentValue = z.object({
+  field: z.string(),
+  value: z.string(),
+  agent_name: z.string(),
+  source_url: textOrNull,
+  edited: z
+    .literal(true)
+    .optional()
+    .describe("An operator edited it: the words are the operator's"),
+});
+
 /** 200 of GET /api/history/{slug}: newest first, at most 200. */
 export const History = named("History", {
   slug: z.string(),
@@ -189,7 +191,7 @@ export const History = named("History", {
     z.object({
       sequence: z.int(),
       kind: z.enum(["added", "changed", "withdrawn", "restored"]),
-      fields: z.array(z.string()),
+      fields: texts,
       origin: z.string().describe("For example import:irs-bmf, consensus, review or correction"),
       by: z
         .enum(["agents", "operator", "organisation", "register", "directory"])
@@ -197,35 +199,12 @@ export const History = named("History", {
       changed_at: z.string().describe("ISO 8601, UTC"),
       reason: z.string().optional().describe("Why, in the words of the operator who did it"),
       values: z
-        .array(
-          z.object({
-            field: z.string(),
-            old: z.string().nullable(),
-            new: z.string().nullable(),
-            filed: Filing.optional().describe(
-              "On what the organisation stated the old value itself",
-            ),
-          }),
-        )
+        .array(ChangedValue)
         .optional()
         .describe(
           "What fields of one value were before and after, at most 300 characters of each; absent of changes before 0.4",
         ),
-      agreed: z
-        .array(
-          z.object({
-            field: z.string(),
-            value: z.string(),
-            agent_name: z.string(),
-            source_url: z.string().nullable(),
-            edited: z
-              .literal(true)
-              .optional()
-              .describe("An operator edited it: the words are the operator's"),
-          }),
-        )
-        .optional()
-        .describe("The submissions that made the value live"),
+      agreed: z.array(SentValue).optional().describe("The submissions that made the value live"),
     }),
   ),
 });
@@ -269,34 +248,34 @@ export const AgentRevoked = named("AgentRevoked", {
 });
 export type AgentRevoked = z.infer<typeof AgentRevoked>;
 
-const reason = z.string().trim().min(1).max(500).describe("Why, for the audit log");
+const loggedReason = reason.describe("Why, for the audit log");
 
-export const BindForOwnerBody = named("BindForOwnerBody", { agent_id, reason });
+export const BindForOwnerBody = named("BindForOwnerBody", { agent_id, reason: loggedReason });
 
 /** The body of POST /api/admin/agents/name. */
 export const AgentNameBody = named("AgentNameBody", {
   agent_id,
   name: z.string().trim().nullable().describe("Null takes an approval back"),
-  reason,
+  reason: loggedReason,
 });
 
 /** 200 of POST /api/admin/agents/name. */
 export const AgentNamed = named("AgentNamed", {
   agent_id: z.string().describe("As ids are compared"),
-  approved_name: z.string().nullable(),
+  approved_name: textOrNull,
 });
 export type AgentNamed = z.infer<typeof AgentNamed>;
 
 /** 200 of GET /api/admin/agents/submissions: by id. */
 export const AgentSubmissions = named("AgentSubmissions", {
-  count: z.int().min(0),
+  count: count,
   submissions: z.array(
     z.object({
       submission_id: z.int(),
       slug: z.string(),
       field: z.string(),
       value: z.string(),
-      source_url: z.string().nullable(),
+      source_url: textOrNull,
       applied_at: z.string().describe("YYYY-MM-DD HH:MM:SS, UTC"),
     }),
   ),

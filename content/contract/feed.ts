@@ -1,20 +1,19 @@
 import { z } from "zod";
-import { named } from "#content/contract/base/json.ts";
+import { count, named, textOrNull, texts } from "#content/contract/base/json.ts";
 
 /** The most changes in one file of the feed. */
 export const feedEntriesMax = 1_000;
 
-const feedNumber = z.int().min(0);
 const sha256 = z.string().regex(/^[0-9a-f]{64}$/, "64 hexadecimal digits");
 
 /** One change of the directory. `slug` is null for a change of the directory as a whole. */
 export const FeedEntry = named("FeedEntry", {
   sequence: z.int().min(1).describe("Number of the change; each follows the one before by 1"),
-  slug: z.string().nullable().describe("Null: numbers of the directory as a whole"),
+  slug: textOrNull.describe("Null: numbers of the directory as a whole"),
   kind: z
     .enum(["added", "changed", "withdrawn", "restored", "directory"])
     .describe("withdrawn: the profile stays, with status withdrawn, and leaves every list"),
-  fields: z.array(z.string()).describe("Names of the changed fields, as in the profile"),
+  fields: texts.describe("Names of the changed fields, as in the profile"),
   at: z.string().describe("ISO 8601, UTC"),
 });
 export type FeedEntry = z.infer<typeof FeedEntry>;
@@ -22,7 +21,7 @@ export type FeedEntry = z.infer<typeof FeedEntry>;
 /** GET /changes/{number}.json. It never changes once published. */
 export const FeedFile = named("FeedFile", {
   epoch: z.string(),
-  number: feedNumber,
+  number: count,
   first_sequence: z.int(),
   last_sequence: z.int(),
   entries: z.array(FeedEntry).max(feedEntriesMax).describe("Oldest first"),
@@ -32,15 +31,14 @@ export type FeedFile = z.infer<typeof FeedFile>;
 /** GET /changes/state.json. */
 export const FeedState = named("FeedState", {
   epoch: z.string().min(1).max(64).describe("When it changes, the numbers start again"),
-  sequence: feedNumber.describe("Number of the newest feed file, 0 for none"),
-  change_sequence: z.int().min(0).describe("The newest change in it"),
+  sequence: count.describe("Number of the newest feed file, 0 for none"),
+  change_sequence: count.describe("The newest change in it"),
   snapshot: z.object({
-    path: z
-      .string()
-      .nullable()
-      .describe("Every profile, one JSON object per line, gzip; null: there are its parts alone"),
-    sequence: feedNumber.describe("The snapshot holds this feed file and all before it"),
-    parts: z.int().min(0).describe("Number of files; joined in order they are the snapshot"),
+    path: textOrNull.describe(
+      "Every profile, one JSON object per line, gzip; null: there are its parts alone",
+    ),
+    sequence: count.describe("The snapshot holds this feed file and all before it"),
+    parts: count.describe("Number of files; joined in order they are the snapshot"),
     part_path: z.string().describe("Path of a part; {n} counts from 1"),
   }),
   manifest: z.string().describe("Path of the signed list of all files"),
@@ -67,16 +65,16 @@ export const BundlePath = z.string().min(1).max(1_024).refine(isPlainPath, "a pl
 const ShardReference = z.object({
   path: BundlePath,
   sha256,
-  size: z.int().min(0),
-  files: z.int().min(0),
-  bytes: z.int().min(0).describe("Of the files that the shard lists"),
+  size: count,
+  files: count,
+  bytes: count.describe("Of the files that the shard lists"),
 });
 export type ShardReference = z.infer<typeof ShardReference>;
 
 /** GET /snapshot/manifest/{shard}.json: files by this prefix of their path's SHA-256, or, if many, lists of them. */
 export const ManifestShard = named("ManifestShard", {
   shard: z.string().regex(/^[0-9a-f]{2,4}$/),
-  files: z.array(z.object({ path: BundlePath, sha256, size: z.int().min(0) })).optional(),
+  files: z.array(z.object({ path: BundlePath, sha256, size: count })).optional(),
   parts: z
     .array(ShardReference)
     .optional()
@@ -96,8 +94,8 @@ export const ListIssue = z.object({
 export const BundleManifest = named("BundleManifest", {
   version: z.literal(1),
   issue: ListIssue,
-  files: z.int().min(0),
-  bytes: z.int().min(0),
+  files: count,
+  bytes: count,
   shards: z.array(ShardReference).length(256),
 });
 export type BundleManifest = z.infer<typeof BundleManifest>;

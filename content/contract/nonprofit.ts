@@ -1,9 +1,8 @@
 import { z } from "zod";
 import { Facets, incomeBandIds, unknownNote } from "./browse.ts";
-import { named } from "#content/contract/base/json.ts";
+import { count, named, textOrNull, texts } from "#content/contract/base/json.ts";
 
-const text = (description: string) => z.string().nullable().describe(description);
-const count = (description: string) => z.int().min(0).nullable().describe(description);
+const text = (description: string) => textOrNull.describe(description);
 const figure = (description: string) => z.int().nullable().describe(description);
 
 export const NonprofitStatus = z
@@ -48,15 +47,13 @@ export const NonprofitSummary = named("NonprofitSummary", {
   donate_url: text("The same value as donation_url"),
   give_url: giveUrl,
   logo_url: text("URL of a logo"),
-  beneficiaries_per_year: count("People reached in a year"),
+  beneficiaries_per_year: count.nullable().describe("People reached in a year"),
   founded_year: z.int().min(1000).nullable().describe("Four-digit year"),
   ghd_aligned: z.union([z.literal(0), z.literal(1)]).describe("Global health and development"),
   verified: z
     .union([z.literal(0), z.literal(1)])
     .describe("1: the organisation has claimed its profile; 0: directory listing only"),
-  causes: z
-    .array(z.string())
-    .describe("Cause ids; empty where nothing that a register says fits one"),
+  causes: texts.describe("Cause ids; empty where nothing that a register says fits one"),
   category: text("What a register files it under, in the register's words, for example Theater"),
   income_band: z.enum(incomeBandIds).describe("Yearly income, as the filter income has it"),
   standing: RegisterState.nullable().describe("What registers say of it; null: none lists it"),
@@ -65,17 +62,17 @@ export type NonprofitSummary = z.infer<typeof NonprofitSummary>;
 
 export const Program = named("Program", {
   name: z.string().describe("Of a return without one: the first words of the description"),
-  description: z.string().nullable(),
-  beneficiaries_per_year: z.int().min(0).nullable(),
-  location: z.string().nullable(),
+  description: textOrNull,
+  beneficiaries_per_year: count.nullable(),
+  location: textOrNull,
 });
 export type Program = z.infer<typeof Program>;
 
 export const ImpactMetric = named("ImpactMetric", {
   name: z.string(),
   value: z.string(),
-  unit: z.string().nullable(),
-  period: z.string().nullable().describe("For example annual or cumulative"),
+  unit: textOrNull,
+  period: textOrNull.describe("For example annual or cumulative"),
 });
 export type ImpactMetric = z.infer<typeof ImpactMetric>;
 
@@ -116,7 +113,7 @@ export const StoredPeriod = z.strictObject({
     .optional()
     .describe("Of a period whose own return is not known: it stands in the next year's"),
   /** When the return was made, ISO 8601 in UTC. Of several returns of one period the latest counts. */
-  filed_at: z.string().nullable(),
+  filed_at: textOrNull,
   filing_url: text("The filing itself"),
 });
 export type StoredPeriod = z.infer<typeof StoredPeriod>;
@@ -157,7 +154,7 @@ export const RegisterFacts = named("RegisterFacts", {
   licence: z.object({ name: z.string(), url: z.string() }),
   attribution: z.string().describe("What to say when you show these facts"),
   fields: z.array(RegisterFact),
-  record_url: z.string().nullable().describe("The register's own page about the organisation"),
+  record_url: textOrNull.describe("The register's own page about the organisation"),
 });
 export type RegisterFacts = z.infer<typeof RegisterFacts>;
 
@@ -177,12 +174,10 @@ export const FieldProvenance = named("FieldProvenance", {
     .describe(
       "Of a derived value: what chose it, for example NTEE K31 → Food Security (high); of one that was filed: the form, its period and its number",
     ),
-  source_url: z.string().nullable().describe("Where the value was found"),
-  agents: z
-    .array(z.string())
-    .describe(
-      "Names of the agents that agreed on the value, in their own words: text of third parties",
-    ),
+  source_url: textOrNull.describe("Where the value was found"),
+  agents: texts.describe(
+    "Names of the agents that agreed on the value, in their own words: text of third parties",
+  ),
   corroborations: z
     .int()
     .min(1)
@@ -243,9 +238,9 @@ export const GiverAnswer = named("GiverAnswer", {
   reason: z.string().describe("Why, in words"),
   code: z.string().optional().describe("The register's own code, or the form, behind the answer"),
   name: z.string().optional().describe("Of merged_into: the successor's name"),
-  age_months: z.int().min(0).optional().describe("Of latest_return: months from its end to as_of"),
-  register: z.string().nullable().describe("Who says so, for example irs-bmf; null: no one does"),
-  as_of: z.string().nullable().describe("YYYY-MM-DD: the date of the register's file"),
+  age_months: count.optional().describe("Of latest_return: months from its end to as_of"),
+  register: textOrNull.describe("Who says so, for example irs-bmf; null: no one does"),
+  as_of: textOrNull.describe("YYYY-MM-DD: the date of the register's file"),
 });
 export type GiverAnswer = z.infer<typeof GiverAnswer>;
 
@@ -259,7 +254,7 @@ export const NonprofitDetail = NonprofitSummary.omit({ causes: true })
       .optional()
       .describe("Signature by which the organisation proved control of the wallet"),
     annual_budget_usd: z.number().nullable(),
-    team_size: count("People working for the organisation"),
+    team_size: count.nullable().describe("People working for the organisation"),
     has_contact_email: z.boolean(),
     status: NonprofitStatus,
     merged_into: z
@@ -279,7 +274,7 @@ export const NonprofitDetail = NonprofitSummary.omit({ causes: true })
     programs: z.array(Program),
     impact_metrics: z.array(ImpactMetric),
     registrations: z.array(Registration),
-    identifiers: z.array(z.string()).describe("org-id form, for example US-EIN-530196605"),
+    identifiers: texts.describe("org-id form, for example US-EIN-530196605"),
     register_facts: z.array(RegisterFacts).describe("What public registers say, each as of a date"),
     giver_answers: z
       .array(GiverAnswer)
@@ -310,12 +305,12 @@ export const listLimit = { default: 50, max: 100 } as const;
 
 /** One page of GET /api/nonprofits. */
 export const NonprofitList = named("NonprofitList", {
-  total: z.int().min(0).describe("Nonprofits that match, counted exactly"),
-  count: z.int().min(0).describe("Items in this page"),
+  total: count.describe("Nonprofits that match, counted exactly"),
+  count: count.describe("Items in this page"),
   limit: z.int(),
   offset: z.int(),
-  next: z.string().nullable().describe("Absolute URL of the next page"),
-  prev: z.string().nullable().describe("Absolute URL of the page before"),
+  next: textOrNull.describe("Absolute URL of the next page"),
+  prev: textOrNull.describe("Absolute URL of the page before"),
   note: unknownNote,
   nonprofits: z.array(NonprofitSummary),
   facets: Facets.optional().describe("How many match with each value; only with include=facets"),

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import says from "#content/editorial/onboarding-fields.json";
-import { named } from "#content/contract/base/json.ts";
+import { named, reason, textOrNull, texts } from "#content/contract/base/json.ts";
 import {
   countedText,
   lengthMax,
@@ -117,19 +117,18 @@ export const hostProofStates = ["proven", "not_proven", "nothing_to_prove_agains
 /** How the sender can prove control of the organisation's host, and whether that is done. */
 export const HostProof = named("HostProof", {
   state: z.enum(hostProofStates),
-  host: z.string().nullable().describe("The host to prove; null: there is none"),
-  token: z
-    .string()
-    .nullable()
-    .describe("Publish it as a line of `file_url`, or as a TXT record at `dns_name`"),
-  file_url: z.string().nullable(),
-  dns_name: z.string().nullable(),
+  host: textOrNull.describe("The host to prove; null: there is none"),
+  token: textOrNull.describe(
+    "Publish it as a line of `file_url`, or as a TXT record at `dns_name`",
+  ),
+  file_url: textOrNull,
+  dns_name: textOrNull,
   email: z
     .boolean()
     .describe("Whether the directory can send a link to `contact_email`, which proves it, too"),
   by: z.enum(provenBy).nullable().describe("How it was proven"),
-  proven_at: z.string().nullable().describe("ISO 8601, UTC"),
-  valid_until: z.string().nullable().describe("ISO 8601, UTC: a proof counts for 30 days"),
+  proven_at: textOrNull.describe("ISO 8601, UTC"),
+  valid_until: textOrNull.describe("ISO 8601, UTC: a proof counts for 30 days"),
   message: z.string(),
 });
 export type HostProof = z.infer<typeof HostProof>;
@@ -155,12 +154,9 @@ export const OnboardingAnswer = named("OnboardingAnswer", {
     .describe("Of the profile; of a registration the one it will have unless it is taken by then"),
   status: z.enum(onboardingStates),
   message: z.string(),
-  status_url: z
-    .string()
-    .nullable()
-    .describe(
-      "A private page that shows the status of the request: do not share the link. Null when the same request came before, unless it came with the same Idempotency-Key",
-    ),
+  status_url: textOrNull.describe(
+    "A private page that shows the status of the request: do not share the link. Null when the same request came before, unless it came with the same Idempotency-Key",
+  ),
   host_proof: HostProof.nullable().describe("Null where status_url is"),
 });
 export type OnboardingAnswer = z.infer<typeof OnboardingAnswer>;
@@ -198,28 +194,25 @@ export const OnboardingStatus = named("OnboardingStatus", {
   submission_id: z.string(),
   type: z.enum(onboardingTypes),
   status: z.enum(onboardingStates),
-  slug: z.string().nullable().describe("Null for a registration that is not approved"),
-  name: z.string().nullable().describe("Name of the organisation"),
-  reason: z.string().nullable().describe("What the reviewer says, above all why it was rejected"),
+  slug: textOrNull.describe("Null for a registration that is not approved"),
+  name: textOrNull.describe("Name of the organisation"),
+  reason: textOrNull.describe("What the reviewer says, above all why it was rejected"),
   wallet: z
     .object({
       state: z.enum(walletStates),
-      address: z.string().nullable().describe("The first and last four characters"),
+      address: textOrNull.describe("The first and last four characters"),
       proven: z.boolean().describe("Whether its control was proved by a signature"),
-      takes_effect_at: z.string().nullable().describe("ISO 8601, UTC; while it is held"),
-      reason: z.string().nullable().describe("Why the change was stopped"),
+      takes_effect_at: textOrNull.describe("ISO 8601, UTC; while it is held"),
+      reason: textOrNull.describe("Why the change was stopped"),
     })
     .describe("Status of the wallet that was sent"),
   host_proof: HostProof.nullable().describe("Null once it is decided"),
-  other_wallet_at: z
-    .string()
-    .nullable()
-    .describe(
-      "When a wallet from another request for this profile takes effect; ISO 8601, UTC. If that request is not yours, contact the directory's operator before then: the change can be stopped",
-    ),
+  other_wallet_at: textOrNull.describe(
+    "When a wallet from another request for this profile takes effect; ISO 8601, UTC. If that request is not yours, contact the directory's operator before then: the change can be stopped",
+  ),
   submitted_at: z.string().describe("ISO 8601, UTC"),
-  reviewed_at: z.string().nullable().describe("ISO 8601, UTC"),
-  profile_url: z.string().nullable(),
+  reviewed_at: textOrNull.describe("ISO 8601, UTC"),
+  profile_url: textOrNull,
   message: z.string(),
 });
 export type OnboardingStatus = z.infer<typeof OnboardingStatus>;
@@ -228,14 +221,12 @@ export type OnboardingStatus = z.infer<typeof OnboardingStatus>;
 export const Duplicate = z.object({
   slug: z.string(),
   name: z.string(),
-  city: z.string().nullable(),
+  city: textOrNull,
   status: NonprofitStatus,
   reasons: z.array(z.enum(["same_registration", "same_site", "near_name"])),
   name_similarity: z.number().describe("Sørensen–Dice of letter pairs, 0 to 1"),
 });
 export type Duplicate = z.infer<typeof Duplicate>;
-
-const reason = z.string().trim().min(1).max(500);
 
 /** The body of POST /api/admin/nonprofits/{slug}/revoke. */
 export const RevokeBody = named("Revocation", {
@@ -251,10 +242,8 @@ export const RevokeBody = named("Revocation", {
 /** 200 of POST /api/admin/nonprofits/{slug}/revoke. */
 export const RevokeAnswer = named("RevocationResult", {
   slug: z.string(),
-  taken_back: z
-    .array(z.string())
-    .describe("Fields that the organisation had set, empty now unless put back"),
-  put_back: z.array(z.string()).describe("Of these, the ones that hold again what it had replaced"),
+  taken_back: texts.describe("Fields that the organisation had set, empty now unless put back"),
+  put_back: texts.describe("Of these, the ones that hold again what it had replaced"),
   stopped_hold: z.boolean().describe("Whether a held wallet was stopped"),
   live: z.boolean().nullable().describe("Whether the published profile shows it already"),
 });
@@ -275,14 +264,12 @@ export const ErasureBody = z
 
 /** 200 of POST /api/admin/contacts/erase. */
 export const ErasureAnswer = named("ContactErased", {
-  erased: z
-    .array(z.string())
-    .describe(
-      "Requests, corrections and submissions of agents whose contact is erased now; at most 500 of each of the former at once",
-    ),
-  waiting: z.array(z.string()).describe("Those that wait for a decision and keep it until then"),
-  profiles: z
-    .array(z.string())
-    .describe("Slugs of profiles that have the address as their contact: edit them to remove it"),
+  erased: texts.describe(
+    "Requests, corrections and submissions of agents whose contact is erased now; at most 500 of each of the former at once",
+  ),
+  waiting: texts.describe("Those that wait for a decision and keep it until then"),
+  profiles: texts.describe(
+    "Slugs of profiles that have the address as their contact: edit them to remove it",
+  ),
 });
 export type ErasureAnswer = z.infer<typeof ErasureAnswer>;

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { textOrNull, texts } from "#content/contract/base/json.ts";
 import statuses from "#content/editorial/problem-statuses.json";
 import { fail, ok, type Result } from "./base/result.ts";
 
@@ -6,7 +7,7 @@ import { fail, ok, type Result } from "./base/result.ts";
 export const IgnoredInput = z
   .object({
     name: z.string().describe("As it was sent; of a member where it stands, like fields[0].note"),
-    nearest: z.string().nullable().describe("The known name that it may stand for"),
+    nearest: textOrNull.describe("The known name that it may stand for"),
   })
   .meta({ id: "Ignored", examples: [{ name: "query", nearest: "q" }] });
 export type IgnoredInput = z.infer<typeof IgnoredInput>;
@@ -30,7 +31,7 @@ export const Problem = z
       .array(z.object({ path: z.string(), message: z.string() }))
       .describe("What is wrong where; empty where no part of the request is"),
     parameter: z.string().optional().describe("The query parameter that cannot be used"),
-    allowed: z.array(z.string()).optional().describe("The values that the parameter may have"),
+    allowed: texts.optional().describe("The values that the parameter may have"),
     reasons: z
       .array(z.object({ part: z.string(), why: z.string() }))
       .optional()

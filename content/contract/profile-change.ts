@@ -2,17 +2,11 @@ import { z } from "zod";
 import { CauseId } from "./browse.ts";
 import { fieldEntries, type FieldName, type fields, type FieldType } from "./fields.ts";
 import { ImpactMetric, Program } from "./nonprofit.ts";
-import { named } from "#content/contract/base/json.ts";
+import { count, named, reason, texts } from "#content/contract/base/json.ts";
 
-const reason = z
-  .string()
-  .trim()
-  .min(1)
-  .max(500)
-  .describe("The reason, shown in the audit log and in the public history");
+const shownReason = reason.describe("The reason, shown in the audit log and in the public history");
 const rowsMax = 100;
 const text = z.string().max(10_000).nullable();
-const count = z.int().min(0).max(1e15).nullable();
 
 const shapes = {
   name: z.string().trim().min(1).max(200),
@@ -22,7 +16,7 @@ const shapes = {
   link: text,
   email: text.describe("Never public"),
   year: z.int().nullable(),
-  count,
+  count: count.max(1e15).nullable(),
   money: z.number().min(0).max(1e15).nullable(),
   flag: z.union([z.literal(0), z.literal(1)]),
   causes: z.array(CauseId).max(10).describe("Ids, the primary one first"),
@@ -40,11 +34,11 @@ const ProfileFields = z.strictObject(
   ) as { [Name in FieldName]: (typeof shapes)[(typeof fields)[Name]["type"]] },
 );
 /** The body of withdraw and restore. */
-export const ProfileReason = named("ProfileReason", { reason });
+export const ProfileReason = named("ProfileReason", { reason: shownReason });
 
 /** The body of edit. */
 export const ProfileEdit = named("ProfileEdit", {
-  reason,
+  reason: shownReason,
   values: ProfileFields.partial().describe("The fields to set; null empties one"),
 });
 
@@ -52,7 +46,7 @@ export type ProfileValues = z.output<typeof ProfileEdit>["values"];
 
 /** The body of merge. */
 export const ProfileMerge = named("ProfileMerge", {
-  reason,
+  reason: shownReason,
   into: z.string().trim().min(1).max(200).describe("Slug of the profile that stays"),
 });
 
@@ -60,9 +54,7 @@ export const ProfileMerge = named("ProfileMerge", {
 export const ProfileChange = named("ProfileChange", {
   slug: z.string(),
   change: z.enum(["withdrawn", "restored", "edited", "merged"]),
-  fields: z
-    .array(z.string())
-    .describe("Fields that are different now; of a merge, those of `into`"),
+  fields: texts.describe("Fields that are different now; of a merge, those of `into`"),
   message: z.string(),
   live: z.boolean().nullable().describe("Whether the published profile shows it already"),
 });

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { CauseId, type FilterName, filterNames, unknownNote } from "./browse.ts";
-import { named } from "#content/contract/base/json.ts";
+import { count, named, reason, textOrNull, texts } from "#content/contract/base/json.ts";
 import { agentLengthMax, sourceUrlLengthMax, SubmissionStatus } from "./enrichment.ts";
 import { giveUrl, waysToGive } from "./nonprofit.ts";
 import { cleanText, parameter } from "./operations/query.ts";
@@ -31,15 +31,13 @@ export type GovernancePhase = (typeof phases)[number];
 export const recommendLimitMax = 5;
 export const recommendLimitDefault = 3;
 
-const filter = z.string().nullable();
-
 /** A query for recommendations; at least one filter or q is given. */
 export const RecommendQuery = named("RecommendQuery", {
-  ...(Object.fromEntries(filterNames.map((name) => [name, filter])) as Record<
+  ...(Object.fromEntries(filterNames.map((name) => [name, textOrNull])) as Record<
     FilterName,
-    typeof filter
+    typeof textOrNull
   >),
-  q: z.string().nullable(),
+  q: textOrNull,
   intent: Intent,
   limit: z.int().min(1).max(recommendLimitMax),
 });
@@ -58,20 +56,18 @@ export const Recommendation = named("Recommendation", {
   rank: z.int().min(1),
   name: z.string(),
   slug: z.string(),
-  country: z.string().nullable(),
-  city: z.string().nullable(),
-  causes: z
-    .array(z.string())
-    .describe("Cause ids; empty where nothing that a register says fits one"),
+  country: textOrNull,
+  city: textOrNull,
+  causes: texts.describe("Cause ids; empty where nothing that a register says fits one"),
   verified: z.boolean().describe("True when the organisation has claimed its profile"),
   editorial_curated: z
     .boolean()
     .describe(
       "True when the operator picked the profile by hand or approved a draft; false when agents' agreement promoted it",
     ),
-  recommended_for: z.array(z.string()).describe("Donor intents; restrained wording only"),
+  recommended_for: texts.describe("Donor intents; restrained wording only"),
   why_recommended: z.string(),
-  trust_signals: z.array(z.string()),
+  trust_signals: texts,
   best_next_action: z.string().describe("What the agent can do next"),
   donation_available: z
     .boolean()
@@ -82,7 +78,7 @@ export const Recommendation = named("Recommendation", {
   donate_url: z.string().describe("Where a donation begins, absolute"),
   give_url: giveUrl,
   ways_to_give: waysToGive,
-  ranking_signals_applied: z.array(z.string()).describe("Signals that contributed to this rank"),
+  ranking_signals_applied: texts.describe("Signals that contributed to this rank"),
   score: z.number().describe("Sum of the points in explain"),
   explain: z.array(ExplainedSignal),
 });
@@ -96,9 +92,9 @@ export const SearchRedirect = named("SearchRedirect", {
 
 export const RecommendAnswer = named("RecommendAnswer", {
   query: RecommendQuery,
-  ranking_signals: z.array(z.string()).describe("All signals that contributed to any rank"),
+  ranking_signals: texts.describe("All signals that contributed to any rank"),
   editorial_disclosure: z.string(),
-  count: z.int().min(0).max(recommendLimitMax),
+  count: count.max(recommendLimitMax),
   recommendations: z.array(Recommendation),
   fallback: SearchRedirect.nullable().describe("Where to look when nothing is curated"),
   no_recommendations_reason: z
@@ -194,6 +190,13 @@ export type DraftBody = z.infer<typeof DraftBody>;
 
 export type DraftStatus = SubmissionStatus;
 
+const RejectedDraft = z.object({
+  agent: z.string().describe("Name of the agent that had proposed it"),
+  recommended_for: texts,
+  reason: z.string().describe("In the operator's words"),
+  rejected_at: z.string().describe("YYYY-MM-DD HH:MM:SS, UTC"),
+});
+
 /** 200 of POST /api/recommend/drafts. */
 export const DraftAnswer = named("RecommendationDraft", {
   message: z.string(),
@@ -204,20 +207,13 @@ export const DraftAnswer = named("RecommendationDraft", {
   applied: z.boolean().describe("True when the profile is a recommendation by this agreement"),
   confidence: z.int().describe("Distinct agents that named the same donor intents"),
   consensus: z.boolean().describe("True when two or more agents did"),
-  sensitive_claims: z
-    .array(z.string())
-    .describe("Words on impact, effectiveness or money, which a person decides about"),
+  sensitive_claims: texts.describe(
+    "Words on impact, effectiveness or money, which a person decides about",
+  ),
   phase: z.literal(phases).describe("Phase of the governance of recommendations"),
   promotion_note: z.string().describe("What comes next, and why"),
   prior_rejections: z
-    .array(
-      z.object({
-        agent: z.string().describe("Name of the agent that had proposed it"),
-        recommended_for: z.array(z.string()),
-        reason: z.string().describe("In the operator's words"),
-        rejected_at: z.string().describe("YYYY-MM-DD HH:MM:SS, UTC"),
-      }),
-    )
+    .array(RejectedDraft)
     .max(5)
     .describe("What operators refused of this nonprofit, or took back, the newest first"),
   profile_url: z.string(),
@@ -251,32 +247,30 @@ export const PickEdit = named("PickEdit", {
 export type PickEdit = z.infer<typeof PickEdit>;
 
 /** The body of POST /api/admin/picks/{slug}/remove. */
-export const PickRemoval = named("PickRemoval", { reason: z.string().trim().min(1).max(500) });
+export const PickRemoval = named("PickRemoval", { reason });
 
 /** A recommended profile as operators see it. */
 export const PickItem = named("PickItem", {
   slug: z.string(),
   name: z.string(),
-  recommended_for: z.array(z.string()),
+  recommended_for: texts,
   why_recommended: z.string(),
-  causes: z.array(z.string()).nullable(),
+  causes: texts.nullable(),
   origin: z
     .enum(["operator", "draft", "consensus"])
     .describe("Picked by hand, drafted by an agent and approved, or promoted by agreement"),
   draft_id: z.int().nullable().describe("The draft whose wording it uses"),
   added_by: z.string(),
-  updated_at: z.string().nullable().describe("ISO 8601, UTC"),
+  updated_at: textOrNull.describe("ISO 8601, UTC"),
 });
 export type PickItem = z.infer<typeof PickItem>;
 
 /** 200 of GET /api/admin/picks. */
 export const PickList = named("PickList", {
-  count: z.int().min(0).describe("Picks in this page"),
+  count: count.describe("Picks in this page"),
   picks: z.array(PickItem),
-  next: z.string().nullable().describe("`after` of the next page; null at the end"),
-  in_file: z
-    .array(z.string())
-    .describe("Slugs in content/editorial/starter-set.json, which wins over the store"),
+  next: textOrNull.describe("`after` of the next page; null at the end"),
+  in_file: texts.describe("Slugs in content/editorial/starter-set.json, which wins over the store"),
 });
 export type PickList = z.infer<typeof PickList>;
 

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { named } from "#content/contract/base/json.ts";
+import { named, texts } from "#content/contract/base/json.ts";
 import { otherType } from "./problem.ts";
 
 /** The most names in one batch, and organisations in one request for data (docs/decisions/22-reconciliation.md). */
@@ -170,7 +170,7 @@ export const KeyedAnswer = z
 /** The manifest that a client reads first; the two versions write it differently. */
 export const Manifest = z
   .looseObject({
-    versions: z.array(z.string()),
+    versions: texts,
     name: z.string(),
     view: z.object({ url: z.string() }),
     batchSize: z.int(),

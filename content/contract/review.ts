@@ -1,6 +1,6 @@
 import { z } from "zod";
 import queues from "#content/editorial/review-queues.json";
-import { named } from "#content/contract/base/json.ts";
+import { count, named, reason, textOrNull, texts } from "#content/contract/base/json.ts";
 
 /** Items on one page of operators' lists. */
 export const operatorPage = { default: 50, max: 200 } as const;
@@ -30,8 +30,8 @@ export const queueWords: Readonly<Record<ReviewKind, QueueWords>> = queues;
 /** The current and the proposed content of a public field. Third-party text. */
 export const ReviewComparison = z.object({
   field: z.string(),
-  before: z.string().nullable().describe("As it is live; null for none"),
-  after: z.string().nullable().describe("As it would be after approval; null for none"),
+  before: textOrNull.describe("As it is live; null for none"),
+  after: textOrNull.describe("As it would be after approval; null for none"),
 });
 export type ReviewComparison = z.infer<typeof ReviewComparison>;
 
@@ -54,25 +54,24 @@ export const failed = outcomes("failed");
 export const ReviewEditing = z.object({
   field: z.string(),
   required: z.boolean(),
-  current: z
-    .string()
-    .nullable()
-    .describe("What is approved without a value, with the edits of the first of two operators"),
-  choices: z.array(z.string()).describe("Values that were sent; you may also give another"),
+  current: textOrNull.describe(
+    "What is approved without a value, with the edits of the first of two operators",
+  ),
+  choices: texts.describe("Values that were sent; you may also give another"),
 });
 
 /** A request that waits for an operator. Third-party text is only in detail, comparison, checks, sources and editing. */
 export const ReviewItem = named("ReviewItem", {
   id: z.string().describe("For approve and reject, for example prose-12"),
   kind: ReviewKind,
-  slug: z.string().nullable(),
-  name: z.string().nullable().describe("Name of the nonprofit"),
+  slug: textOrNull,
+  name: textOrNull.describe("Name of the nonprofit"),
   summary: z.string().describe("What is to be decided, and what approving and rejecting do"),
   detail: z.record(z.string(), z.unknown()),
   comparison: z.array(ReviewComparison).default([]).describe("Old and new, field by field"),
   checks: z.array(ReviewCheck).default([]),
-  sources: z.array(z.string()).default([]).describe("Where it was found, as it was sent"),
-  flags: z.array(z.string()).default([]).describe("What deserves a second look"),
+  sources: texts.default([]).describe("Where it was found, as it was sent"),
+  flags: texts.default([]).describe("What deserves a second look"),
   editing: ReviewEditing.nullable()
     .default(null)
     .describe("What approve takes as `value`; null for none"),
@@ -92,12 +91,10 @@ export type FoundReview = z.input<typeof ReviewItem>;
 
 /** 200 of GET /api/admin/reviews: oldest first. */
 export const ReviewList = named("ReviewList", {
-  count: z.int().min(0).describe("Reviews in this page"),
+  count: count.describe("Reviews in this page"),
   reviews: z.array(ReviewItem),
-  next: z.string().nullable().describe("`after` of the next page; null at the end"),
+  next: textOrNull.describe("`after` of the next page; null at the end"),
 });
-
-const reason = z.string().trim().min(1).max(500);
 
 /** The body of approve. `value` is edited prose, or the chosen value of a contested field. */
 export const ApproveBody = named("ReviewApproval", {
@@ -111,7 +108,7 @@ export const RejectBody = named("ReviewRejection", { reason });
 export const ReviewDecision = named("ReviewDecision", {
   id: z.string(),
   decision: z.enum(["approved", "rejected"]),
-  slug: z.string().nullable(),
+  slug: textOrNull,
   complete: z
     .boolean()
     .describe("False: it sets a wallet, and waits for the approval of a second operator"),
@@ -132,10 +129,9 @@ export const DecideManyBody = named("ReviewDecisions", {
 
 /** 200 of POST /api/admin/reviews. Reviews that could not be decided say why; the others are decided. */
 export const ReviewsDecided = named("ReviewsDecided", {
-  done: z
-    .int()
-    .min(0)
-    .describe("How many were decided; not what waits for the approval of another operator"),
+  done: count.describe(
+    "How many were decided; not what waits for the approval of another operator",
+  ),
   results: z.array(z.object({ id: z.string(), done: z.boolean(), message: z.string() })),
 });
 export type ReviewsDecided = z.infer<typeof ReviewsDecided>;
@@ -145,13 +141,10 @@ export const ReviewQueues = named("ReviewQueues", {
   queues: z.array(
     z.object({
       kind: ReviewKind,
-      waiting: z.int().min(0).describe("How many wait; counting stops at 100,000"),
-      left_out: z
-        .int()
-        .min(0)
-        .describe(
-          "How many gave up their place unseen in the last 30 days, because 5 of their network, or 50 in all, waited for the same profile; counting stops at 10,000",
-        ),
+      waiting: count.describe("How many wait; counting stops at 100,000"),
+      left_out: count.describe(
+        "How many gave up their place unseen in the last 30 days, because 5 of their network, or 50 in all, waited for the same profile; counting stops at 10,000",
+      ),
     }),
   ),
 });
@@ -176,18 +169,14 @@ export const RevertBody = z
 
 /** 200 of POST /api/admin/agents/revert. */
 export const Reverted = named("AgentReverted", {
-  agent_id: z.string().nullable().describe("As ids are compared; null when none was named"),
-  submissions: z.int().min(0).describe("Submissions that were live by agreement, of those meant"),
-  emptied: z
-    .int()
-    .min(0)
-    .describe("Fields that are empty now; the others were set from elsewhere since, and stay"),
-  recommendations: z
-    .int()
-    .min(0)
-    .describe(
-      "Profiles that are no longer recommended, because the recommendation relied on its agreement",
-    ),
+  agent_id: textOrNull.describe("As ids are compared; null when none was named"),
+  submissions: count.describe("Submissions that were live by agreement, of those meant"),
+  emptied: count.describe(
+    "Fields that are empty now; the others were set from elsewhere since, and stay",
+  ),
+  recommendations: count.describe(
+    "Profiles that are no longer recommended, because the recommendation relied on its agreement",
+  ),
   complete: z.boolean().describe("False: there is more to undo; send the same request again"),
 });
 export type Reverted = z.infer<typeof Reverted>;

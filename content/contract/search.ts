@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { type FilterParameters, type Filters, noFilters } from "./browse.ts";
-import { named } from "#content/contract/base/json.ts";
+import { count, named, textOrNull, texts } from "#content/contract/base/json.ts";
 import { NonprofitSummary } from "./nonprofit.ts";
 
 /** A search query. An unknown cause or country is no error: nothing matches it. */
@@ -50,27 +50,24 @@ export const searchLimitMax = 50;
 export const searchLimitDefault = 20;
 
 export const SearchEcho = named("SearchEcho", {
-  q: z.string().nullable().describe("Words looked for in name, tagline, mission and description"),
-  cause: z.string().nullable().describe("Cause id, as given"),
-  country: z.string().nullable().describe("Country name or code, as given"),
-  region: z.string().nullable().describe("State, province or region, as given"),
-  city: z.string().nullable().describe("City, as given"),
+  q: textOrNull.describe("Words looked for in name, tagline, mission and description"),
+  cause: textOrNull.describe("Cause id, as given"),
+  country: textOrNull.describe("Country name or code, as given"),
+  region: textOrNull.describe("State, province or region, as given"),
+  city: textOrNull.describe("City, as given"),
   claimed: z.boolean().nullable().describe("Whether the organisation has claimed its profile"),
   ghd_aligned: z.boolean().describe("True: only profiles aligned with global health"),
   accepts: z.enum(["usdc"]).nullable().describe("usdc: only those that take gifts so"),
   has_website: z.boolean().nullable().describe("Whether a website has to be known, or must not be"),
-  income: z.string().nullable().describe("Band of the yearly income"),
-  near: z.string().nullable().describe("Postal code or town, as given"),
+  income: textOrNull.describe("Band of the yearly income"),
+  near: textOrNull.describe("Postal code or town, as given"),
   within_km: z.int().nullable().describe("As given"),
   literal: z.boolean().describe("True: the words were taken as they stand"),
 });
 
 /** How `q` was read. */
 export const Understood = named("SearchUnderstood", {
-  number: z
-    .string()
-    .nullable()
-    .describe("The register number that q is, in org-id form (US-EIN-990305781)"),
+  number: textOrNull.describe("The register number that q is, in org-id form (US-EIN-990305781)"),
   place: z
     .object({
       name: z.string().describe("The place in which results have to be, for example Honolulu"),
@@ -84,13 +81,11 @@ export const Understood = named("SearchUnderstood", {
     .object({
       name: z.string().describe("For example Leeds, West Yorkshire; distances are from its centre"),
       within_km: z.int(),
-      choices: z.array(z.string()).optional().describe("Only where no one place is known by it"),
+      choices: texts.optional().describe("Only where no one place is known by it"),
     })
     .optional()
     .describe("What results have to be near, where near or q says so"),
-  words: z
-    .array(z.string())
-    .describe("The words that were looked for, in the place if there is one"),
+  words: texts.describe("The words that were looked for, in the place if there is one"),
   corrections: z
     .array(z.object({ typed: z.string(), meant: z.string() }))
     .describe("Words that were taken for others, because no profile has them"),
@@ -113,23 +108,19 @@ export const SearchAnswer = named("SearchAnswer", {
     .describe(
       "Whether the whole result is what was asked for: false as soon as one profile is only related, or only of the kind that the words name; `note` says why",
     ),
-  note: z.string().nullable().describe("What was looked for instead, or what nothing is known of"),
-  count: z.int().min(0).describe("Items in this page"),
-  total: z.int().min(0).describe("The whole result, counted exactly: matching + related"),
-  matching: z
-    .int()
-    .min(0)
-    .describe(
-      "Profiles with every word, or of the kind that words name, in the place; these come first",
-    ),
-  related: z
-    .int()
-    .min(0)
-    .describe("Profiles with some of the words, or near the place; after the matching ones"),
+  note: textOrNull.describe("What was looked for instead, or what nothing is known of"),
+  count: count.describe("Items in this page"),
+  total: count.describe("The whole result, counted exactly: matching + related"),
+  matching: count.describe(
+    "Profiles with every word, or of the kind that words name, in the place; these come first",
+  ),
+  related: count.describe(
+    "Profiles with some of the words, or near the place; after the matching ones",
+  ),
   limit: z.int().min(1).max(searchLimitMax),
-  offset: z.int().min(0),
-  next: z.string().nullable().describe("Absolute URL of the next page"),
-  prev: z.string().nullable().describe("Absolute URL of the page before"),
+  offset: count,
+  next: textOrNull.describe("Absolute URL of the next page"),
+  prev: textOrNull.describe("Absolute URL of the page before"),
   nonprofits: z.array(FoundNonprofit),
   results: z.array(FoundNonprofit).describe("The same array as nonprofits"),
 });

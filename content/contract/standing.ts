@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { named } from "#content/contract/base/json.ts";
+import { count, named, textOrNull, texts } from "#content/contract/base/json.ts";
 import { GiverAnswer, NonprofitStatus, NonprofitSummary, RegisterState } from "./nonprofit.ts";
 
 /** The most numbers in one POST /api/organisations/standing. */
@@ -19,16 +19,16 @@ export type DeductibilityAnswer = z.infer<typeof DeductibilityAnswer>;
 
 /** The source of a statement, and its date. */
 const source = {
-  register: z.string().nullable().describe("Who says so, for example irs-bmf; null: no one does"),
-  register_name: z.string().nullable().describe("The register's name"),
-  as_of: z.string().nullable().describe("YYYY-MM-DD: the date of the newest file that says so"),
-  record_url: z.string().nullable().describe("The register's own page about the organisation"),
+  register: textOrNull.describe("Who says so, for example irs-bmf; null: no one does"),
+  register_name: textOrNull.describe("The register's name"),
+  as_of: textOrNull.describe("YYYY-MM-DD: the date of the newest file that says so"),
+  record_url: textOrNull.describe("The register's own page about the organisation"),
 };
 
 export const StandingStatement = named("StandingStatement", {
   value: Standing,
   meaning: z.string().describe("What that means, and what a missing row means, in words"),
-  since: z.string().nullable().describe("YYYY-MM-DD: when that happened, where the register says"),
+  since: textOrNull.describe("YYYY-MM-DD: when that happened, where the register says"),
   ...source,
 });
 
@@ -45,9 +45,9 @@ export const RegisterStatement = named("RegisterStatement", {
   state: z
     .enum([...RegisterState.options, "not listed", "not read"])
     .describe("gone: an earlier file had it; not read: no file of this register was read here"),
-  name: z.string().nullable().describe("The organisation's name there"),
-  as_of: z.string().nullable().describe("YYYY-MM-DD: the date of the newest file"),
-  record_url: z.string().nullable(),
+  name: textOrNull.describe("The organisation's name there"),
+  as_of: textOrNull.describe("YYYY-MM-DD: the date of the newest file"),
+  record_url: textOrNull,
   licence: z.object({ name: z.string(), url: z.string() }),
   attribution: z.string().describe("What to say when you show this"),
 });
@@ -68,7 +68,7 @@ export const Organisation = named("Organisation", {
   type: z.string().describe("What the number is, for example EIN"),
   registration_number: z.string().describe("As the register writes it"),
   found: z.boolean().describe("Whether there is a profile, or a register's row"),
-  name: z.string().nullable(),
+  name: textOrNull,
   profile: OrganisationProfile.nullable(),
   standing: StandingStatement,
   deductibility: DeductibilityStatement.nullable().describe("Null outside the United States"),
@@ -123,7 +123,7 @@ export const OrganisationsBody = named(
 );
 
 export const OrganisationsAnswer = named("OrganisationsAnswer", {
-  count: z.int().min(0).describe("As many as were sent"),
+  count: count.describe("As many as were sent"),
   registers: z
     .record(z.string(), RegisterStatement.pick(ofRegister))
     .describe("The registers that items name, by their ids"),
@@ -134,11 +134,11 @@ export type OrganisationsAnswer = z.infer<typeof OrganisationsAnswer>;
 
 /** 200 of GET /api/organisations. */
 export const OrganisationsFound = named("OrganisationsFound", {
-  count: z.int().min(0),
-  note: z.string().nullable().describe("How to go on where none of them is a match"),
+  count: count,
+  note: textOrNull.describe("How to go on where none of them is a match"),
   organisations: z.array(
     NonprofitSummary.extend({
-      identifiers: z.array(z.string()).describe("Register numbers, in org-id form"),
+      identifiers: texts.describe("Register numbers, in org-id form"),
       score: z.number().describe("How well the name fits, 0 to 100"),
       match: z.boolean().describe("Whether it is the one, as far as a name can tell"),
     }),

@@ -1,8 +1,6 @@
 import stored from "#content/editorial/consensus-simulation.json";
 import { z } from "zod";
-import { named } from "#content/contract/base/json.ts";
-
-const count = z.int().min(0);
+import { count, named } from "#content/contract/base/json.ts";
 
 /** Counters that change with every request: counted live, and saved to the store by a checkpoint. */
 export const Counters = z.object({
@@ -96,7 +94,7 @@ export const ApiIndex = named("ApiIndex", {
 const Spread = z.object({ mean: z.number(), least: z.number(), most: z.number() });
 export type Spread = z.infer<typeof Spread>;
 
-const percent = z.int().min(0).max(100);
+const percent = count.max(100);
 
 /** Assumptions about the directory, honest agents and an attacker. None of them was measured in the field. */
 export const SimulationParameters = z.object({
@@ -108,10 +106,9 @@ export const SimulationParameters = z.object({
   profiles: z.int().min(10).max(100_000).describe("Profiles that lack something"),
   days: z.int().min(2).max(365).describe("How long it goes on"),
   honest_agents: z.int().min(2).max(200).describe("Agents that mean well"),
-  honest_sharing_a_network: z
-    .int()
-    .min(0)
-    .describe("The number of them that work from one network, as agents of one cloud provider do"),
+  honest_sharing_a_network: count.describe(
+    "The number of them that work from one network, as agents of one cloud provider do",
+  ),
   visits_per_agent_and_day: z
     .int()
     .min(1)
@@ -127,7 +124,7 @@ export const SimulationParameters = z.object({
   unchecked_percent: percent.describe(
     "How often an agent confirms a waiting value that it is shown, unchecked",
   ),
-  attack_begins_on_day: z.int().min(0).describe("When an attack begins"),
+  attack_begins_on_day: count.describe("When an attack begins"),
   attack_requests: z.int().min(2).max(100_000).describe("Requests that an attacker spends"),
 });
 export type SimulationParameters = z.infer<typeof SimulationParameters>;
@@ -138,8 +135,8 @@ export const SimulationOutcome = z.object({
   says: z.string(),
   mode: z.enum(["agents", "networks"]),
   /** Ids and networks that the attacker has. */
-  ids: z.int().min(0),
-  networks: z.int().min(0),
+  ids: count,
+  networks: count,
   /** Values that went live, and how many of them are false. */
   promotions: Spread,
   false_promotions: Spread,

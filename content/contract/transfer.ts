@@ -1,6 +1,6 @@
 import bs58 from "bs58";
 import { z } from "zod";
-import { named } from "#content/contract/base/json.ts";
+import { count, named, textOrNull } from "#content/contract/base/json.ts";
 import words from "#content/editorial/wallets.json";
 
 /** One millionth of a USDC; 1 USDC = 1_000_000n. Never negative. */
@@ -48,9 +48,9 @@ export const walletsMax = 100;
 export const WalletAnswer = named("WalletAnswer", {
   address: z.string().describe("The address that was asked for"),
   status: z.enum(["held", "active", "revoked", "replaced", "not known"]).describe(words.status),
-  slug: z.string().nullable().describe("Whose it is, or was; null: not known"),
-  name: z.string().nullable(),
-  since: z.string().nullable().describe(words.since),
+  slug: textOrNull.describe("Whose it is, or was; null: not known"),
+  name: textOrNull,
+  since: textOrNull.describe(words.since),
   proof: z.enum(Object.values(words.proofs)).nullable().describe(words.proof),
   jws: z.string().describe(words.jws),
 });
@@ -70,7 +70,7 @@ export const WalletsBody = named("WalletsBody", {
 });
 
 export const WalletsAnswer = named("WalletsAnswer", {
-  count: z.int().min(0).describe("As many as were sent"),
+  count: count.describe("As many as were sent"),
   wallets: z.array(WalletAnswer).describe("In the order in which they were sent"),
 });
 

@@ -24,3 +24,13 @@ export const named = <Members extends z.core.$ZodLooseShape>(
   members: Members,
   meta: { examples?: unknown[] } = {},
 ) => z.object(members).meta({ id, ...meta });
+
+/** How many there are. */
+export const count = z.int().min(0);
+
+export const textOrNull = z.string().nullable();
+
+export const texts = z.array(z.string());
+
+/** Why an operator does something, for the audit log. */
+export const reason = z.string().trim().min(1).max(500);
