@@ -11,11 +11,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { openStore } from "#content/store/open.ts";
-import { blocks, mentioned, ours, root } from "#test/support/documented-commands.ts";
+import { ours, root } from "#test/support/documented-commands.ts";
 import { putCompiledSite, runScript } from "#test/support/processes.ts";
 
 // Our own commands in README and docs are run as they are written, in a fresh folder and in an order in which each finds
-// what it needs. What is not run here is in a list, with the reason.
+// what it needs. Others have tests of their own; docs-commands.test.ts holds the words of all of them against the commands.
 
 /** Commands by the data folder that they work on. */
 const runs: readonly (readonly [dataDir: string, ...commands: string[]])[] = [
@@ -49,51 +49,6 @@ const runs: readonly (readonly [dataDir: string, ...commands: string[]])[] = [
   ],
   ["mine", "npm run import -- irs-bmf eo_ri.csv"],
 ];
-
-/** Commands that are not run here, by how they begin: why, and what runs them. */
-const notRun: readonly (readonly [begins: RegExp, reason: string])[] = [
-  [/^(?:bun|npm) start|--watch|^bun run (?:chain$|mcp|service)/, "goes on until it is stopped"],
-  [/^bun test\/bench\/|^npm run (?:soak|promises)|^bun run bench:/, "a measurement"],
-  [/^bun run edge$/, "writes into the checkout: test/house/addresses.test.ts"],
-  [/s3:\/\//, "wants a bucket: backup.test.ts and upload.test.ts have one"],
-  [/--fetch\b/, "fetches from a register: import-fetch.test.ts"],
-  [/^bun run import irs-bmf eo1|^bun run import ukcat/, "files of a country: import.test.ts"],
-  [/^bun run import-hits (?:--all )?cloudflare/, "a log of a CDN: import-hits.test.ts"],
-  [/^bun run chain /, "wants the local chain: test/scripts/chain"],
-  [/^bun run verify\b/, "wants another directory, or a receipt: verify.test.ts"],
-  [/^bun run ready\b/, "wants a running directory: docs-commands.test.ts has one"],
-  [/--heads https:/, "wants a copy elsewhere: review.test.ts"],
-  [/^bun run review list --kind (?:hold|link|draft)$/, "as with another kind"],
-  [/^bun run review (?:show|approve|reject|check|erase|revert|agent)/, "wants what somebody sent"],
-  [/^bun run review health$/, "warns where no publisher runs: damaged-store.test.ts"],
-  [/^bun run review (?:revoke .*\[|profile\b)/, "wants two profiles of one: review.test.ts"],
-  [/^bun run seed --profiles \d+ --(?:add|seed-number)/, "seed-command.test.ts"],
-  [/^bun run publish --/, "publish.test.ts"],
-  [/^bun run restore\b/, "backup.test.ts, backup-messages.test.ts"],
-  [/^bun run (?:upgrade|upkeep|doctor)\b/, "a test of its own in test/scripts"],
-  [/^bun run export --site plain/, "export-plain.test.ts"],
-  [/^bun run import irs-bmf eo_nv.csv.gz --withdraw-many$/, "import.test.ts"],
-  [/^bun run import-hits \/var/, "as with one file"],
-  [/^bun run review pick (?:add|edit|remove)/, "picks.test.ts"],
-  [/^bun run seed(?: --as-of .*| --profiles 2000)?$/, "as above, with more profiles"],
-];
-
-const written = new Set(
-  [...blocks, ...mentioned].map(({ text }) => text).filter((text) => ours(text) !== null),
-);
-const run = new Set(runs.flatMap(([, ...commands]) => commands));
-
-test("every command of ours is run here, or listed with the reason", () => {
-  const isRun = (text: string) => [...run].some((one) => `${one} `.startsWith(`${text} `));
-  const unknown = [...written].filter(
-    (text) => !isRun(text) && !notRun.some(([begins]) => begins.test(text)),
-  );
-  expect(unknown).toEqual([]);
-  expect([...run].filter((text) => !written.has(text))).toEqual([]);
-  expect(
-    notRun.filter(([begins]) => ![...written].some((text) => !isRun(text) && begins.test(text))),
-  ).toEqual([]);
-});
 
 describe("in a fresh folder", () => {
   let folder: string;

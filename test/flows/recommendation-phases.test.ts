@@ -1,10 +1,8 @@
 import { afterEach, describe, expect, test } from "bun:test";
-import { join } from "node:path";
 import { DraftAnswer, RecommendAnswer } from "#content/contract/recommendation.ts";
 import { ReviewList } from "#content/contract/review.ts";
 import { curatedPicks } from "#content/recommendation/pick-store.ts";
 import { curate } from "../support/curate.ts";
-import { aDataFolder } from "#test/support/data-folder.ts";
 import { aNonprofit } from "../support/records.ts";
 import { aService, type TestService } from "../support/service.ts";
 
@@ -381,37 +379,16 @@ describe("phase 3", () => {
     expect(JSON.stringify(rows)).not.toContain("192.0.2");
   });
 
-  test("of two processes that agree at once exactly one promotes each profile", async () => {
+  test("of two agents that agree at once exactly one promotes each profile", async () => {
     await open("3");
-    const nonprofits = Array.from({ length: 40 }, () => aNonprofit());
-    const { databaseUrl: url, slugs: drafted, rows: ask, close } = await aDataFolder(nonprofits);
-    const child = join(import.meta.dirname, "../support/draft-child.ts");
-    const children = ["left", "right"].map((agent) =>
-      Bun.spawn([process.execPath, child, url, agent, drafted.join(",")], {
-        stdout: "pipe",
-        stderr: "inherit",
-      }),
-    );
-    const reports = await Promise.all(
-      children.map(
-        async (one) =>
-          JSON.parse(await new Response(one.stdout).text()) as {
-            promoted: number;
-            refused: number;
-          },
-      ),
-    );
-    expect(reports.map(({ refused: no }) => no)).toEqual([0, 0]);
-    expect(reports.reduce((sum, { promoted }) => sum + promoted, 0)).toBe(40);
-    expect(await ask("SELECT count(*) AS n FROM curated_picks WHERE origin = 'consensus'")).toEqual(
-      [{ n: 40 }] as never,
-    );
+    const added = await service.add(...Array.from({ length: 20 }, () => aNonprofit()));
+    const drafts = added.flatMap(({ slug }) => ["a", "b"].map((agent_id) => ({ slug, agent_id })));
+    const sent = await Promise.all(drafts.map((given) => draft(given)));
+    expect(sent.filter(({ applied }) => applied)).toHaveLength(20);
     expect(
-      await ask("SELECT status, count(*) AS n FROM recommendation_drafts GROUP BY status"),
-    ).toEqual([{ status: "applied", n: 80 }]);
-    expect(
-      await ask("SELECT count(DISTINCT subject) AS subjects, count(*) AS rows FROM audit_log"),
-    ).toEqual([{ subjects: 40, rows: 40 }]);
-    close();
+      await service.rows(`SELECT (SELECT count(*) FROM curated_picks WHERE origin = 'consensus') AS picks,
+        (SELECT count(*) FROM recommendation_drafts WHERE status = 'applied') AS drafts,
+        (SELECT count(DISTINCT subject) FROM audit_log) AS subjects, (SELECT count(*) FROM audit_log) AS rows`),
+    ).toEqual([{ picks: 20, drafts: 40, subjects: 20, rows: 20 }]);
   });
 });
