@@ -2,13 +2,12 @@ import { afterAll, describe, expect, test } from "bun:test";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import bs58 from "bs58";
 import { z } from "zod";
-import { type DonationHistory, unknownSignature } from "#content/contract/donation.ts";
+import type { DonationHistory } from "#content/contract/donation.ts";
 import { clientFile, clientsInstalled, openClient, runClient } from "#test/support/clients.ts";
 import { theDirectory } from "#test/support/discovery.ts";
 import type { Donor } from "#test/support/donor.ts";
 import { theChain } from "#test/support/local-chain.ts";
 import { aNonprofit } from "#test/support/records.ts";
-import { strangerDonates } from "#test/support/stranger.ts";
 
 // Clients and service live in the real time here: stock clients have no other clock.
 const chain = await theChain({ now: () => new Date() });
@@ -232,41 +231,4 @@ test("an agent with the tools of /mcp alone: asks, has it paid, proves it and re
   const { receipt } = await call("donation_receipt", { slug: "well", donation_id });
   expect(receipt).toMatchObject({ amount_usdc: 1.5, id: donation_id });
   await client.close();
-});
-
-describe("a program written from /openapi.json and /agents.md alone", () => {
-  test("pays by a transfer of its own and proves it by the signature", async () => {
-    const donor = chain.donor();
-    const before = chain.usdcOf(wallet);
-    const how = { slug: "well", amount: "1.25", rpcUrl: chain.url };
-    const response = await strangerDonates(directory.url, donor.keypair, how);
-    const body = z.record(z.string(), z.unknown()).parse(await response.json());
-    await expectDonated({ status: response.status, body }, donor, 1.25, before);
-  });
-
-  test("finds in the guide all that it does", () => {
-    const guide = directory.files.get("agents.md") ?? "";
-    for (const word of [
-      "402",
-      "amount",
-      "mint",
-      "recipient",
-      "memo",
-      "tx_signature",
-      "202",
-      "503",
-      "Retry-After",
-      "never pay again",
-      "signature_not_found",
-      `after ${unknownSignature.waitText}`,
-      "$1",
-      "$0.10",
-      "payer=",
-      "/api/onboard/status`",
-      "/api/corrections/status`",
-    ]) {
-      expect(guide).toContain(word);
-    }
-    expect(guide).toContain(`${directory.url}/api/donate/{slug}`);
-  });
 });

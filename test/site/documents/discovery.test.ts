@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { parse } from "yaml";
+import { unknownSignature } from "#content/contract/donation.ts";
 import { networks, offeredCaip2Of } from "#content/giving/network.ts";
 import { mcpTools } from "#content/openapi/mcp-tools.ts";
 import { operations } from "#content/openapi/document.ts";
@@ -182,6 +183,15 @@ describe("agents.md", () => {
     });
     const board = await (await service.get("/api/agents/leaderboard")).json();
     expect(board.top_agents).toEqual([]);
+  });
+
+  test("names all that a program needs to give, and never to pay again", () => {
+    const guide = file("agents.md");
+    const names =
+      "402 amount mint recipient memo tx_signature 202 503 Retry-After signature_not_found $1 $0.10 payer= /api/onboard/status` /api/corrections/status`";
+    const words = [...names.split(" "), "never pay again", `after ${unknownSignature.waitText}`];
+    expect(words.filter((word) => !guide.includes(word))).toEqual([]);
+    expect(guide).toContain(`${siteBaseUrl}/api/donate/{slug}`);
   });
 
   test("then names ten nonprofits with empty fields, others each day; nothing of them but names and slugs", async () => {
