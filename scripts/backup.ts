@@ -35,7 +35,7 @@ export const command = wordedCommand("backup", {
     const store = filePathOf(databaseUrl);
     // Opening a missing store must not create one, and an empty file is none either.
     if (bytesOf(store) === 0) {
-      stopWith(`There is no store to back up at ${store}.`, 2);
+      stopWith(`There is no store to back up at ${store}. Correct ALMONER_DATA_DIR.`, 2);
     }
     const isQuiet = args.quiet === true;
     try {

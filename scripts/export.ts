@@ -166,7 +166,8 @@ export async function exportPlainSite({
   baseUrl: string;
   signal?: AbortSignal;
 }): Promise<number> {
-  if (!bundleExists(bundle)) throw new Error("Nothing was published from this data folder yet.");
+  if (!bundleExists(bundle))
+    throw new Error("Nothing was published from this data folder yet. Run `bun run publish`.");
   if (existsSync(folder) && readdirSync(folder).length > 0)
     throw new Error(`${folder} is not empty. Name an empty folder, or one that does not exist.`);
   using manifest = openManifest(bundle, { readonly: true });

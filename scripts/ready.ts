@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import probes from "#content/editorial/ready.json";
 import { filePathsFor, headersOf } from "#site/delivery/http-headers.ts";
@@ -19,6 +20,7 @@ export const command = wordedCommand("ready", {
     const { url = "", dir } = args;
     if (dir === undefined && !URL.canParse(url))
       stopWith("Give --url, the origin of a directory like https://almoner.example, or --dir.", 2);
+    if (dir !== undefined && !existsSync(dir)) stopWith(`--dir: there is no folder ${dir}.`, 2);
     const read = (path: string, request: Partial<Probe> = {}): Promise<Response> =>
       dir === undefined ? ask(new URL(path, url), request) : fileIn(dir, path);
     const slug = await slugIn(read("/api/nonprofits"));

@@ -113,12 +113,13 @@ async function find(
   const place = openPlace(isOne ? dirname(resolve(from)) : from, config.s3);
   if (typeof place === "string") stopWith(`--from: ${place}`, 2);
   const names = isOne ? [basename(resolve(from))] : await place.names();
-  const name = options.name ?? names.at(-1);
-  if (name === undefined) stopWith(`There is no complete backup at ${place.name}.`, 2);
+  if (names.length === 0 && options.name === undefined)
+    stopWith(`There is no complete backup at ${place.name}. Say with --from where one is.`, 2);
+  const { name = names.at(-1) ?? "" } = options;
   // A bucket may have lost the list of its backups.
   const isListed = names.includes(name);
   if (!isListed && !(await manifestOf(place, name).then(Boolean, () => false))) {
-    stopWith(`${place.name} has no backup ${name}. It has: ${names.join(", ")}.`, 2);
+    stopWith(`${place.name} has no backup ${name}. It has: ${names.join(", ") || "none"}.`, 2);
   }
   return { place, name };
 }

@@ -26,7 +26,8 @@ export async function showStatus(config: Config, json: boolean): Promise<void> {
 
 async function statusOf(config: Config, withAllReleases: boolean) {
   const { bundle } = publisherFolders(config.dataDir);
-  if (!bundleExists(bundle)) stopWith("Nothing was published from this data folder yet.");
+  if (!bundleExists(bundle))
+    stopWith("Nothing was published from this data folder yet. Run `bun run publish`.");
   const manifest = openManifest(bundle, { readonly: true });
   const state = manifest.state();
   const failed = manifest.db

@@ -9,7 +9,10 @@ import {
   withValues,
   wordedCommand,
 } from "#scripts/support/command.ts";
+import { theFolder } from "#test/support/at-file-top.ts";
 import { runScript } from "#test/support/processes.ts";
+
+const folder = theFolder();
 
 const command = defineCommand({
   meta: { name: "made" },
@@ -73,8 +76,12 @@ test("a command with a mistyped option, or a word too many, does nothing", async
     ["review", [], "No command specified. review takes queues,"],
     ["review", ["show"], "Missing required positional argument: ID. show takes ID, --json;"],
     ["verify", ["--list"], "Missing required positional argument: TARGET. verify takes TARGET,"],
+    ["backup", [], "store.db. Correct ALMONER_DATA_DIR."],
+    ["restore", ["--from=/none"], "no complete backup at /none. Say with --from where one is."],
+    ["restore", ["--from=/none", "--name=x"], "/none has no backup x. It has: none."],
+    ["ready", ["--dir=/none"], "--dir: there is no folder /none."],
   ] as const) {
-    const { code, err } = await runScript(name, words);
+    const { code, err } = await runScript(name, words, { ALMONER_DATA_DIR: folder });
     expect([code, err]).toEqual([2, expect.stringContaining(fault)]);
   }
 });
