@@ -15,6 +15,7 @@ import { newestSequence } from "#content/nonprofit/changes-store.ts";
 import { countryCode } from "#content/nonprofit/country.ts";
 import { idsInList, membersByList } from "#content/nonprofit/list-store.ts";
 import { newestNonprofitId } from "#content/nonprofit/record-store.ts";
+import { replacements } from "#content/nonprofit/register-facts.ts";
 import type { Queryable } from "#content/store/open.ts";
 import { type BrowseColumns, type BrowseRow, browseColumns } from "./browse-columns.ts";
 
@@ -201,6 +202,13 @@ async function idsOf(store: Queryable, sql: string, args: (string | number)[]): 
   return Ids.parse(JSON.parse(String(rows[0]?.["ids"])));
 }
 
+/** Whether the record `own` does not count, as `countingRecords` does it. */
+const replacedSql = `EXISTS (
+        SELECT 1 FROM register_records AS whole
+        WHERE whole.org_id = own.org_id AND (own.register, whole.register) IN
+          (VALUES ${replacements.map(([selection, whole]) => `('${selection}', '${whole}')`).join(", ")})
+      )`;
+
 /**
  * The columns of each nonprofit. The income is summed in SQL, as `incomeOf` does it, because reading its text would
  * take longer.
@@ -216,8 +224,8 @@ const rowsSql = (which: string) => `
       SELECT max(coalesce(
         iif(json_type(facts, '$.revenue') IN ('integer', 'real'), facts ->> '$.revenue', NULL),
         iif(json_type(facts, '$.income') IN ('integer', 'real'), facts ->> '$.income', NULL)
-      )) FROM register_records
-      WHERE nonprofit_id = n.id
+      )) FROM register_records AS own
+      WHERE nonprofit_id = n.id AND NOT ${replacedSql}
     ),
     CAST(substr(l.tie_key, 1, 6) AS INTEGER), n.ghd_aligned
   )) AS rows

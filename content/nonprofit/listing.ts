@@ -1,5 +1,6 @@
 import { type WantedField, wantedFields } from "#content/contract/enrichment.ts";
 import type { NonprofitRecord } from "./record.ts";
+import { countingRecords } from "./register-facts.ts";
 import { fold } from "./text.ts";
 
 /** A nonprofit's place in one public list. Smaller values come first; ties are ordered by tie_key, then by id. */
@@ -76,7 +77,7 @@ const isFilled = (text: string | null): boolean => text !== null && text !== "";
  * income, with the costs of what was sold, counts only without a revenue.
  */
 export function incomeOf({ register_records }: RecordSource): number | null {
-  const incomes = register_records.flatMap(
+  const incomes = countingRecords(register_records).flatMap(
     ({ facts }) =>
       [facts["revenue"], facts["income"]].find((fact) => typeof fact === "number") ?? [],
   );

@@ -61,6 +61,11 @@ const ofSchemes: ReadonlyMap<string, readonly Register[]> = Map.groupBy(
 
 export const registerById = (id: string): Register | undefined => registersById.get(id);
 
+/** Each selection with the whole register that counts in its place. */
+export const replacements: readonly (readonly [selection: string, whole: string])[] = [
+  ...registersById.values(),
+].flatMap(({ id, replaces = [] }) => replaces.map((selection) => [selection, id] as const));
+
 /** Whether `register` holds only a selection of the rows of `whole`. */
 export const isReplacedBy = (register: string, whole: string): boolean =>
   registersById.get(whole)?.replaces?.includes(register) ?? false;

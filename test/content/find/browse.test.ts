@@ -22,7 +22,7 @@ import {
   facetValueName,
 } from "#content/nonprofit/filters.ts";
 import { incomeOf, listingsOf } from "#content/nonprofit/listing.ts";
-import type { NonprofitRecord } from "#content/nonprofit/record.ts";
+import type { NonprofitRecord, RegisterRecord } from "#content/nonprofit/record.ts";
 import { summariesById } from "#content/nonprofit/record-store.ts";
 import { saveNonprofits } from "#content/nonprofit/save.ts";
 import { fold } from "#content/nonprofit/text.ts";
@@ -48,6 +48,15 @@ const save = (after: NonprofitRecord, before: NonprofitRecord | null = null) =>
     return saved;
   });
 
+/** Every other record, of a whole register, with that of an older selection, which does not count. */
+const inTwoRegisters = (record: RegisterRecord, at: number): RegisterRecord[] =>
+  at % 2 === 0
+    ? [record]
+    : [
+        { ...record, register: "ccni" },
+        { ...record, register: "ukcat", facts: { income: 20_000_000 } },
+      ];
+
 const some = <Value>(...values: Value[]) => fc.constantFrom(...values);
 const drawn = fc
   .record({
@@ -69,7 +78,8 @@ const drawn = fc
       { income: 2_000_000 },
     ]),
   })
-  .map(({ money, ...parts }) => ({ ...parts, ...withMoney(...money) }));
+  .map(({ money, ...parts }) => ({ ...parts, ...withMoney(...money) }))
+  .map((parts) => ({ ...parts, register_records: parts.register_records.flatMap(inTwoRegisters) }));
 
 const asked: fc.Arbitrary<Filters> = fc.record({
   cause: some(null, null, "health", "Education ", "none", "nothing"),

@@ -3,7 +3,7 @@ import * as fc from "fast-check";
 import { completenessOf, incomeOf, listingsOf, searchRank } from "#content/nonprofit/listing.ts";
 import { idsInList } from "#content/nonprofit/list-store.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
-import { aNonprofit, earning, saveNew, withMoney } from "#test/support/records.ts";
+import { aNonprofit, aRegisterRecord, earning, saveNew, withMoney } from "#test/support/records.ts";
 import { theStore } from "#test/support/blank-store.ts";
 
 const store = await theStore({ url: ":memory:" });
@@ -51,6 +51,9 @@ test("completeness counts what a reader looks for, not what every register has",
 test("the income is the greatest that a register gives, of which its revenue comes first", () => {
   expect(incomeOf(aNonprofit(earning(3, 12)))).toBe(12);
   expect(incomeOf(aNonprofit(withMoney({ income: 99, revenue: -2 }, { income: -3 })))).toBe(-2);
+  const whole = aRegisterRecord({ org_id: "GB-NIC-1", register: "ccni", facts: { income: 3 } });
+  const selection = { ...whole, register: "ukcat", facts: { income: 12 } };
+  expect(incomeOf(aNonprofit({ register_records: [whole, selection] }))).toBe(3);
   expect(incomeOf(aNonprofit())).toBeNull();
 });
 
