@@ -63,7 +63,6 @@ const Row = z.object({
   slug: z.string(),
   name: z.string(),
   country_code: z.string().nullable(),
-  city: z.string().nullable(),
   website: z.string().nullable(),
   belongs: z.number().transform((flag) => flag === 1),
   org_ids: jsonText(z.array(z.string())),
@@ -74,7 +73,7 @@ const Row = z.object({
 async function linkables(store: Queryable, ids: readonly number[]): Promise<Linkable[]> {
   const rows = await query(
     store,
-    `SELECT id, slug, name, country_code, city, website,
+    `SELECT id, slug, name, country_code, website,
        verified = 1 OR usdc_wallet IS NOT NULL
          OR EXISTS (SELECT 1 FROM onboarding_submissions AS s
                     WHERE s.nonprofit_id = n.id AND s.status = 'pending_review')

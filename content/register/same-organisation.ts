@@ -1,6 +1,5 @@
 import type { LinkSource } from "#content/contract/nonprofit.ts";
 import { isSameName } from "#content/nonprofit/near-name.ts";
-import { fold } from "#content/nonprofit/text.ts";
 import { siteKey } from "#content/nonprofit/website.ts";
 import { schemeOf } from "./org-id.ts";
 
@@ -12,7 +11,6 @@ export type Registrations = {
   quotes: readonly string[];
   name: string;
   country_code: string | null;
-  city: string | null;
   website: string | null;
 };
 
@@ -52,7 +50,7 @@ function linkSource(
   other: Registrations,
   everyone: readonly Registrations[],
 ): FoundBy | null {
-  if (sharesRegister(profile, other) || !inOnePlace(profile, other)) return null;
+  if (sharesRegister(profile, other) || !inOneCountry(profile, other)) return null;
   const host = siteHost(profile.website);
   const sameSite = host !== null && host === siteHost(other.website);
   const sameName = isSameName(profile.name, other.name);
@@ -65,10 +63,9 @@ function linkSource(
 const sharesRegister = (profile: Registrations, other: Registrations): boolean =>
   profile.org_ids.some((orgId) => other.org_ids.some((its) => schemeOf(its) === schemeOf(orgId)));
 
-const inOnePlace = (profile: Registrations, other: Registrations): boolean =>
-  profile.country_code !== null &&
-  profile.country_code === other.country_code &&
-  (profile.city === null || other.city === null || fold(profile.city) === fold(other.city));
+/** Not in one town: a register of Scotland has the office there. */
+const inOneCountry = (profile: Registrations, other: Registrations): boolean =>
+  profile.country_code !== null && profile.country_code === other.country_code;
 
 /** One names the other's number, or both name the same number of a third register. */
 function quotedNumber(

@@ -14,9 +14,9 @@ const importing = forEachTest(anImporting);
 const header =
   "org_id,name,postcode,active,date_registered,activities,objects,income,spending,fye,company_number,web,UKCAT,ICNPTSO";
 type Row = Record<"id", string> &
-  Partial<Record<"active" | "name" | "does" | "site" | "company", string>>;
+  Partial<Record<"active" | "name" | "does" | "site" | "company" | "postcode", string>>;
 const lineOf = ({ id, name = "LANTERN RESEARCH UK", does = "", ...row }: Row) =>
-  `${id},${name},AA1 1AA,${row.active ?? "True"},,${does},,,,,${row.company ?? ""},${row.site ?? "lantern.example"},,`;
+  `${id},${name},${row.postcode ?? "AA1 1AA"},${row.active ?? "True"},,${does},,,,,${row.company ?? ""},${row.site ?? "lantern.example"},,`;
 const run = (...rows: Row[]) => {
   const file = importing.file("uk.csv", [header, ...rows.map(lineOf)].join("\n"));
   return importing.run("ukcat", [file]);
@@ -70,6 +70,15 @@ describe("one organisation in two registers", () => {
     ["in one file", [[england, scotland]]],
     ["England first", [[england], [scotland]]],
     ["Scotland first", [[scotland], [england]]],
+    [
+      "from two towns",
+      [
+        [
+          { ...england, postcode: "E1 1AA" },
+          { ...scotland, postcode: "EH1 1AA" },
+        ],
+      ],
+    ],
   ])("becomes one profile, %s, and a second run finds nothing to do", async (_, files) => {
     const reports = [];
     for (const rows of files) reports.push(await run(...rows));
