@@ -1,6 +1,6 @@
 import { noFilters } from "#content/contract/browse.ts";
 import type { Standing } from "#content/contract/standing.ts";
-import type { NonprofitDetail, RegisterFacts } from "#content/contract/nonprofit.ts";
+import type { NonprofitDetail, RegisterFact, RegisterFacts } from "#content/contract/nonprofit.ts";
 import type { TextKey, Texts } from "#content/language/texts.ts";
 import causes from "#content/editorial/causes.json";
 import type { Judgement } from "#content/nonprofit/giver-answers.ts";
@@ -32,9 +32,12 @@ export function sentenceOf(record: NonprofitRecord, detail: NonprofitDetail, t: 
     : null;
   const subject = whatAndWhere(record, detail, t);
   const listed = listedAs(record, open, t);
+  const purposes = listed === null ? factIn(open, "purposes") : undefined;
   const added = [
     listed,
     standingClause(record, detail, open, t),
+    purposes &&
+      ((what: string) => t.text("sentence.purposes", { what, purposes: t.fact(purposes) })),
     count && ((what: string) => t.text("sentence.reaching", { what, count })),
     gifts && ((what: string) => t.text(gifts, { what })),
   ].filter((add) => typeof add === "function");
@@ -82,7 +85,7 @@ const classes: ReadonlyMap<unknown, TextKey> = new Map([
   ["12", "sentence.hospital"],
 ]);
 
-/** Adds what a register that lists the organisation calls it; null when none does. */
+/** Adds the kind or category that a register lists the organisation under; null for none. */
 function listedAs(
   { register_records }: NonprofitRecord,
   open: readonly RegisterFacts[],
@@ -93,14 +96,15 @@ function listedAs(
   );
   const kind = kinds.find((candidate) => candidate !== undefined);
   if (kind !== undefined && open.length > 0) return (what) => t.text(kind, { what });
-  for (const register of open) {
-    const category = factValue(register, "category");
-    const purposes = factValue(register, "purposes");
-    if (category !== null) return (what) => t.text("sentence.category", { what, category });
-    if (purposes !== null) return (what) => t.text("sentence.purposes", { what, purposes });
-  }
-  return null;
+  const category = factIn(open, "category");
+  return category === undefined
+    ? null
+    : (what) => t.text("sentence.category", { what, category: String(category.value) });
 }
+
+/** The first register's fact of this name. */
+const factIn = (open: readonly RegisterFacts[], name: string): RegisterFact | undefined =>
+  open.flatMap(({ fields }) => fields).find((fact) => fact.name === name);
 
 const isListed = ({ state }: RegisterFacts): boolean =>
   state === "registered" || state === "reinstated";

@@ -7,6 +7,7 @@ import { linkWords } from "#content/contract/nonprofit.ts";
 import causes from "#content/editorial/causes.json";
 import forms from "#content/editorial/forms.json";
 import refusals from "#content/editorial/refusals.json";
+import registerColumns from "#content/editorial/register-columns.json";
 import registers from "#content/editorial/registers.json";
 import { facetValueName } from "#content/nonprofit/filters.ts";
 import { signals } from "#content/recommendation/ranking.ts";
@@ -64,6 +65,7 @@ const listed = new Set<string>([
       ...Object.values(form?.words ?? {}),
     ]),
   ]),
+  ...Object.values(registerColumns.acnc.purposeNames),
   ...incomeBands.map(({ name }) => name),
   ...Object.values(linkWords),
   // Abbreviations are the same everywhere.

@@ -75,7 +75,7 @@ const sentences: [about: string, parts: Partial<NonprofitRecord>, sentence: stri
   [
     "an Australian charity of its purposes",
     { ...thin, ...said(recordOf("acnc", { purposes: "advancing health" })) },
-    "Nonprofit, registered for “advancing health”, registered charity.",
+    "Nonprofit, registered charity for “advancing health”.",
   ],
   [
     "agents is left out",
@@ -252,8 +252,14 @@ test.each([
 });
 
 test("it is said in the language of the page", () => {
+  const spanish = openTexts("es", es);
   const record = aNonprofit(said(listed));
-  expect(standingLine(record, openTexts("es", es)).text).toContain("Figura en el registro (");
+  expect(standingLine(record, spanish).text).toContain("Figura en el registro (");
+  const purposes = "advancing health; advancing culture";
+  const charity = aNonprofit(said(recordOf("acnc", { purposes, registered: "2012-12-03" })));
+  expect(sentenceOf(charity, toDetail(charity, ""), spanish)).toEndWith(
+    "desde 2012 para «promover la salud; promover la cultura».",
+  );
 });
 
 test("the size in a register's words is said where it has no figures", () => {
