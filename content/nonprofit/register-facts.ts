@@ -93,6 +93,17 @@ export function registerName({ id, name, fields = [] }: Register, orgId: string)
   return words[scheme] ?? name;
 }
 
+const regulators = new Set(
+  [...registersById.values()].flatMap(({ fields = [] }) =>
+    fields
+      .filter(({ name }) => name === "regulator")
+      .flatMap(({ words = {} }) => Object.values(words)),
+  ),
+);
+
+/** Whether a register has the name of its keeper, and not one of its own. */
+export const isRegulator = (name: string): boolean => regulators.has(name);
+
 /** The registers that can list organisations with this org-id prefix, for example US-EIN, in table order. */
 export const registersOfScheme = (scheme: string): readonly Register[] =>
   ofSchemes.get(scheme) ?? [];

@@ -10,7 +10,7 @@ import type {
   RegisterRecord,
   StoredProvenance,
 } from "#content/nonprofit/record.ts";
-import { registerById, registerName } from "#content/nonprofit/register-facts.ts";
+import { isRegulator, registerById, registerName } from "#content/nonprofit/register-facts.ts";
 import { schemeOf } from "#content/register/org-id.ts";
 import { type ScopesRead, standingOf } from "#content/register/standing.ts";
 import { listPath } from "#site/parts/address.ts";
@@ -180,7 +180,7 @@ export function standingLine(record: NonprofitRecord, t: Texts) {
     const register = registerById(by?.register ?? "");
     if (by === null || register === undefined) return [];
     const name = registerName(register, by.org_id);
-    const isListing = value === "registered" && name === register.name;
+    const isListing = value === "registered" && !isRegulator(name);
     const state = value === "not listed" ? "gone" : value;
     const text = t.text(`standing.${isListing ? "listed" : state}`, {
       register: t.word(name),

@@ -195,6 +195,12 @@ const lines: [about: string, parts: Partial<NonprofitRecord>, tone: Tone, text: 
     "Registered with the Charity Commission for England and Wales, as of 14 April 2026. Registered with the Scottish Charity Regulator (OSCR), as of 14 April 2026.",
   ],
   [
+    "a register lists that is called by its regulator",
+    said(recordOf("ccni", {}, "registered", "GB-NIC-100034")),
+    "good",
+    "Registered with the Charity Commission for Northern Ireland, as of 14 April 2026.",
+  ],
+  [
     "lost its exemption after it was listed",
     said(listed, revoked({ posted: "2026-05-11" })),
     "bad",
