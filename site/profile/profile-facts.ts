@@ -8,6 +8,7 @@ import {
   type GiverAnswer,
 } from "#content/contract/nonprofit.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
+import { isoDay } from "#content/contract/base/time.ts";
 import { fromPostcode } from "#content/nonprofit/provenance.ts";
 import { registerById, registerPage } from "#content/nonprofit/register-facts.ts";
 import { lettersOf } from "#content/nonprofit/text.ts";
@@ -212,7 +213,7 @@ export type Origin = ReturnType<typeof originOf>;
 export function originOf(from: FieldProvenance, t: Texts) {
   const { source, source_url, rule, agents, corroborations: count = 0, applied_at } = from;
   const isDerived = rule !== undefined && source.startsWith("derived:");
-  const filed = isDerived || rule === undefined ? "" : `: ${rule}`;
+  const filed = isDerived || rule === undefined ? "" : `: ${filedOn(rule, t)}`;
   const name = isDerived ? derivedFrom(source, rule, t) : sourceName(source, t) + filed;
   const named = source === "consensus" ? "origin.agreed" : "origin.also";
   const origin =
@@ -227,6 +228,15 @@ export function originOf(from: FieldProvenance, t: Texts) {
     /** YYYY-MM-DD. */
     day: applied_at.slice(0, 10),
   };
+}
+
+/** The form that a filing's rule names, in the language of the page. */
+function filedOn(rule: string, t: Texts): string {
+  const [, form = "", day = "", number = ""] =
+    /^Form (\S+) for the year to (.+), object (\d+)$/.exec(rule) ?? [];
+  const at = Date.parse(`${day} UTC`);
+  if (Number.isNaN(at)) return rule;
+  return t.text("origin.filed", { form: t.named("form", form), date: t.date(isoDay(at)), number });
 }
 
 /** An origin with the fields that have it: `names` as in the JSON, `fields` in words. */

@@ -6,6 +6,7 @@ import { english, openTexts, type Texts } from "#content/language/texts.ts";
 import type { NonprofitRecord, RegisterRecord } from "#content/nonprofit/record.ts";
 import { toDetail } from "#content/nonprofit/wire.ts";
 import { moneyChart, moneyHtml } from "#site/profile/profile-money.ts";
+import { originOf } from "#site/profile/profile-facts.ts";
 import { markdownOf } from "#site/profile/profile-markdown.ts";
 import { profileView } from "#site/profile/profile-view.ts";
 import { filed, redCross } from "#test/support/filed.ts";
@@ -265,4 +266,22 @@ describe("the chart", () => {
       expect(Number(y) + Number(height)).toBeLessThanOrEqual(228);
     }
   });
+});
+
+test.each([
+  [english, "Form 990-EZ for the year to 30 September 2017, object 2018"],
+  [
+    openTexts("es", es),
+    "formulario 990-EZ, ejercicio cerrado el 30 de septiembre de 2017, objeto 2018",
+  ],
+])("a filed value names its form in the language of the page", (t, form) => {
+  const rule = "Form 990-EZ for the year to 30 September 2017, object 2018";
+  const from = {
+    source: "register:irs-990-xml",
+    source_url: null,
+    rule,
+    agents: [],
+    applied_at: "",
+  };
+  expect(originOf(from, t).source).toEndWith(`: ${form}`);
 });
