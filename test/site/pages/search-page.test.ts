@@ -76,6 +76,8 @@ test("a row warns of what registers say against an organisation, and tells how f
   const item = $("#search-list li");
   expect(item.find(".mark.bad").text()).toBe("Tax exemption revoked");
   expect(item.find(".note").text()).toBe("Wells · Kisumu, Kenya · 1 person a year · about 3 km");
+  // There is nothing to compare it with.
+  expect($('a[href^="/compare"]').length).toBe(0);
 });
 
 test("what was read in the words can be taken away", async () => {
