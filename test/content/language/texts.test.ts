@@ -179,6 +179,10 @@ test.each([
   [french.fact({ ...income, value: 1_000_000 }), "1 million de $\u00A0US"],
   [spanish.fact(ofDebt), "-312 mil millones de US$, ejercicio cerrado en a while"],
   [spanish.fact({ name: "purposes", label: "", value: "Animals; Recreation" }), "Animales; Recreo"],
+  [
+    french.fact({ name: "purposes", label: "", value: "Animals; Housing" }),
+    "Animaux\u00A0; Logement",
+  ],
   [spanish.fact({ name: "registered", label: "", value: "1990-08-02" }), "2 de agosto de 1990"],
   [english.named("field", "team_size"), "team size"],
   [english.named("field", "nothing"), "nothing"],
