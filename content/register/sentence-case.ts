@@ -83,7 +83,8 @@ function sentenceCased(text: string, organisation: string): string {
     },
   );
   const states = cased.replaceAll(/\bu\.s\.(?:a\.)?/gi, (match) => match.toUpperCase());
-  const dated = states.replaceAll(month, capitalised);
+  const counted = states.replaceAll(/(?<=\d)(?:ST|ND|RD|TH)\b/g, (match) => match.toLowerCase());
+  const dated = counted.replaceAll(month, capitalised);
   const linked = dated.replaceAll(webAddress, (match) => match.toLowerCase());
   const named = linked.replaceAll(titled, (match, title: string, next: string) =>
     common.has(next.toLowerCase()) ? match : `${capitalised(title)} ${capitalised(next)}`,

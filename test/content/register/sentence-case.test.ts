@@ -32,6 +32,10 @@ describe("a text in capitals", () => {
       "Since March 2012 we may march in San Juan and Santa Barbara on May 3",
     ],
     ["SEE WWW.SAMPLE.ORG/GIVE. ASK", "See www.sample.org/give. Ask"],
+    [
+      "SINCE WORLD WAR II, THE 442ND AND THE 21ST EACH YEAR",
+      "Since World War II, the 442nd and the 21st each year",
+    ],
     ["AID IN THE U.S. AND BEYOND", "Aid in the U.S. and beyond"],
     [
       "ALL NEW YORKERS OF NEW YORK CITY'S NEW HOMES",
@@ -51,6 +55,7 @@ describe("a text in capitals", () => {
       "ZEBRA MEETS ITS HUMAN NEEDS AND CONTINUES ITS MISSION",
       "Zebra meets its human needs and continues its mission",
     ],
+    ["ZEBRA LACROSSE CLUB", "ZEBRA TEACHES LACROSSE", "Zebra teaches lacrosse"],
     [
       "ZEBRA VALLEY TRUST OF QUINLAN INC",
       "ZEBRA VALLEY TRUST OF QUINLAN HELPS QUINLAN. ZVTQ LIKES THE VALLEY",
