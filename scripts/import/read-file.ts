@@ -6,6 +6,7 @@ import { pipeline, type Readable, Transform } from "node:stream";
 import { crc32, createGunzip } from "node:zlib";
 import { CsvError, parse } from "csv-parse";
 import { type Entry, openPromise, type ZipFile } from "yauzl";
+import { withoutUnsafe } from "#content/nonprofit/text.ts";
 import type { Place, UnreadableRow } from "#content/register/stage-rows.ts";
 import type { CsvFormat, Row } from "./format.ts";
 
@@ -356,6 +357,8 @@ export class BadInput extends Error {
 
   constructor(file: string, place: Place, problem: string) {
     const where = typeof place === "number" ? `line ${place}` : place;
-    super(where === null ? `${file}: ${problem}` : `${file}, ${where}: ${problem}`);
+    const message = where === null ? `${file}: ${problem}` : `${file}, ${where}: ${problem}`;
+    // It may quote a cell, which must not control the terminal.
+    super(withoutUnsafe(message).replaceAll(/[\n\r]/g, " "));
   }
 }

@@ -38,6 +38,11 @@ describe("refused with file and line, the store as it was:", () => {
   test.each<[string, string[], RegExp]>([
     ["a row with too few fields", [first, "1,2,3"], /x\.csv, line 3: the row has 3 fields/],
     ["an EIN that is none", [first.replace(/^\d/, "A")], /line 2: EIN is "A00000101"/],
+    [
+      "a cell that steers the terminal",
+      [first.replace(/^\d/, "\u001B[2J")],
+      /EIN is "\[2J00000101"/,
+    ],
     ["a subsection that is none", [first.replace(",03,", ",3,")], /line 2: SUBSECTION/],
     ["a name that is empty", [first.replace(name, " ")], /line 2: NAME/],
     [
