@@ -31,7 +31,7 @@ export type PaymentFacts = {
     amount: bigint;
     decimals: number | null;
   } | null;
-  /** Programs of all instructions but the transfer, memos and compute limits, in order. A payment of ours has none. */
+  /** Programs of all instructions but the transfer, memos and compute limits, in order. */
   other_programs: readonly string[];
   /** Whether the transaction takes addresses from lookup tables, where they are not visible. */
   uses_lookup_tables: boolean;
@@ -59,6 +59,13 @@ export const computeUnitsMax = 200_000;
 /** In addition to 5,000 lamports per signature. The price is per compute unit, so the bound is on the product. */
 export const priorityFeeLamportsMax = 10_000n;
 
+/**
+ * Phantom and Solflare add up to two instructions of Lighthouse, which fail if a balance is not as expected. They cannot
+ * take anything from the sponsor, whom no instruction may name. Source: x402, "exact" on SVM.
+ */
+const lighthouse = "L2TExMFKdjpN9kozasaurPirfHy9P8sbXoAN1qA3S95";
+const walletChecksMax = 2;
+
 /** Each check returns true if it passes; its key is the code of the refusal. */
 type Checks<Facts, Terms> = Readonly<Record<string, (facts: Facts, terms: Terms) => boolean>>;
 
@@ -83,7 +90,10 @@ export const paymentChecks = {
   bad_signature: ({ badly_signed }) => badly_signed.length === 0,
   not_signed: (paid, due) =>
     paid.unsigned.every((signer) => isSponsored(paid, due) && signer === due.sponsor),
-  other_instructions: (paid, due) => !isSponsored(paid, due) || paid.other_programs.length === 0,
+  other_instructions: (paid, due) =>
+    !isSponsored(paid, due) ||
+    (paid.other_programs.length <= walletChecksMax &&
+      paid.other_programs.every((program) => program === lighthouse)),
   sponsor_spends: ({ transfer }, due) =>
     due.sponsor === null ||
     (transfer?.authority !== due.sponsor && transfer?.source !== due.sponsorTokenAccount),

@@ -18,6 +18,7 @@ const due: PaymentDue = {
   sponsorTokenAccount: "Sponsor.account",
   sponsoredMin: micro(100_000n),
 };
+const lighthouse = "L2TExMFKdjpN9kozasaurPirfHy9P8sbXoAN1qA3S95";
 const unsponsored = { ...due, sponsor: null, sponsorTokenAccount: null };
 const transfer = {
   source: "Donor.account",
@@ -60,6 +61,7 @@ describe("is taken", () => {
     ],
     ["one without a compute budget", sponsored({ compute_units: null, compute_unit_price: null })],
     ["one with a price of nothing", sponsored({ compute_units: null, compute_unit_price: 0n })],
+    ["what Phantom and Solflare add", sponsored({ other_programs: [lighthouse, lighthouse] })],
     ["the highest fee", sponsored({ compute_units: 200_000, compute_unit_price: 50_000n })],
     ["the least that is sponsored", sponsored(), { ...due, sponsoredMin: micro(2_500_000n) }],
     [
@@ -105,6 +107,7 @@ describe("every check refuses what it names", () => {
     other_instructions: [
       [sponsored({ other_programs: ["System"] })],
       [sponsored({ other_programs: ["Token"] })],
+      [sponsored({ other_programs: [lighthouse, lighthouse, lighthouse] })],
     ],
     sponsor_spends: [
       [paying({ authority: "Sponsor" }, bySponsor)],
