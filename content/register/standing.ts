@@ -96,10 +96,15 @@ export function organisationAnswer(
   const filings = records.flatMap(({ state, register }) =>
     state === "filed" ? (registerById(register) ?? []) : [],
   );
-  const registers = [...registersOfScheme(scheme), ...filings].map((register) => {
+  const statements = [...registersOfScheme(scheme), ...filings].map((register) => {
     const record = records.find((candidate) => candidate.register === register.id);
     return statementOf(register, org_id, record, scopes);
   });
+  const isUnread = ({ state }: RegisterStatement) => state === "not read";
+  const readStatements = statements.filter((statement) => !isUnread(statement));
+  // Two publications have the same register: that one of them was not read says nothing where the other was.
+  const names = new Set(readStatements.map(({ register_name }) => register_name));
+  const registers = statements.filter((row) => !(isUnread(row) && names.has(row.register_name)));
   const sourceIn = ({ by }: Judgement<unknown>) => {
     const source = sourceOf(by, records, scopes, scheme);
     const named = registerById(source.register ?? "");

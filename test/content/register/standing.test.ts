@@ -92,7 +92,7 @@ describe("the standing is", () => {
     });
     expect(about([], read, english)).toMatchObject({
       standing: { value: "not listed", register: "ukcat", as_of },
-      registers: [{ state: "not read" }, { state: "not listed", as_of }],
+      registers: [{ register: "ukcat", state: "not listed", as_of }],
     });
   });
 
