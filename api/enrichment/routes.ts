@@ -75,11 +75,11 @@ const answersTo = (baseUrl: string, sentTo: string) => {
         : `${nonprofitNotFound.detail} GET /api/needs-enrichment lists slugs that need data.`,
       extensions,
     }),
-    nonprofit_withdrawn: {
+    nonprofit_withdrawn: ({ slug }) => ({
       status: 410,
-      detail: `This nonprofit is withdrawn: its profile accepts no more data. ${whereToLook}`,
+      detail: `This nonprofit is withdrawn: its profile accepts no more data. Where it was merged, merged_into of GET ${baseUrl}/api/nonprofits/${slug} names the profile to use. ${whereToLook}`,
       extensions,
-    },
+    }),
     field_queue_full: ({ fields }) => ({
       status: 409,
       detail: `Nothing was stored: no more values may wait for ${fields.join(", ")} of this profile, at most ${waitingInPlaceMax} each and ${waitingOfNetworkMax} from one network. Leave ${fields.length === 1 ? "it" : "them"} out, or send a value that waits, if you find it right (GET ${baseUrl}/api/needs-enrichment?pending=true shows some); a reviewer makes room, and a website, place, year or address gives way to a new one after ${placeDays} days.`,

@@ -222,7 +222,7 @@ describe("a bad request says what to send instead", () => {
     for (const [to, status, words] of [
       ["nobody", 404, ""],
       ["{slug}", 404, "Put the slug"],
-      [gone?.slug ?? "", 410, "research-bot-7"],
+      [gone?.slug ?? "", 410, `/api/nonprofits/${gone?.slug} names the profile to use`],
     ] as const) {
       const response = await send(ok, {}, to);
       expect([to, response.status]).toEqual([to, status]);

@@ -63,7 +63,7 @@ describe("a payment that was recorded", () => {
     expect([proof.status, await proof.json()]).toEqual([200, first.body]);
     const statusOf = async ({ memo }: { memo: string }) =>
       (await at.service.get(`${path}/status?memo=${memo}`)).json();
-    const error = expect.stringContaining("If you have paid");
+    const error = expect.stringContaining("names the profile to use. If you have paid");
     expect(await statusOf(demands[1])).toMatchObject({ code: "nonprofit_withdrawn", error });
     expect(await send(late, path)).toMatchObject({ status: 200 });
     expect((await at.prove(path, signature)).status).toBe(200);
