@@ -363,7 +363,7 @@ export const unknownValues = (filters: FilterParameters) =>
     const values = filter === "city" ? byText(townsLike(value)) : knownValues[filter];
     if (wantedValue !== null && (!isPlace || values?.has(wantedValue))) return [];
     const near = nearestTo(filter, value, values ?? byText([]));
-    const nearest = near.length > 0 ? `The nearest: ${near.join(", ")}.` : howToName;
+    const nearest = near.length > 0 ? `The nearest: ${near.join(", ")}.` : howToName(filter);
     // A city that the postal table lacks may be right.
     const fault = filter === "city" ? "matches" : "is known here";
     const message = `No ${filter} "${value}" ${fault}. ${nearest}`;
@@ -381,7 +381,8 @@ function nearestTo(filter: FilterName, value: string, values: ReadonlyMap<string
   return [...new Set(near.flat())].slice(0, nearestMax);
 }
 
-const howToName = "GET /api/causes lists causes; send a country by its name or ISO 3166 code.";
+const howToName = (filter: FilterName): string =>
+  filter === "cause" ? "GET /api/causes lists them." : "Send its English name or ISO 3166 code.";
 
 /** The note for an answer with this many nonprofits: null if there are any, or if all values may be right. */
 export const unknownNote = (filters: FilterParameters, total: number): string | null =>

@@ -37,8 +37,10 @@ test("the note names what is unknown, and only where nothing was found", () => {
   const filters = { cause: "foo", country: "Xq" };
   expect(unknownNote(filters, 1)).toBeNull();
   expect(unknownNote(filters, 0)).toBe(
-    'No cause "foo" is known here. The nearest: food-security. No country "Xq" is known here. GET /api/causes lists causes; send a country by its name or ISO 3166 code.',
+    'No cause "foo" is known here. The nearest: food-security. No country "Xq" is known here. Send its English name or ISO 3166 code.',
   );
+  const [cause] = unknownValues({ cause: "Xq" });
+  expect(cause?.message).toBe('No cause "Xq" is known here. GET /api/causes lists them.');
 });
 
 test("a state is asked for by its code, too", () => {
