@@ -126,6 +126,10 @@ const addedTo = ({ best, orgIds }: RowMatch): string[] =>
       ? [best.id, orgIds.join(" "), best.name, String(best.score), "yes"]
       : ["", "", best.name, String(best.score), "no"];
 
+/** The title, or another one if the table has a column of that title: programs read columns by title. */
+const freeTitle = (title: string, header: readonly string[]): string =>
+  header.includes(title) ? freeTitle(`almoner_${title}`, header) : title;
+
 /**
  * The table with the results, as CSV with the file's delimiter. A spreadsheet runs nothing in it, even if it uses another
  * delimiter. Cells beyond the header stay, below empty titles.
@@ -140,7 +144,7 @@ export function writtenTable(
     ...whole(row),
     ...addedTo(matches[at] ?? { best: undefined, orgIds: [] }),
   ]);
-  return [[...whole(header), ...added], ...lines]
+  return [[...whole(header), ...added.map((title) => freeTitle(title, header))], ...lines]
     .map((cells) => csvLine(cells, delimiter))
     .join("");
 }

@@ -195,6 +195,19 @@ describe("a table", () => {
     ).toEqual(["a,s,X-1,S,91,yes", "b,,,S,91,no"]);
   });
 
+  test("gives the added columns titles of their own, also in a table that had them added", () => {
+    const titles = ["name", "org_id", "match", "almoner_match"];
+    const added = [
+      "almoner_id",
+      "almoner_org_id",
+      "matched_name",
+      "score",
+      "almoner_almoner_match",
+    ];
+    const [header] = writtenTable({ ...table, header: titles, rows: [] }, []).split("\r\n");
+    expect(header).toBe([...titles, ...added].join(","));
+  });
+
   test.each([
     ["a", 50, 50],
     ["名".repeat(500), 13, 13],
