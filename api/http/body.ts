@@ -141,7 +141,8 @@ export async function tableBody(request: Request): Promise<{ table: string }> {
   if (/^text\/(?:csv|plain|tab-separated-values)\b/i.test(type)) return { table: tableText(bytes) };
   try {
     const form = await new Response(bytes, { headers: { "content-type": type } }).formData();
-    const field = form.get("table") ?? "";
+    const field = form.get("table");
+    if (field === null) throw new Error("The form has no field `table`.");
     const table = typeof field === "string" ? field : tableText(await field.arrayBuffer());
     return { table };
   } catch (cause) {

@@ -228,6 +228,9 @@ describe("a table", () => {
   });
   test("of another kind is refused", async () => {
     expect((await table("{}", "application/json")).status).toBe(415);
+    const form = new FormData();
+    form.set("file", new Blob([csv], { type: "text/csv" }), "names.csv");
+    expect((await (await table(form)).json()).detail).toContain("the field `table`");
   });
 });
 
