@@ -55,7 +55,7 @@ export function understanding(
     understood: {
       number: null,
       place: place === null ? null : { name: place.name, shown: area ?? place.name },
-      words: besidePlace(reading).map(({ searchWord }) => textOf(searchWord)),
+      words: besidePlace(reading).map(({ searchWord }) => searchWord.typed ?? textOf(searchWord)),
       corrections: [...corrections],
     },
     exact: remark === null,

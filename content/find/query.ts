@@ -31,6 +31,8 @@ import given from "#content/editorial/search-words.json";
 /** One thing to look for. Its forms are equivalent: "co-op" is also "coop". */
 export type SearchWord = {
   forms: readonly string[];
+  /** As it was typed: "co-op"; absent: its first form. */
+  typed?: string;
   /** The last word of a query may be incomplete: words that begin with it match as well. */
   prefix: boolean;
   /** What else matches, except by prefix: other spellings, names of which it may be the initials. */
@@ -61,23 +63,24 @@ export const searchWords = (text: string): SearchWord[] => [
 export function typedWords(text: string): SearchWord[] {
   const parts = text.toWellFormed().replaceAll(apostrophes, "'").split(quotes);
   const unclosedAt = parts.length % 2 === 0 ? parts.length - 1 : -1;
-  const terms: { key: string; forms: string[] }[] = [];
+  const terms: { key: string; forms: string[]; typed: string }[] = [];
   let last: string | null = null;
   for (const [at, part] of parts.entries()) {
     const words = part.match(wordPattern) ?? [];
     const joinedWords = words.join(" ").replaceAll(joiner, " ").slice(0, formLengthMax);
     if (joinedWords === "" || terms.length >= wordsMax) continue;
     if (at % 2 === 1 && at !== unclosedAt) {
-      terms.push({ key: `"${fold(joinedWords)}`, forms: [joinedWords] });
+      const typed = words.join(" ").slice(0, formLengthMax);
+      terms.push({ key: `"${fold(joinedWords)}`, forms: [joinedWords], typed });
       last = null;
     } else {
       for (const word of words.slice(0, wordsMax - terms.length))
-        terms.push({ key: fold(word), forms: formsOf(word) });
+        terms.push({ key: fold(word), forms: formsOf(word), typed: word.slice(0, formLengthMax) });
       last = words.length > 0 ? fold(words.at(-1) ?? "") : last;
     }
   }
-  return terms.map(({ key, forms }) => ({
-    forms,
+  return terms.map(({ key, ...term }) => ({
+    ...term,
     prefix: key === last && mayBeHalfTyped(key),
   }));
 }
@@ -195,7 +198,7 @@ export function asking(words: readonly SearchWord[], isInPlace: boolean): readon
 export const isPhrase = ({ forms }: SearchWord): boolean =>
   forms.length === 1 && (forms[0] ?? "").includes(" ");
 
-/** A word as typed. */
+/** A word without signs: "co op". */
 export const textOf = ({ forms }: SearchWord): string => forms[0] ?? "";
 
 /** The words that a match must have, without "the", "of" or "Inc", which people omit; all if no others are left. */

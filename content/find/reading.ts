@@ -295,7 +295,8 @@ export async function corrected(
   for (const { word, count } of doubtful) {
     const other = await replacementOf(index, word, count);
     if (other === null) continue;
-    if (other.meant !== undefined) corrections.push({ typed: textOf(word), meant: other.meant });
+    if (other.meant !== undefined)
+      corrections.push({ typed: word.typed ?? textOf(word), meant: other.meant });
     replacements.set(word, other.word);
   }
   return replacements.size === 0

@@ -117,8 +117,9 @@ describe("a place in a query", () => {
   });
 
   test("is none when more profiles use the word", async () => {
-    const { understood, names } = await find("children reading");
-    expect(understood).toMatchObject({ place: null, words: ["children", "reading"] });
+    const { understood, names } = await find("Children’s reading");
+    expect(understood).toMatchObject({ place: null, words: ["Children’s", "reading"] });
+    expect((await find('"Children’s reading"')).understood.words).toEqual(["Children’s reading"]);
     expect(names[0]).toBe("Readers for Life");
   });
 
