@@ -13,6 +13,7 @@ import { directoryFact, jsonFact, noteFact } from "#content/store/facts.ts";
 import type { Queryable, Store, WriteTransaction } from "#content/store/open.ts";
 import { changes, feedFiles } from "#content/store/tables/publishing.ts";
 import { KeySet, type PublicKey, publicKeysMax } from "./signing-keys.ts";
+import { valuesOf } from "#content/store/query.ts";
 
 const { closed_at: _, ...rangeColumns } = getTableColumns(feedFiles);
 /** The changes in a numbered file of the feed. */
@@ -37,12 +38,8 @@ export async function closeFeedFiles(store: Store, closing: FeedClosing): Promis
   if (await isOpen(store, closing.upTo)) {
     await store.write((tx) => closeFiles(tx, closing));
   }
-  const files = await store.db
-    .select({ number: feedFiles.number })
-    .from(feedFiles)
-    .where(gt(feedFiles.last_sequence, closing.after))
-    .orderBy(asc(feedFiles.number));
-  return files.map(({ number }) => number);
+  const { number, last_sequence } = feedFiles;
+  return valuesOf(store, number, gt(last_sequence, closing.after), { by: number });
 }
 
 /** Whether there is anything to close; most calls find nothing and need no write lock. */
@@ -165,13 +162,8 @@ export async function newestFeedFile(
 }
 
 /** The numbers of all feed files, ascending, with gaps where a new epoch began. */
-export async function feedFileNumbers(store: Queryable): Promise<number[]> {
-  const files = await store.db
-    .select({ number: feedFiles.number })
-    .from(feedFiles)
-    .orderBy(asc(feedFiles.number));
-  return files.map(({ number }) => number);
-}
+export const feedFileNumbers = (store: Queryable): Promise<number[]> =>
+  valuesOf(store, feedFiles.number, undefined, { by: feedFiles.number });
 
 export async function feedFile(store: Queryable, number: number): Promise<FeedFileRange | null> {
   const [file] = await store.db

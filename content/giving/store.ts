@@ -5,7 +5,14 @@ import { z } from "zod";
 import type { MicroUsdc } from "#content/contract/transfer.ts";
 import { appendChanges, donationsField } from "#content/nonprofit/changes-store.ts";
 import type { Queryable, Store, WriteTransaction } from "#content/store/open.ts";
-import { type Statement, columnNames, doAll, query, rowShape } from "#content/store/query.ts";
+import {
+  type Statement,
+  columnNames,
+  doAll,
+  query,
+  rowShape,
+  valuesOf,
+} from "#content/store/query.ts";
 import { donations } from "#content/store/tables/giving.ts";
 import { nonprofits } from "#content/store/tables/nonprofits.ts";
 import { directoryFact, noteFact } from "#content/store/facts.ts";
@@ -101,11 +108,8 @@ export async function newsOfDonations(
   nonprofit_id: number,
   now: Date,
 ): Promise<Statement[]> {
-  const [named] = await store.db
-    .select({ slug: nonprofits.slug })
-    .from(nonprofits)
-    .where(eq(nonprofits.id, nonprofit_id));
-  const change = { kind: "changed", nonprofit_id, slug: named?.slug ?? null } as const;
+  const [slug = null] = await valuesOf(store, nonprofits.slug, eq(nonprofits.id, nonprofit_id));
+  const change = { kind: "changed", nonprofit_id, slug } as const;
   const fields = [donationsField];
   return appendChanges([{ ...change, fields, moved_lists: [] }], { origin: "chain", now });
 }

@@ -4,7 +4,14 @@ import { z } from "zod";
 import { Filing, type History } from "#content/contract/enrichment-answers.ts";
 import { isoTime } from "#content/contract/base/time.ts";
 import type { Queryable } from "#content/store/open.ts";
-import { insertsOf, jsonOf, jsonText, query, type Statement } from "#content/store/query.ts";
+import {
+  insertsOf,
+  jsonOf,
+  jsonText,
+  query,
+  valuesOf,
+  type Statement,
+} from "#content/store/query.ts";
 import { changes } from "#content/store/tables/publishing.ts";
 import { publicName, shownSource } from "./public-name.ts";
 import { idsBySlug } from "./record-store.ts";
@@ -91,11 +98,8 @@ export async function nextChanges(
 
 /** The nonprofit that a change is about; null for a change of the directory itself. */
 export async function changedProfile(store: Queryable, sequence: number): Promise<number | null> {
-  const [row] = await store.db
-    .select({ id: changes.nonprofit_id })
-    .from(changes)
-    .where(eq(changes.sequence, sequence));
-  return row?.id ?? null;
+  const [id = null] = await valuesOf(store, changes.nonprofit_id, eq(changes.sequence, sequence));
+  return id;
 }
 
 /** The sequence of a nonprofit's newest change; null if it has none. Index: changes_by_nonprofit. */
@@ -103,13 +107,15 @@ export async function newestChangeOf(
   store: Queryable,
   nonprofitId: number,
 ): Promise<number | null> {
-  const [newest] = await store.db
-    .select({ sequence: changes.sequence })
-    .from(changes)
-    .where(eq(changes.nonprofit_id, nonprofitId))
-    .orderBy(desc(changes.sequence))
-    .limit(1);
-  return newest?.sequence ?? null;
+  const { sequence, nonprofit_id } = changes;
+  const newestFirst = { by: desc(sequence), limit: 1 };
+  const [newest = null] = await valuesOf(
+    store,
+    sequence,
+    eq(nonprofit_id, nonprofitId),
+    newestFirst,
+  );
+  return newest;
 }
 
 /** The field named by a change of a nonprofit's donations. It is no field of the profile. */

@@ -1,4 +1,4 @@
-import { and, asc, getTableName, gt, max, ne, sql } from "drizzle-orm";
+import { and, getTableName, gt, max, ne, sql } from "drizzle-orm";
 import type { SQLiteColumn, SQLiteTable } from "drizzle-orm/sqlite-core";
 import { structuredFields } from "#content/contract/enrichment.ts";
 import type { NonprofitSummary } from "#content/contract/nonprofit.ts";
@@ -10,6 +10,7 @@ import {
   rowsAsJson,
   rowsFromJson,
   type Statement,
+  valuesOf,
   builder,
   statement,
 } from "#content/store/query.ts";
@@ -316,19 +317,14 @@ export function pendingWrites(saves: readonly SavedRecord[], now: number): State
 }
 
 /** The next ids of nonprofits after `after`, ascending, including withdrawn ones. */
-export async function nonprofitIdsAfter(
+export const nonprofitIdsAfter = (
   store: Queryable,
   after: number,
   limit: number,
-): Promise<number[]> {
-  const rows = await store.db
-    .select({ id: nonprofits.id })
-    .from(nonprofits)
-    .where(gt(nonprofits.id, after))
-    .orderBy(asc(nonprofits.id))
-    .limit(limit);
-  return rows.map(({ id }) => id);
-}
+): Promise<number[]> => {
+  const { id } = nonprofits;
+  return valuesOf(store, id, gt(id, after), { by: id, limit });
+};
 
 /** The highest id of a nonprofit, including withdrawn ones; 0 if there is none. */
 export async function newestNonprofitId(store: Queryable): Promise<number> {
@@ -342,6 +338,5 @@ export const slugsWithContact = async (store: Queryable, email: string): Promise
   const isIt = sql`${email.toLowerCase()} IN (lower(${contact_email}), (
     SELECT lower(p.replaced ->> 'value') FROM provenance AS p
     WHERE p.nonprofit_id = ${id} AND p.field = 'contact_email'))`;
-  const rows = await store.db.select({ slug }).from(nonprofits).where(isIt).limit(100);
-  return rows.map((row) => row.slug);
+  return valuesOf(store, slug, isIt, { limit: 100 });
 };

@@ -8,7 +8,7 @@ import { fold, plainLetters } from "#content/nonprofit/text.ts";
 import { siteKey } from "#content/nonprofit/website.ts";
 import type { Duplicate } from "#content/contract/onboarding.ts";
 import type { Queryable } from "#content/store/open.ts";
-import { inValues, jsonOf, jsonText, query } from "#content/store/query.ts";
+import { inValues, jsonOf, jsonText, query, valuesOf } from "#content/store/query.ts";
 import { nonprofits, registrations } from "#content/store/tables/nonprofits.ts";
 
 /** An organisation that may already be in the directory. `id` is its own, null for a new one. */
@@ -67,12 +67,7 @@ async function sameRegistration(
   if (registration === null) return [];
   const isSame = isRegistration(registration, country_code);
   if (isSame === undefined) return [];
-  const rows = await store.db
-    .select({ id: registrations.nonprofit_id })
-    .from(registrations)
-    .where(isSame)
-    .limit(sameSiteMax);
-  return rows.map(({ id }) => id);
+  return valuesOf(store, registrations.nonprofit_id, isSame, { limit: sameSiteMax });
 }
 
 /** Undefined for a number with unknown register and country: it may be anyone's. */

@@ -1,7 +1,7 @@
 import { and, asc, eq, gt, isNull, lt, lte, ne, or, sql } from "drizzle-orm";
 import { dayMs } from "#content/contract/base/time.ts";
 import type { Queryable, Store } from "#content/store/open.ts";
-import { type Statement, builder, countUpTo, statement } from "#content/store/query.ts";
+import { type Statement, builder, countUpTo, statement, valuesOf } from "#content/store/query.ts";
 import { nonprofits } from "#content/store/tables/nonprofits.ts";
 import { onboardingSubmissions as onboarding } from "#content/store/tables/onboarding.ts";
 import { mailOutbox as outbox } from "#content/store/tables/operations.ts";
@@ -80,19 +80,15 @@ export const onboardingLeftOut = (store: Queryable, now: Date): Promise<number> 
   );
 
 /** Slugs of other nonprofits with this wallet, including withdrawn ones. Index: nonprofits_by_wallet. */
-export async function otherOwnersOf(
+export const otherOwnersOf = (
   store: Queryable,
   wallet: string,
   nonprofitId: number | null,
-): Promise<string[]> {
-  const rows = await store.db
-    .select({ slug: nonprofits.slug })
-    .from(nonprofits)
-    .where(and(eq(nonprofits.usdc_wallet, wallet), ne(nonprofits.id, nonprofitId ?? 0)))
-    .orderBy(asc(nonprofits.id))
-    .limit(5);
-  return rows.map(({ slug }) => slug);
-}
+): Promise<string[]> => {
+  const { id, slug, usdc_wallet } = nonprofits;
+  const isOther = and(eq(usdc_wallet, wallet), ne(id, nonprofitId ?? 0));
+  return valuesOf(store, slug, isOther, { by: id, limit: 5 });
+};
 
 const mailPauseMs = 600_000;
 const mailsPerDayMax = 10;

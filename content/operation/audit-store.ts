@@ -7,7 +7,7 @@ import type { operatorOperations } from "#content/contract/operations/operator.t
 import { isoTime } from "#content/contract/base/time.ts";
 import { jsonFact } from "#content/store/facts.ts";
 import type { Queryable, Store, WriteTransaction } from "#content/store/open.ts";
-import { query } from "#content/store/query.ts";
+import { query, valuesOf } from "#content/store/query.ts";
 import { auditLog } from "#content/store/tables/operations.ts";
 
 const { hash: _hash, previous_hash: _previous, ...entryColumns } = getTableColumns(auditLog);
@@ -229,13 +229,10 @@ export async function uncovered(
   { heads, beforeMs }: { heads: readonly AuditHead[]; beforeMs: number },
 ): Promise<number | null> {
   const coveredTo = Math.max(0, ...heads.map(({ entries }) => entries));
-  const [entry] = await store.db
-    .select({ id: auditLog.id })
-    .from(auditLog)
-    .where(and(gt(auditLog.id, coveredTo), lt(auditLog.happened_at, beforeMs)))
-    .orderBy(asc(auditLog.id))
-    .limit(1);
-  return entry?.id ?? null;
+  const { id, happened_at } = auditLog;
+  const isUncovered = and(gt(id, coveredTo), lt(happened_at, beforeMs));
+  const [first = null] = await valuesOf(store, id, isUncovered, { by: id, limit: 1 });
+  return first;
 }
 
 const faultsMax = 100;

@@ -1,4 +1,4 @@
-import { and, asc, gt, lt, sql } from "drizzle-orm";
+import { and, gt, lt, sql } from "drizzle-orm";
 import { hourMs } from "#content/contract/base/time.ts";
 import { causeIds } from "#content/contract/browse.ts";
 import type { DonationNetwork } from "#content/contract/transfer.ts";
@@ -10,6 +10,7 @@ import { listTotals, nonprofits } from "#content/store/tables/nonprofits.ts";
 import { activityCounts } from "#content/store/tables/operations.ts";
 import { changes } from "#content/store/tables/publishing.ts";
 import { factsBeginning, jsonFact } from "#content/store/facts.ts";
+import { valuesOf } from "#content/store/query.ts";
 
 const weekMs = 7 * 24 * hourMs;
 
@@ -128,11 +129,8 @@ export async function countedSince(
 
 /** When the first change after this one was made, in milliseconds since 1970; null if there is none. */
 export async function firstChangeAfter(store: Queryable, sequence: number): Promise<number | null> {
-  const [first] = await store.db
-    .select({ changed_at: changes.changed_at })
-    .from(changes)
-    .where(gt(changes.sequence, sequence))
-    .orderBy(asc(changes.sequence))
-    .limit(1);
-  return first?.changed_at ?? null;
+  const { changed_at, sequence: number } = changes;
+  const first = { by: number, limit: 1 };
+  const [at = null] = await valuesOf(store, changed_at, gt(number, sequence), first);
+  return at;
 }

@@ -19,7 +19,7 @@ import { decisionColumns, decideWaiting } from "#content/enrichment/submission-s
 import type { DraftStatus } from "#content/contract/recommendation.ts";
 import type { Expiry } from "#content/requests/kind.ts";
 import type { Queryable, WriteTransaction } from "#content/store/open.ts";
-import { type Statement, builder, nextId, statement } from "#content/store/query.ts";
+import { type Statement, builder, nextId, statement, valuesOf } from "#content/store/query.ts";
 import { nonprofits } from "#content/store/tables/nonprofits.ts";
 import { auditLog } from "#content/store/tables/operations.ts";
 import { recommendationDrafts as drafts } from "#content/store/tables/recommendations.ts";
@@ -75,18 +75,12 @@ export async function operatorRefused(
   store: Queryable,
   { nonprofit_id, slug }: Pick<QueuedDraft, "nonprofit_id" | "slug">,
 ): Promise<boolean> {
-  const rejections = await store.db
-    .select({ id: drafts.id })
-    .from(drafts)
-    .where(and(eq(drafts.nonprofit_id, nonprofit_id), eq(drafts.status, "rejected"), byOperator))
-    .limit(1);
-  if (rejections.length > 0) return true;
-  const removals = await store.db
-    .select({ id: auditLog.id })
-    .from(auditLog)
-    .where(and(eq(auditLog.subject, slug), eq(auditLog.action, "pick.removed")))
-    .limit(1);
-  return removals.length > 0;
+  const isOf = eq(drafts.nonprofit_id, nonprofit_id);
+  const isRejection = and(isOf, eq(drafts.status, "rejected"), byOperator);
+  const isRemoval = and(eq(auditLog.subject, slug), eq(auditLog.action, "pick.removed"));
+  const rejections = await valuesOf(store, drafts.id, isRejection, { limit: 1 });
+  const removals = await valuesOf(store, auditLog.id, isRemoval, { limit: 1 });
+  return rejections.length + removals.length > 0;
 }
 
 export type RefusedDraft = Awaited<ReturnType<typeof refusedDrafts>>[number];

@@ -3,7 +3,7 @@ import { and, asc, count, eq, gte, sql } from "drizzle-orm";
 import { causeIds } from "#content/contract/browse.ts";
 import { countsHere } from "#content/giving/store.ts";
 import type { Queryable, Store, WriteTransaction } from "#content/store/open.ts";
-import { insertMany } from "#content/store/query.ts";
+import { insertMany, valuesOf } from "#content/store/query.ts";
 import {
   recommendationFollowThroughs,
   recommendationLog,
@@ -196,12 +196,9 @@ export async function openedByRank(store: Queryable, sinceMs: number) {
 
 /** The time of the oldest stored call, in milliseconds since 1970; null if there is none. */
 export async function oldestCall(store: Queryable): Promise<number | null> {
-  const [oldest] = await store.db
-    .select({ called_at: recommendationLog.called_at })
-    .from(recommendationLog)
-    .orderBy(asc(recommendationLog.id))
-    .limit(1);
-  return oldest?.called_at ?? null;
+  const { id, called_at } = recommendationLog;
+  const [oldest = null] = await valuesOf(store, called_at, undefined, { by: id, limit: 1 });
+  return oldest;
 }
 
 /** Calls and what followed: for all, then by phase, intent and cause, those with most calls first. */

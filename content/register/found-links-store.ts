@@ -1,7 +1,7 @@
-import { and, asc, isNotNull, ne, or, sql } from "drizzle-orm";
+import { and, isNotNull, ne, or, sql } from "drizzle-orm";
 import { z } from "zod";
 import type { Queryable } from "#content/store/open.ts";
-import { inValues, jsonText, query } from "#content/store/query.ts";
+import { inValues, jsonText, query, valuesOf } from "#content/store/query.ts";
 import { nonprofits, registrationLinks } from "#content/store/tables/nonprofits.ts";
 import {
   type FoundBy,
@@ -40,20 +40,11 @@ export async function findLinks(store: Queryable, ids: readonly number[]): Promi
 }
 
 /** The ids of all profiles that can be linked, ascending. */
-export async function linkableIds(store: Queryable): Promise<number[]> {
+export const linkableIds = (store: Queryable): Promise<number[]> => {
   const { id, website, status } = nonprofits;
-  const pairs = await store.db
-    .select({ id })
-    .from(nonprofits)
-    .where(
-      and(
-        or(isNotNull(website), sql`${id} IN (SELECT nonprofit_id FROM ${quoting})`),
-        ne(status, "withdrawn"),
-      ),
-    )
-    .orderBy(asc(id));
-  return pairs.map((pair) => pair.id);
-}
+  const isLinkable = or(isNotNull(website), sql`${id} IN (SELECT nonprofit_id FROM ${quoting})`);
+  return valuesOf(store, id, and(isLinkable, ne(status, "withdrawn")), { by: id });
+};
 
 /** The records with a company number. Index: register_records_by_company. */
 const quoting = sql.raw("register_records WHERE facts ->> 'company_number' IS NOT NULL");

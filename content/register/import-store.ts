@@ -5,7 +5,7 @@ import type { RegisterRecord } from "#content/nonprofit/record.ts";
 import { recordColumns, saveDirectoryFact } from "#content/nonprofit/save.ts";
 import { numberedSlug, slugCandidates } from "#content/nonprofit/slug.ts";
 import type { Queryable, WriteTransaction } from "#content/store/open.ts";
-import { type Statement, inValues, insertMany, insertsOf } from "#content/store/query.ts";
+import { type Statement, inValues, insertMany, insertsOf, valuesOf } from "#content/store/query.ts";
 import {
   nonprofits,
   registerRecords,
@@ -27,18 +27,11 @@ export async function idsByOrgId(
 }
 
 /** Which of these ids are in use. */
-export async function knownIds(store: Queryable, ids: readonly number[]): Promise<Set<number>> {
-  const rows = await store.db
-    .select({ id: nonprofits.id })
-    .from(nonprofits)
-    .where(inValues(nonprofits.id, ids));
-  return new Set(rows.map(({ id }) => id));
-}
+export const knownIds = async (store: Queryable, ids: readonly number[]): Promise<Set<number>> =>
+  new Set(await valuesOf(store, nonprofits.id, inValues(nonprofits.id, ids)));
 
-export async function hasProfiles(store: Queryable): Promise<boolean> {
-  const rows = await store.db.select({ id: nonprofits.id }).from(nonprofits).limit(1);
-  return rows.length > 0;
-}
+export const hasProfiles = async (store: Queryable): Promise<boolean> =>
+  (await valuesOf(store, nonprofits.id, undefined, { limit: 1 })).length > 0;
 
 /** The parts stored for a register's nonprofits. Index: nonprofits_by_register. */
 export async function scopesOf(store: Queryable, register: string): Promise<string[]> {
@@ -192,11 +185,8 @@ export async function isNeverFilled(store: Queryable): Promise<boolean> {
 
 /** The file names and marks that finished imports of this format recorded. */
 export async function filesRead(store: Queryable, format: string): Promise<Set<string>> {
-  const rows = await store.db
-    .select({ files: imports.files })
-    .from(imports)
-    .where(and(eq(imports.format, format), eq(imports.status, "finished")));
-  return new Set(rows.flatMap(({ files }) => files));
+  const isFinished = and(eq(imports.format, format), eq(imports.status, "finished"));
+  return new Set((await valuesOf(store, imports.files, isFinished)).flat());
 }
 
 const newestImport = (store: Queryable, format: string, ...which: (SQL | undefined)[]) =>

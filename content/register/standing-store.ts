@@ -1,7 +1,7 @@
 import { and, eq, gte, lt, ne } from "drizzle-orm";
 import type { NonprofitStatus } from "#content/contract/nonprofit.ts";
 import type { Queryable } from "#content/store/open.ts";
-import { columnNames, inValues, rowsAsJson, rowsFromJson } from "#content/store/query.ts";
+import { columnNames, inValues, rowsAsJson, rowsFromJson, valuesOf } from "#content/store/query.ts";
 import {
   nonprofits,
   registerRecords,
@@ -141,9 +141,7 @@ export async function branchesUnder(
 }
 
 export async function orgIdsOf(store: Queryable, ids: readonly number[]): Promise<string[]> {
-  const rows = await store.db
-    .select({ org_id: registrations.org_id })
-    .from(registrations)
-    .where(inValues(registrations.nonprofit_id, ids));
-  return rows.flatMap(({ org_id }) => org_id ?? []);
+  const { org_id, nonprofit_id } = registrations;
+  const orgIds = await valuesOf(store, org_id, inValues(nonprofit_id, ids));
+  return orgIds.filter((orgId) => orgId !== null);
 }

@@ -1,15 +1,13 @@
 import { eq, like } from "drizzle-orm";
 import type { z } from "zod";
 import type { Queryable, WriteTransaction } from "./open.ts";
+import { valuesOf } from "./query.ts";
 import { directoryFacts } from "./tables/publishing.ts";
 
 /** A fact about the whole directory, for example publication_day; null when it is not set. */
 export async function directoryFact(store: Queryable, name: string): Promise<string | null> {
-  const [fact] = await store.db
-    .select({ value: directoryFacts.value })
-    .from(directoryFacts)
-    .where(eq(directoryFacts.name, name));
-  return fact?.value ?? null;
+  const [value = null] = await valuesOf(store, directoryFacts.value, eq(directoryFacts.name, name));
+  return value;
 }
 
 /** A fact that holds JSON of this shape; null when it is not set. */
@@ -35,12 +33,7 @@ export async function noteFact(
 }
 
 /** The values of the facts whose names have this prefix. */
-export async function factsBeginning(store: Queryable, beginning: string): Promise<string[]> {
+export const factsBeginning = (store: Queryable, beginning: string): Promise<string[]> => {
   const { name, value } = directoryFacts;
-  const facts = await store.db
-    .select({ value })
-    .from(directoryFacts)
-    .where(like(name, `${beginning}%`))
-    .orderBy(name);
-  return facts.map((fact) => fact.value);
-}
+  return valuesOf(store, value, like(name, `${beginning}%`), { by: name });
+};

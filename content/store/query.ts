@@ -1,6 +1,14 @@
 import type { InValue } from "@libsql/client";
-import { type Column, type Query, type SQL, getTableColumns, getTableName, sql } from "drizzle-orm";
-import type { SQLiteTable } from "drizzle-orm/sqlite-core";
+import {
+  type Column,
+  type GetColumnData,
+  type Query,
+  type SQL,
+  getTableColumns,
+  getTableName,
+  sql,
+} from "drizzle-orm";
+import type { SQLiteColumn, SQLiteTable } from "drizzle-orm/sqlite-core";
 import { z } from "zod";
 import type { Queryable, WriteTransaction } from "./open.ts";
 import { drizzle } from "drizzle-orm/libsql";
@@ -68,6 +76,22 @@ export function rowShapeWith<
  */
 export const inValues = (column: Column | SQL, values: readonly (string | number)[]): SQL =>
   sql`${column} IN (SELECT value FROM json_each(${JSON.stringify(values)}))`;
+
+/** The values of a column in the rows that match, in the order of `by`. */
+export async function valuesOf<Of extends SQLiteColumn>(
+  { db }: Pick<Queryable, "db">,
+  column: Of,
+  which?: SQL,
+  { by, limit = -1 }: { by?: SQL | SQLiteColumn; limit?: number } = {},
+): Promise<GetColumnData<Of>[]> {
+  const rows = await db
+    .select({ value: column })
+    .from(column.table)
+    .where(which)
+    .orderBy(...(by === undefined ? [] : [by]))
+    .limit(limit);
+  return rows.map(({ value }) => value as GetColumnData<Of>);
+}
 
 const rowsPerStatement = 1_000;
 
