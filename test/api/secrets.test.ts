@@ -1,16 +1,7 @@
-import { afterEach, beforeEach, describe, expect, spyOn, test } from "bun:test";
+import { describe, expect, spyOn, test } from "bun:test";
 import * as fs from "node:fs";
 import { createPrivateKey } from "node:crypto";
-import {
-  existsSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { readConfig } from "#api/config.ts";
 import { changedSecrets, loadSecrets, openSecrets, replaceSigningKey } from "#api/secrets.ts";
@@ -21,20 +12,17 @@ import type { Store } from "#content/store/open.ts";
 import { openBlankStore } from "#test/support/blank-store.ts";
 import { runScript } from "#test/support/processes.ts";
 import { aSigningKey } from "#test/support/publisher.ts";
+import { aFolder, forEachTest } from "#test/support/at-file-top.ts";
 
-let dataDir: string;
-beforeEach(() => {
-  dataDir = mkdtempSync(join(tmpdir(), "almoner-secrets-"));
-});
-afterEach(() => rmSync(dataDir, { recursive: true, force: true }));
+const dataDir = forEachTest(aFolder);
 
 const config = (env: Record<string, string> = {}) =>
-  readConfig({ ALMONER_DATA_DIR: dataDir, ...env });
+  readConfig({ ALMONER_DATA_DIR: dataDir(), ...env });
 const load = (env: Record<string, string> = {}) => loadSecrets(config(env));
 const annToken = "0123456789abcdef0123456789abcdef";
-const aStore = () => openBlankStore(`file:${join(dataDir, "store.db")}`);
+const aStore = () => openBlankStore(`file:${dataDir("store.db")}`);
 const open = (store: Store, env = {}) => openSecrets(config(env), store, new Date(), log);
-const pathOf = (name: string) => join(dataDir, "secrets", name);
+const pathOf = (name: string) => dataDir("secrets", name);
 
 describe("generated secrets", () => {
   test("are made once and found again", () => {
@@ -49,7 +37,7 @@ describe("generated secrets", () => {
 
   test("lie in files that only the owner reads", () => {
     load();
-    const folder = join(dataDir, "secrets");
+    const folder = dataDir("secrets");
     expect(readdirSync(folder).sort()).toEqual([
       "admin-token",
       "daily-hash-key",
@@ -77,13 +65,13 @@ describe("generated secrets", () => {
     expect(load()).toEqual({ ...first, newAdminToken: null });
     expect(seen).toContain(pathOf("signing-key.pem"));
     exists.mockRestore();
-    expect(readdirSync(join(dataDir, "secrets"))).not.toContainEqual(expect.stringMatching(/^\./));
+    expect(readdirSync(dataDir("secrets"))).not.toContainEqual(expect.stringMatching(/^\./));
   });
 });
 
 test("an empty secret is refused by its path, and not replaced", () => {
   load();
-  for (const name of readdirSync(join(dataDir, "secrets"))) {
+  for (const name of readdirSync(dataDir("secrets"))) {
     const path = pathOf(name);
     const text = readFileSync(path);
     writeFileSync(path, "");
@@ -175,7 +163,7 @@ describe("the signing key of a directory that has signed", () => {
   });
 
   async function rotate(...options: string[]) {
-    const ended = await runScript("rotate-key", options, { ALMONER_DATA_DIR: dataDir });
+    const ended = await runScript("rotate-key", options, { ALMONER_DATA_DIR: dataDir() });
     expect(ended).toMatchObject({ code: 0, err: "" });
   }
 });
@@ -185,7 +173,7 @@ describe("given secrets", () => {
     const secrets = load({ ALMONER_ADMIN_TOKENS: `ann:${annToken}` });
     expect(secrets.adminTokens).toEqual([{ name: "ann", token: annToken }]);
     expect(secrets.newAdminToken).toBeNull();
-    expect(readdirSync(join(dataDir, "secrets"))).not.toContain("admin-token");
+    expect(readdirSync(dataDir("secrets"))).not.toContain("admin-token");
   });
 
   test("a signing key may be PEM or base64, and must be Ed25519", () => {

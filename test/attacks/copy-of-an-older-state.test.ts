@@ -1,17 +1,15 @@
 import { sha256Of } from "#content/runtime/digest.ts";
-import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { beforeEach, describe, expect, test } from "bun:test";
 import { createPrivateKey } from "node:crypto";
 import {
   cpSync,
   linkSync,
   mkdirSync,
-  mkdtempSync,
   readFileSync,
   rmSync,
   symlinkSync,
   writeFileSync,
 } from "node:fs";
-import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { CompactSign } from "jose";
 import {
@@ -33,23 +31,21 @@ import { rollBackTo } from "#site/publisher/requests.ts";
 import { theBuiltDirectory, aSigningKey, plainFolder } from "#test/support/publisher.ts";
 import { serveFolder } from "#test/support/static-server.ts";
 import { serveHere } from "#test/support/serve-here.ts";
+import { aFolder, forEachTest } from "#test/support/at-file-top.ts";
+
+const base = forEachTest(aFolder);
 
 // Somebody between a directory and who copies it, or at the directory, shows an older state for the newest one, or a list that does harm.
 
 const dayMs = 86_400_000;
-let base: string;
 let origin: string;
 
 const directory = await theBuiltDirectory([{ slug: "well", name: "Well" }], { exported: true });
 const exported = plainFolder(directory.dataDir);
 const signer = directory.publisher.signer;
 beforeEach(() => {
-  base = mkdtempSync(join(tmpdir(), "almoner-older-state-"));
-  origin = join(base, "origin");
+  origin = base("origin");
   show();
-});
-afterEach(() => {
-  rmSync(base, { recursive: true, force: true });
 });
 
 /** Copies a folder in place of another, by links: what is in a copy is replaced, never written into. */
@@ -122,7 +118,7 @@ async function served(): Promise<string[]> {
 }
 const whole = { missing: [], altered: [], extra: [] };
 /** Keeps what the origin shows as the copy that was taken last. */
-const taken = () => copy(origin, join(base, "copy"));
+const taken = () => copy(origin, base("copy"));
 /** Why it was refused. */
 const refusalOf = (work: Promise<unknown>): Promise<unknown> =>
   work.then(
@@ -138,7 +134,7 @@ const publish = (words: string) => directory.publish("well", { tagline: words })
 test("an older list is refused, and one without a number; an operator's rollback is newer, and taken", async () => {
   const { context, feedJob } = directory.publisher;
   await publish("Older words");
-  const older = copy(exported, join(base, "older"));
+  const older = copy(exported, base("older"));
   const { current_release } = context.manifest.state();
   await publish("Newer words");
   show();
@@ -339,7 +335,7 @@ describe("a signed list that does harm is refused:", () => {
 });
 
 test("a file of the copy's own list that leads elsewhere is not read", async () => {
-  const elsewhere = join(base, "elsewhere");
+  const elsewhere = base("elsewhere");
   cpSync(join(origin, feedPaths.manifest), elsewhere);
   rmSync(join(origin, feedPaths.manifest));
   symlinkSync(elsewhere, join(origin, feedPaths.manifest));

@@ -1,30 +1,29 @@
-import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { BadSetting, readConfig } from "#api/config.ts";
 import { openLimits } from "#api/http/rate-limit.ts";
 import { operatorHealth } from "#api/operator/health.ts";
 import { readAudit } from "#content/operation/audit-store.ts";
 import { aVisitor } from "#test/support/desk.ts";
 import { from } from "#test/support/enriching.ts";
-import { aService, type TestService } from "#test/support/service.ts";
+import { aService } from "#test/support/service.ts";
+import { forEachTest } from "#test/support/at-file-top.ts";
 
 // Somebody guesses an operator's token from many addresses, or wants to keep the operator out.
 
 const ada = "a-token-of-ada-0123456789";
 const grace = "a-token-of-grace-0123456789";
-let service: TestService;
 let said: { level: string; of: unknown; text: unknown }[];
-beforeEach(async () => {
+const service = forEachTest(() => {
   said = [];
   const at = (level: string) => (of: unknown, text?: unknown) =>
     void said.push({ level, of, text });
-  service = await aService({
+  return aService({
     env: { ALMONER_ADMIN_TOKENS: `ada:${ada},grace:${grace}`, ALMONER_TRUSTED_HOPS: "1" },
     context: {
       log: { info: at("info"), warn: at("warn"), error: at("error"), debug: at("debug") },
     },
   });
 });
-afterEach(() => service.close());
 
 const bearer = async (token: string, address: string) =>
   (

@@ -1,15 +1,5 @@
-import { afterEach, beforeEach, expect, test } from "bun:test";
-import {
-  chmodSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from "node:fs";
-import { tmpdir } from "node:os";
+import { expect, test } from "bun:test";
+import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { openWindows } from "#api/http/sliding-windows.ts";
 import { announceService } from "#api/operator/running-service.ts";
@@ -21,14 +11,11 @@ import { publishRelease } from "#site/bundle/export-release.ts";
 import { storeFiles } from "#site/bundle/release.ts";
 import { runProgram, runScript } from "#test/support/processes.ts";
 import { aDirectory } from "#test/support/publisher.ts";
+import { aFolder, forEachTest } from "#test/support/at-file-top.ts";
+
+const folder = forEachTest(aFolder);
 
 // Another user of the machine looks for files that hold contact data and keys.
-
-let folder: string;
-beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), "almoner-private-"));
-});
-afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 const modeOf = (path: string): string => (statSync(path).mode & 0o7777).toString(8);
 const besides = ["", "-wal", "-shm"];
@@ -39,17 +26,17 @@ const expectOwn = (path: string) => {
 };
 
 test("the store and its log are for their owner alone, also where an older version left them open", async () => {
-  const path = join(folder, "data", "store.db");
+  const path = folder("data", "store.db");
   for (const _ of ["new", "left open"]) {
     using store = await openStore({ url: `file:${path}` });
     await store.write((tx) => tx.raw.execute("CREATE TABLE IF NOT EXISTS x (y)"));
     expectOwn(path);
   }
-  expect(modeOf(join(folder, "data"))).toBe("700");
+  expect(modeOf(folder("data"))).toBe("700");
 });
 
 test("limits and the address of the service are for their owner alone, also when left open", () => {
-  const path = join(folder, "limits.db");
+  const path = folder("limits.db");
   for (const round of ["new", "left open"]) {
     const windows = openWindows(path);
     const minute = { policy: "x", limit: 1, windowMs: 60_000, grainMs: 1 };
@@ -59,19 +46,19 @@ test("limits and the address of the service are for their owner alone, also when
     if (round === "new") openWindows(path);
     windows.close();
   }
-  const leave = announceService(folder, "http://127.0.0.1:1");
-  expect(modeOf(join(folder, "service.json"))).toBe("600");
+  const leave = announceService(folder(), "http://127.0.0.1:1");
+  expect(modeOf(folder("service.json"))).toBe("600");
   leave();
 });
 
 test("a command closes the data folder, says so once, and exports into a file of its owner", async () => {
-  const dataDir = join(folder, "data");
+  const dataDir = folder("data");
   const publicDir = join(dataDir, "public");
   mkdirSync(publicDir, { recursive: true });
   (await openStore({ url: `file:${join(dataDir, "store.db")}` })).close();
   chmodSync(join(dataDir, "store.db"), 0o644);
   chmodSync(dataDir, 0o755);
-  const out = join(folder, "backup.ndjson");
+  const out = folder("backup.ndjson");
   // As in a shell that makes files which everybody may read.
   const words = ["-c", `umask 022; exec '${process.execPath}' scripts/export.ts --out '${out}'`];
   const env = { ALMONER_DATA_DIR: dataDir, ALMONER_PUBLIC_DIR: publicDir };
@@ -84,7 +71,7 @@ test("a command closes the data folder, says so once, and exports into a file of
 });
 
 test("secrets that were left open to all are closed, and it is said", () => {
-  const dataDir = join(folder, "open");
+  const dataDir = folder("open");
   const secrets = join(dataDir, "secrets");
   const key = join(secrets, "desk-key");
   mkdirSync(secrets, { recursive: true, mode: 0o700 });
@@ -100,14 +87,14 @@ test("secrets that were left open to all are closed, and it is said", () => {
 
 test.skipIf(!existsSync("/proc/self/status"))("what only another may close is left open", () => {
   expect(closeToOthers("/proc/self/status")).toBe("not ours");
-  expect(closeToOthers(join(folder, "nothing"))).toBe("private");
+  expect(closeToOthers(folder("nothing"))).toBe("private");
 });
 
 test("a folder that all users share is left as it is", () => {
-  chmodSync(folder, 0o1777);
-  const said = closeDataFolder({ dataDir: folder, publicDir: null });
-  expect(said).toContain(`${folder} is a folder that all users of this machine share`);
-  expect(modeOf(folder)).toBe("1777");
+  chmodSync(folder(), 0o1777);
+  const said = closeDataFolder({ dataDir: folder(), publicDir: null });
+  expect(said).toContain(`${folder()} is a folder that all users of this machine share`);
+  expect(modeOf(folder())).toBe("1777");
 });
 
 test("published files stay readable in a folder outside; one with other files is not taken, and one of before is filled again", async () => {
@@ -121,9 +108,9 @@ test("published files stay readable in a folder outside; one with other files is
     publishRelease(context, { ...draft, files });
   };
   publish("Older words");
-  const own = join(folder, "own");
-  const other = join(folder, "other");
-  const theirs = join(folder, "theirs");
+  const own = folder("own");
+  const other = folder("other");
+  const theirs = folder("theirs");
   mkdirSync(theirs);
   writeFileSync(join(theirs, "thesis.txt"), "years of work");
   expect(await directory.restart({ publicDir: theirs }).catch(String)).toContain("is not empty");
@@ -138,8 +125,8 @@ test("published files stay readable in a folder outside; one with other files is
 });
 
 test("a folder of published files cannot hold the data folder", async () => {
-  writeFileSync(join(folder, "x"), "");
-  const own = { ALMONER_DATA_DIR: join(folder, "data"), ALMONER_PUBLIC_DIR: folder };
+  writeFileSync(folder("x"), "");
+  const own = { ALMONER_DATA_DIR: folder("data"), ALMONER_PUBLIC_DIR: folder() };
   const { code, err } = await runScript("export", [], own);
   expect([code, err]).toEqual([2, expect.stringMatching(/^ALMONER_PUBLIC_DIR: /)]);
 });

@@ -1,7 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { existsSync, writeFileSync } from "node:fs";
 import { loadSecrets } from "#api/secrets.ts";
 import { readConfig } from "#api/config.ts";
 import { openSigner, type PublicKey } from "#content/feed/signing-keys.ts";
@@ -22,18 +20,17 @@ import { turnDay } from "#scripts/publish/watch.ts";
 import { openBlankStore } from "#test/support/blank-store.ts";
 import { runScript } from "#test/support/processes.ts";
 import { aSigningKey } from "#test/support/publisher.ts";
+import { aFolder, forEachTest } from "#test/support/at-file-top.ts";
+
+const folder = forEachTest(aFolder);
 
 // Somebody with the store's file wants a decision to look like another's, or never made.
-
-let folder: string;
 let store: Store;
 beforeEach(async () => {
-  folder = mkdtempSync(join(tmpdir(), "almoner-audit-"));
-  store = await openBlankStore(`file:${join(folder, "store.db")}`);
+  store = await openBlankStore(`file:${folder("store.db")}`);
 });
 afterEach(() => {
   store.close();
-  rmSync(folder, { recursive: true });
 });
 
 const log = async (...subjects: string[]) => {
@@ -134,28 +131,28 @@ async function verifying(dataDir: string, ...more: string[]) {
 }
 
 test("heads by a key of the attacker, and no heads at all, are no proof", async () => {
-  loadSecrets(readConfig({ ALMONER_DATA_DIR: folder }));
+  loadSecrets(readConfig({ ALMONER_DATA_DIR: folder() }));
   await log("one", "two");
-  const without = await verifying(folder);
+  const without = await verifying(folder());
   expect(without.code).toBe(1);
   expect(without.said).toContain("Entry 1 is older than two days, and no published head");
   const eve = await openSigner(aSigningKey());
   await turnDay(store, eve, new Date("2026-06-01T00:00:05Z"));
-  const alone = await verifying(folder);
+  const alone = await verifying(folder());
   expect(alone.code).toBe(1);
   expect(alone.said).toContain("signed by a key that was not named");
   // A key of the directory from before, for example.
-  expect(await verifying(folder, "--key", eve.publicKey.x)).toMatchObject({ code: 0 });
+  expect(await verifying(folder(), "--key", eve.publicKey.x)).toMatchObject({ code: 0 });
   // By its id only while the directory publishes the key itself.
   const { kid } = eve.publicKey;
-  expect((await verifying(folder, "--key", kid)).code).toBe(1);
+  expect((await verifying(folder(), "--key", kid)).code).toBe(1);
   const noting = (key: PublicKey) => store.write((tx) => noteSigningKeys(tx, [key], new Date()));
   await noting({ ...(await openSigner(aSigningKey())).publicKey, kid });
-  expect((await verifying(folder, "--key", kid)).code).toBe(1);
+  expect((await verifying(folder(), "--key", kid)).code).toBe(1);
   await noting(eve.publicKey);
-  expect(await verifying(folder, "--key", kid)).toMatchObject({ code: 0 });
+  expect(await verifying(folder(), "--key", kid)).toMatchObject({ code: 0 });
   await sql("DROP TRIGGER audit_log_is_not_changed");
-  const open = await verifying(folder, "--key", eve.publicKey.x);
+  const open = await verifying(folder(), "--key", eve.publicKey.x);
   expect(open.code).toBe(1);
   expect(open.said).toContain("audit_log_is_not_changed is missing");
 });
@@ -171,15 +168,15 @@ test("the head of a day stays what it was", async () => {
 });
 
 test("verifying makes nothing", async () => {
-  const missing = join(folder, "typo");
+  const missing = folder("typo");
   expect(await verifying(missing)).toMatchObject({ code: 1 });
   expect(existsSync(missing)).toBe(false);
-  expect(await verifying(folder)).toMatchObject({ code: 0 });
-  expect(existsSync(join(folder, "secrets"))).toBe(false);
+  expect(await verifying(folder())).toMatchObject({ code: 0 });
+  expect(existsSync(folder("secrets"))).toBe(false);
 });
 
 test("a log whose whole chain was made again differs from the heads that were published", async () => {
-  const config = readConfig({ ALMONER_DATA_DIR: folder });
+  const config = readConfig({ ALMONER_DATA_DIR: folder() });
   const signer = await openSigner(loadSecrets(config).signingKey);
   await log("one", "two");
   await turnDay(store, signer, new Date("2026-06-01T00:00:05Z"));
@@ -194,10 +191,10 @@ test("a log whose whole chain was made again differs from the heads that were pu
   ]);
   expect(await problems(heads)).toEqual([]);
 
-  const copy = join(folder, "copy.json");
+  const copy = folder("copy.json");
   writeFileSync(copy, text);
   const verify = async () => {
-    const { code, said } = await verifying(folder, "--json", "--heads", copy);
+    const { code, said } = await verifying(folder(), "--json", "--heads", copy);
     return { code, ...JSON.parse(said) };
   };
   expect(await verify()).toMatchObject({ code: 0, ok: true, entries: 3, heads: 2, other_keys: [] });

@@ -1,39 +1,32 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
-import { listen, type Listener } from "#api/http/listen.ts";
-import { aBundle, sampleFiles, type TestBundle } from "../support/bundle.ts";
-import { hasNginx, startNginx, type TestNginx } from "../support/nginx.ts";
-import { aService, type TestService } from "../support/service.ts";
-import { hasVarnish, startVarnish, type TestVarnish } from "../support/varnish.ts";
+import { listen } from "#api/http/listen.ts";
+import { aBundle, sampleFiles } from "../support/bundle.ts";
+import { hasNginx, startNginx } from "../support/nginx.ts";
+import { aService } from "../support/service.ts";
+import { hasVarnish, startVarnish } from "../support/varnish.ts";
+import { forTests } from "#test/support/at-file-top.ts";
 
 const ready = hasVarnish && hasNginx;
 if (!ready) process.stderr.write("skipped: varnish, its modules or nginx are not installed\n");
 const token = "a-token-of-ada-0123456789";
 
 describe.skipIf(!ready)("the desk behind Varnish and nginx", () => {
-  let service: TestService;
-  let listening: Listener;
-  let bundle: TestBundle;
-  let nginx: TestNginx;
-  let varnish: TestVarnish;
-  beforeAll(async () => {
-    service = await aService({
+  const service = forTests(() =>
+    aService({
       env: { ALMONER_ADMIN_TOKENS: `ada:${token}`, ALMONER_TRUSTED_HOPS: "2" },
       context: { clock: () => new Date() },
-    });
-    listening = listen(service.app, { ...service.context.config, port: 0 });
-    bundle = aBundle();
+    }),
+  );
+  const bundle = forTests(aBundle);
+  const nginx = forTests(async () => {
     bundle.publish(sampleFiles);
-    nginx = await startNginx({ root: bundle.exported.folder, servicePort: listening.port });
-    varnish = await startVarnish(nginx.port);
+    const listening = listen(service.app, { ...service.context.config, port: 0 });
+    const servicePort = listening.port;
+    const { close, port } = await startNginx({ root: bundle.exported.folder, servicePort });
+    return { port, close: () => Promise.all([close(), listening.stop({ graceMs: 100 })]) };
   });
-  afterAll(async () => {
-    await varnish?.close();
-    await nginx?.close();
-    await listening?.stop({ graceMs: 100 });
-    bundle?.close();
-    service?.close();
-  });
+  const varnish = forTests(() => startVarnish(nginx.port));
 
   const get = (path: string, headers: Record<string, string> = {}) =>
     fetch(varnish.origin + path, { headers, redirect: "manual" });

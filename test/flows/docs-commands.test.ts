@@ -1,12 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describeConfig } from "#api/config.ts";
 import { blocks, mentioned, ours, root } from "#test/support/documented-commands.ts";
 import { aGivingSite, type GivingSite } from "#test/support/giving-site.ts";
 import { plainFolder } from "#test/support/publisher.ts";
 import { runProgram, runScript } from "#test/support/processes.ts";
+import { theFolder } from "#test/support/at-file-top.ts";
+
+const folder = theFolder();
 
 // Every command of a block ```sh in README and docs is run against a directory, or its words are held against what the
 // command takes, or it is in the list of what needs the outside. So is every command that stands in a sentence.
@@ -86,10 +87,8 @@ test("every command of ours has these subcommands and options, and gets what it 
 
 describe.skipIf(Bun.which("curl") === null)("the requests, sent to a directory", () => {
   let site: GivingSite;
-  let folder: string;
   let paid: string;
   beforeAll(async () => {
-    folder = mkdtempSync(join(tmpdir(), "almoner-docs-"));
     const nonprofits = (wallet: string) => [
       {
         slug: "hope-kitchen",
@@ -117,7 +116,6 @@ describe.skipIf(Bun.which("curl") === null)("the requests, sent to a directory",
   });
   afterAll(async () => {
     await site.close();
-    rmSync(folder, { recursive: true, force: true });
   });
 
   test("first, all that agents look for is there, and in its files what does not need the service", async () => {

@@ -1,18 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import {
-  copyFileSync,
-  existsSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from "node:fs";
-import { tmpdir } from "node:os";
+import { copyFileSync, existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { openStore } from "#content/store/open.ts";
 import { ours, root } from "#test/support/documented-commands.ts";
 import { putCompiledSite, runScript } from "#test/support/processes.ts";
+import { theFolder } from "#test/support/at-file-top.ts";
+
+const folder = theFolder();
 
 // Our own commands in README and docs are run as they are written, in a fresh folder and in an order in which each finds
 // what it needs. Others have tests of their own; docs-commands.test.ts holds the words of all of them against the commands.
@@ -51,11 +46,9 @@ const runs: readonly (readonly [dataDir: string, ...commands: string[]])[] = [
 ];
 
 describe("in a fresh folder", () => {
-  let folder: string;
   const folderOf = (dataDir: string) => join(folder, dataDir);
 
   beforeAll(async () => {
-    folder = mkdtempSync(join(tmpdir(), "almoner-runs-"));
     await putCompiledSite(folderOf("sample"));
     for (const [name, fixture] of [
       ["eo_nv", "eo_aa"],
@@ -72,7 +65,6 @@ describe("in a fresh folder", () => {
   beforeAll(() => process.chdir(folder));
   afterAll(() => {
     process.chdir(root);
-    rmSync(folder, { recursive: true, force: true });
   });
 
   /** What documentation writes, and what is there instead. */

@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { cpSync, existsSync, mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
 import { closeFeedFiles, feedEntries, feedFile, issueList } from "#content/feed/store.ts";
@@ -12,10 +11,12 @@ import { openStore } from "#content/store/open.ts";
 import { softwareVersion } from "#content/store/software.ts";
 import { anOnboardingService, type OnboardingService } from "#test/support/onboarding.ts";
 import { runProgram, runScript, startService } from "#test/support/processes.ts";
+import { theFolder } from "#test/support/at-file-top.ts";
+
+const folder = theFolder();
 
 // Written by 0.4.6: a directory with everything that has to go on, the export of it, and what its service answered.
 const fixture = join(import.meta.dirname, "../support/stores/directory-of-0.4.6.tar.gz");
-const folder = mkdtempSync(join(tmpdir(), "almoner-of-0.4-"));
 const older = join(folder, "older");
 const moved = join(folder, "moved");
 const lines = () => readFileSync(join(older, "everything.ndjson"), "utf8").trimEnd().split("\n");
@@ -59,7 +60,6 @@ beforeAll(async () => {
 });
 afterAll(() => {
   service.close();
-  rmSync(folder, { recursive: true });
 });
 
 const rowsOf = async (sql: string): Promise<unknown[][]> => {

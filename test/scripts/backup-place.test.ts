@@ -1,11 +1,9 @@
 import { expect, test } from "bun:test";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { everyPath } from "#content/runtime/files.ts";
 import { nameAt, openPlace, writeManifest } from "#scripts/backup/place.ts";
 import { clientsInstalled } from "#test/support/clients.ts";
 import { anS3Store, s3AccessTo } from "#test/support/s3.ts";
+import { aFolder } from "#test/support/at-file-top.ts";
 
 const dayMs = 86_400_000;
 const killedAt = new Date("2026-11-20T01:00:00Z");
@@ -45,9 +43,8 @@ async function leftAt(to: string, endpoint: string, keys: () => Promise<string[]
 const expected = { soon: 2, later: 0, complete: 2, names: [nameAt(completeAt)] };
 
 test("what a killed backup left in a folder goes a day later, and nothing else", async () => {
-  const folder = mkdtempSync(join(tmpdir(), "almoner-place-"));
-  expect(await leftAt(folder, "", async () => [...everyPath(folder)])).toEqual(expected);
-  rmSync(folder, { recursive: true });
+  using folder = aFolder();
+  expect(await leftAt(folder(), "", async () => [...everyPath(folder())])).toEqual(expected);
 });
 
 test.skipIf(!clientsInstalled)("in a bucket, too, which is not listed", async () => {
@@ -57,13 +54,12 @@ test.skipIf(!clientsInstalled)("in a bucket, too, which is not listed", async ()
 });
 
 test("another folder beside backups is somebody else's", async () => {
-  const folder = mkdtempSync(join(tmpdir(), "almoner-place-"));
+  using folder = aFolder();
   const mine = ["2019-05-05/mine.txt", "daily-1/manifest.json", "notes/mine.txt"];
-  for (const path of mine) await Bun.write(join(folder, path), "mine");
-  const place = openPlace(folder, s3AccessTo(""));
+  for (const path of mine) await Bun.write(folder(path), "mine");
+  const place = openPlace(folder(), s3AccessTo(""));
   if (typeof place === "string") throw new Error(place);
   await place.removeUnfinished(new Date());
   expect(await place.names()).toEqual([]);
-  expect([...everyPath(folder)].sort()).toEqual(mine);
-  rmSync(folder, { recursive: true });
+  expect([...everyPath(folder())].sort()).toEqual(mine);
 });

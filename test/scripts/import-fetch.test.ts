@@ -1,14 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import {
-  existsSync,
-  mkdtempSync,
-  readFileSync,
-  readdirSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, readFileSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pino } from "pino";
 import { english } from "#content/language/texts.ts";
@@ -22,17 +13,16 @@ import { registerFormats } from "#scripts/import/run-import.ts";
 import { anImporting, importRequest, outcome, registerFile } from "#test/support/importing.ts";
 import { aLyingServer, type Answer, type LyingServer } from "#test/support/lying-server.ts";
 import { zipOf } from "#test/support/zip.ts";
-import { forEachTest } from "#test/support/at-file-top.ts";
+import { aFolder, forEachTest } from "#test/support/at-file-top.ts";
+
+const dataDir = forEachTest(aFolder);
 
 let server: LyingServer;
-let dataDir: string;
 beforeEach(async () => {
   server = await aLyingServer();
-  dataDir = mkdtempSync(join(tmpdir(), "almoner-fetch-"));
 });
 afterEach(() => {
   server.close();
-  rmSync(dataDir, { recursive: true, force: true });
 });
 
 const good = readFileSync(registerFile("eo_aa.csv"), "utf8");
@@ -59,7 +49,7 @@ async function fetched(answers: Answer[], options: Partial<FetchOptions> = {}): 
   }
 }
 
-const folder = () => join(dataDir, "registers/irs-bmf");
+const folder = () => dataDir("registers/irs-bmf");
 
 const ranged = (from: number, body: string, headers: Record<string, string> = first): Answer => ({
   status: 206,
@@ -166,7 +156,7 @@ describe("import --fetch", () => {
   };
   const run = (format = "irs-bmf", parts = {}) =>
     fetchAndImport({
-      ...importRequest({ store: importing.store, dataDir }, format),
+      ...importRequest({ store: importing.store, dataDir: dataDir() }, format),
       origin: server.origin,
       years: 3,
       patience,
@@ -246,7 +236,7 @@ describe("import --fetch", () => {
 
 describe("a zip file", () => {
   const zipped = async (bytes: Uint8Array): Promise<string> => {
-    const file = join(dataDir, "x.zip");
+    const file = dataDir("x.zip");
     writeFileSync(file, bytes);
     const rows: string[] = [];
     const read = async () => {

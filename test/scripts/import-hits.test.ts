@@ -1,7 +1,5 @@
-import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { appendFileSync, mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { beforeEach, describe, expect, test } from "bun:test";
+import { appendFileSync, renameSync, writeFileSync } from "node:fs";
 import { gzipSync } from "node:zlib";
 import { openStore } from "#content/store/open.ts";
 import { liveCounters } from "#content/operation/directory-facts-store.ts";
@@ -10,6 +8,9 @@ import { userAgentHash } from "#api/recommendation/follow-up.ts";
 import { logRecommendations } from "#content/recommendation/log-store.ts";
 import { hitOf, profileOf, readLogLine } from "#scripts/import-hits.ts";
 import { runScript } from "#test/support/processes.ts";
+import { aFolder, forEachTest } from "#test/support/at-file-top.ts";
+
+const folder = forEachTest(aFolder);
 
 const nginx = (request: string, status = 200) =>
   `203.0.113.9 - - [21/Nov/2026:06:55:28 +0100] "${request} HTTP/1.1" ${status} 512 "-" "curl/8 \\x22x\\x22"`;
@@ -101,23 +102,20 @@ describe("a view of a profile", () => {
 });
 
 describe("bun run import-hits", () => {
-  let folder: string;
   beforeEach(async () => {
-    folder = mkdtempSync(join(tmpdir(), "almoner-hits-"));
-    (await openStore({ url: `file:${join(folder, "store.db")}` })).close();
+    (await openStore({ url: `file:${folder("store.db")}` })).close();
   });
-  afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-  const run = (...args: string[]) => runScript("import-hits", args, { ALMONER_DATA_DIR: folder });
+  const run = (...args: string[]) => runScript("import-hits", args, { ALMONER_DATA_DIR: folder() });
   const queries = async () => {
-    const store = await openStore({ url: `file:${join(folder, "store.db")}` });
+    const store = await openStore({ url: `file:${folder("store.db")}` });
     const counters = await liveCounters(store, new Date());
     store.close();
     return counters.queries;
   };
 
   test("counts a log once, however often it is given, while it grows and is rotated", async () => {
-    const log = join(folder, "access.log");
+    const log = folder("access.log");
     writeFileSync(log, `${nginx("GET /llms.txt")}\n${nginx("GET /x")}\nnonsense\n`);
     const first = await run(log, "--json");
     expect(first.code).toBe(0);
@@ -129,12 +127,12 @@ describe("bun run import-hits", () => {
     expect((await run(log)).out).toContain("1 new lines, 1 agents_md");
     expect(await queries()).toEqual({ llms_txt: 1, agents_md: 1, ai_plugin: 0, mcp: 0 });
     appendFileSync(log, "\n");
-    const rotated = join(folder, "access.log.1");
+    const rotated = folder("access.log.1");
     renameSync(log, rotated);
     expect((await run(rotated)).out).toContain("1 new lines, 1 llms_txt");
     expect((await run(rotated)).out).toContain("0 new lines");
     expect(await queries()).toEqual({ llms_txt: 2, agents_md: 1, ai_plugin: 0, mcp: 0 });
-    const packed = join(folder, "edge.log.gz");
+    const packed = folder("edge.log.gz");
     const lines = [cloudflare({}), cloudflare({ CacheCacheStatus: "miss" }), ""];
     writeFileSync(packed, gzipSync(lines.join("\n")));
     expect((await run(packed)).code).toBe(0);
@@ -142,9 +140,9 @@ describe("bun run import-hits", () => {
   });
 
   test("finds what follows a recommendation, once, by the service's own hash of the user agent", async () => {
-    const url = `file:${join(folder, "store.db")}`;
+    const url = `file:${folder("store.db")}`;
     using store = await openStore({ url });
-    const key = clientHashKeyOf({ dataDir: folder });
+    const key = clientHashKeyOf({ dataDir: folder() });
     // nginx writes 06:55:28 +0100 for anything up to the next second.
     const asked = (at: string, userAgent: string) => ({
       query: { cause: null, country: null, q: "wells", intent: "discover" as const },
@@ -162,7 +160,7 @@ describe("bun run import-hits", () => {
     calls.add(asked("2026-11-21T05:54:27.900Z", "Too late"));
     await calls.flush();
     const by = (agent: string) => nginx("GET /nonprofits/wells").replace(/"curl.*"$/, `"${agent}"`);
-    const log = join(folder, "access.log");
+    const log = folder("access.log");
     const lines = [
       nginx("GET /nonprofits/wells"),
       nginx("GET /nonprofits/camp.md"),
@@ -174,7 +172,7 @@ describe("bun run import-hits", () => {
     expect((await run(log)).out).toContain("5 new lines, no hits, 3 follow-throughs");
     expect((await run(log)).out).toContain("0 new lines, no hits");
     // The same log under another beginning, as a second CDN node would write it, adds nothing.
-    const again = join(folder, "other.log");
+    const again = folder("other.log");
     writeFileSync(again, `${nginx("GET /x")}\n${lines.join("\n")}\n`);
     expect((await run(again, "--json")).out).toContain('"follow_throughs":0');
     const { rows } = await store.raw.execute(
@@ -193,9 +191,9 @@ describe("bun run import-hits", () => {
   });
 
   test("says what is missing or broken, and counts nothing of it", async () => {
-    const missing = await run(join(folder, "none.log"));
+    const missing = await run(folder("none.log"));
     expect([missing.code, missing.err]).toEqual([1, expect.stringContaining("no such file")]);
-    const cut = join(folder, "cut.log.gz");
+    const cut = folder("cut.log.gz");
     const whole = gzipSync(`${nginx("GET /llms.txt")}\n`.repeat(2_000));
     writeFileSync(cut, whole.subarray(0, whole.length - 20));
     const broken = await run(cut);

@@ -1,16 +1,13 @@
-import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { sourceFrom } from "#content/nonprofit/record.ts";
 import {
   existsSync,
   lstatSync,
-  mkdtempSync,
   readdirSync,
   readFileSync,
-  rmSync,
   symlinkSync,
   writeFileSync,
 } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { noteFact } from "#content/store/facts.ts";
 import { openStore } from "#content/store/open.ts";
@@ -20,13 +17,11 @@ import { saveNonprofits } from "#content/nonprofit/save.ts";
 import { registerFile } from "#test/support/importing.ts";
 import { runProgram, runScript } from "#test/support/processes.ts";
 import { aNonprofit } from "#test/support/records.ts";
+import { aFolder, forEachTest } from "#test/support/at-file-top.ts";
+
+const folder = forEachTest(aFolder);
 
 const project = join(import.meta.dirname, "../..");
-let folder: string;
-beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), "almoner-import-"));
-});
-afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 /** Starts a command on a store in the test's folder. */
 const start = (script: "import" | "export", ...args: string[]) =>
@@ -36,7 +31,7 @@ const start = (script: "import" | "export", ...args: string[]) =>
     stderr: "pipe",
   });
 const envOf = (data: string) => ({
-  ALMONER_DATA_DIR: join(folder, data),
+  ALMONER_DATA_DIR: folder(data),
   ALMONER_DATABASE_URL: "",
 });
 
@@ -67,7 +62,7 @@ async function ended(child: ReturnType<typeof start>) {
 const text = (stream: ReadableStream) => new Response(stream).text();
 
 const openData = (data = "data") =>
-  openStore({ url: `file:${join(folder, data, "store.db")}`, busyWaitMs: 60_000 });
+  openStore({ url: `file:${folder(data, "store.db")}`, busyWaitMs: 60_000 });
 
 /** Many organisations in the format of the master file. */
 function manyOrganisations(count: number): string {
@@ -75,7 +70,7 @@ function manyOrganisations(count: number): string {
   const rows = Array.from({ length: count }, (_, at) =>
     line.replace(/^\d{9},MCALDER/, `${String(700_000_000 + at)},HOUSE ${at}`),
   );
-  const file = join(folder, "eo_many.csv");
+  const file = folder("eo_many.csv");
   writeFileSync(file, [header, ...rows].join("\n"));
   return file;
 }
@@ -92,7 +87,7 @@ describe("the import command", () => {
     }
     const refused = await run("import", "irs-bmf", registerFile("eo_aa.csv"));
     expect(refused).toMatchObject({ code: 1, out: "" });
-    const own = `ALMONER_DATA_DIR='${join(folder, "data")}-own'`;
+    const own = `ALMONER_DATA_DIR='${folder("data")}-own'`;
     expect(refused.err).toContain(`\n  ${own} npm run import -- irs-bmf `);
     expect(refused.err).toMatch(/ --as-of \d{4}-\d\d-\d\d\n/);
     expect(refused.err).toContain(`\n  ${own} npm start\n`);
@@ -121,7 +116,7 @@ describe("the import command", () => {
     expect(bad.err).toContain("acnc.csv, line 1: wrong columns");
     expect(check.code).toBe(0);
     // An empty store would be in the way of a restore.
-    for (const data of ["other", "third"]) expect(readdirSync(join(folder, data))).toEqual([]);
+    for (const data of ["other", "third"]) expect(readdirSync(folder(data))).toEqual([]);
     expect(good.code).toBe(0);
     expect(JSON.parse(good.out)).toMatchObject({ format: "irs-bmf", added: 7, recorded: 2 });
   });
@@ -154,7 +149,7 @@ describe("the import command", () => {
     const slugs = await store.db.selectDistinct({ slug: nonprofits.slug }).from(nonprofits);
     expect(slugs).toHaveLength(rows + written);
     expect(await store.db.$count(listings, eq(listings.list, "all"))).toBe(rows + written);
-    const leftovers = readdirSync(join(folder, "data")).filter((name) => name.endsWith(".staging"));
+    const leftovers = readdirSync(folder("data")).filter((name) => name.endsWith(".staging"));
     expect(leftovers).toEqual([]);
 
     writeFileSync(file, readFileSync(file, "utf8").replaceAll("HOUSE", "HOME"));
@@ -177,7 +172,7 @@ describe("the import command", () => {
   test("killed while it fills an empty store alone, it leaves that empty", async () => {
     const rows = 1_000;
     const file = manyOrganisations(rows);
-    const journal = join(folder, "data/store.db-journal");
+    const journal = folder("data/store.db-journal");
     const profiles = async () => {
       using store = await openData();
       return await store.db.$count(nonprofits);
@@ -204,7 +199,7 @@ describe("the import command", () => {
       130,
       expect.stringContaining("nothing was written"),
     ]);
-    expect(readdirSync(join(folder, "data"))).toEqual([]);
+    expect(readdirSync(folder("data"))).toEqual([]);
   });
 });
 
@@ -228,7 +223,7 @@ describe("the export command", () => {
       saveNonprofits(tx, [{ before: null, after: full }], { origin: "seed", now: new Date(9) }),
     );
     store.close();
-    const file = join(folder, "directory.ndjson");
+    const file = folder("directory.ndjson");
     expect((await run("export", "--out", file)).code).toBe(0);
     const open = readFileSync(file, "utf8");
     expect(open).not.toContain("someone@host.example");
@@ -248,9 +243,9 @@ describe("the export command", () => {
 
   test("writes into a pipe and through a link, and refuses a folder", async () => {
     (await openData()).close();
-    const pipe = join(folder, "pipe");
-    const link = join(folder, "link");
-    const file = join(folder, "file");
+    const pipe = folder("pipe");
+    const link = folder("link");
+    const file = folder("file");
     Bun.spawnSync(["mkfifo", pipe]);
     symlinkSync("file", link);
     writeFileSync(file, "older");
@@ -260,12 +255,12 @@ describe("the export command", () => {
     expect((await run("export", "--out", link)).code).toBe(0);
     expect(lstatSync(link).isSymbolicLink()).toBe(true);
     expect(await new Response(read.stdout).text()).toBe(readFileSync(file, "utf8"));
-    const refused = await run("export", "--out", folder);
+    const refused = await run("export", "--out", folder());
     expect([refused.code, refused.err]).toEqual([
       2,
-      `--out: ${folder} is a folder. Name a file.\n`,
+      `--out: ${folder()} is a folder. Name a file.\n`,
     ]);
-    expect(readdirSync(folder).toSorted()).toEqual(["data", "file", "link", "pipe"]);
+    expect(readdirSync(folder()).toSorted()).toEqual(["data", "file", "link", "pipe"]);
   });
 
   test("ends well when its reader has enough", async () => {
@@ -277,9 +272,9 @@ describe("the export command", () => {
 
   test("leaves no half-written file when it fails", async () => {
     (await openData()).close();
-    const failed = await run("export", "--out", join(folder, "nowhere/x.ndjson"));
+    const failed = await run("export", "--out", folder("nowhere/x.ndjson"));
     expect(failed.code).toBe(1);
     expect(failed.err).toContain("ENOENT");
-    expect(readdirSync(folder).toSorted()).toEqual(["data"]);
+    expect(readdirSync(folder()).toSorted()).toEqual(["data"]);
   });
 });

@@ -1,10 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
 import { checks } from "#content/operation/checks.ts";
 import helps from "#content/editorial/metrics.json";
-import { aService, type TestService } from "#test/support/service.ts";
+import { theService } from "#test/support/service.ts";
 
 const root = join(import.meta.dirname, "../..");
 const read = (path: string) => readFileSync(join(root, path), "utf8");
@@ -29,17 +29,11 @@ const rules = Alerts.parse(Bun.YAML.parse(read("scripts/monitoring/alerts.yml"))
 );
 const panels = Dashboard.parse(JSON.parse(read("scripts/monitoring/dashboard.json"))).panels;
 
-let service: TestService;
+const { app } = await theService();
+const metrics = await app.handle(new Request("http://localhost/metrics"), "127.0.0.1");
+const types = (await metrics.text()).matchAll(/^# TYPE (\S+) (\w+)/gm);
 /** Their types, by name. */
-let known: Map<string, string>;
-beforeAll(async () => {
-  service = await aService();
-  const request = new Request("http://localhost/metrics");
-  const text = await (await service.app.handle(request, "127.0.0.1")).text();
-  const types = text.matchAll(/^# TYPE (\S+) (\w+)/gm);
-  known = new Map([...types].map(([, name = "", type = ""]) => [name, type]));
-});
-afterAll(() => service.close());
+const known = new Map([...types].map(([, name = "", type = ""]) => [name, type]));
 
 const expressions = [
   ...rules.map(({ expr }) => expr),

@@ -1,11 +1,13 @@
 import { listen } from "#api/http/listen.ts";
 import { afterAll, describe, expect, test } from "bun:test";
 import { once } from "node:events";
-import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { connect } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { runApart } from "#test/support/processes.ts";
+import { theFolder } from "#test/support/at-file-top.ts";
+
+const dataDir = theFolder();
 
 // The service as a process of its own, on a socket.
 type Running = { child: Bun.Subprocess<"ignore", "pipe", "pipe">; port: number; log(): string };
@@ -32,13 +34,10 @@ async function start(): Promise<Running> {
   })();
   return { child, port: await listening.promise, log: () => log };
 }
-
-const dataDir = mkdtempSync(join(tmpdir(), "almoner-main-"));
 const running = await start();
 afterAll(async () => {
   running.child.kill();
   await running.child.exited;
-  rmSync(dataDir, { recursive: true, force: true });
 });
 
 /** Sends raw bytes and answers all that comes back until the server is done with the connection. */

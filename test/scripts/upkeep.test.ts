@@ -1,18 +1,14 @@
-import { afterEach, beforeEach, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import {
   existsSync,
   linkSync,
   mkdirSync,
-  mkdtempSync,
   readdirSync,
   readFileSync,
-  rmSync,
   statSync,
   utimesSync,
   writeFileSync,
 } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { readConfig } from "#api/config.ts";
 import { scheduleUpkeep } from "#scripts/publish/watch.ts";
 import { lastBackup, noteBackup } from "#content/operation/backup-store.ts";
@@ -20,15 +16,13 @@ import { compactActivity, countedByDay } from "#content/operation/activity-store
 import { countedKinds } from "#content/operation/directory-facts-store.ts";
 import { openStore } from "#content/store/open.ts";
 import { runScript } from "#test/support/processes.ts";
+import { aFolder, forEachTest } from "#test/support/at-file-top.ts";
+
+const dataDir = forEachTest(aFolder);
 
 const hourMs = 3_600_000;
 const now = new Date("2026-11-22T10:30:00Z");
-let dataDir: string;
-beforeEach(() => {
-  dataDir = mkdtempSync(join(tmpdir(), "almoner-upkeep-"));
-});
-afterEach(() => rmSync(dataDir, { recursive: true, force: true }));
-const open = () => openStore({ url: `file:${join(dataDir, "store.db")}`, serves: true });
+const open = () => openStore({ url: `file:${dataDir("store.db")}`, serves: true });
 
 test("counts of old hours become counts of days, and no number changes", async () => {
   using store = await open();
@@ -63,17 +57,17 @@ test("the command frees the room of deleted rows, the log and remnants, beside a
   await store.write((tx) => tx.raw.execute("DELETE FROM directory_facts WHERE name <> 'fact 7'"));
   const left = ["store.db.restoring-12", "site/compiling-a/x"];
   for (const path of left) {
-    const folder = join(dataDir, path, "..");
+    const folder = dataDir(path, "..");
     mkdirSync(folder, { recursive: true });
-    writeFileSync(join(dataDir, path), "x".repeat(5_000));
-    for (const one of [folder, join(dataDir, path)]) utimesSync(one, 1_000, 1_000);
+    writeFileSync(dataDir(path), "x".repeat(5_000));
+    for (const one of [folder, dataDir(path)]) utimesSync(one, 1_000, 1_000);
   }
-  const { out } = await runScript("upkeep", ["--json"], { ALMONER_DATA_DIR: dataDir });
+  const { out } = await runScript("upkeep", ["--json"], { ALMONER_DATA_DIR: dataDir() });
   const outcome = JSON.parse(out);
   expect(outcome).toMatchObject({ compacted: true, pruned: true, removed: { length: 2 } });
   expect(outcome.freed_bytes).toBeGreaterThan(4_000_000);
-  for (const path of left) expect(existsSync(join(dataDir, path))).toBe(false);
-  expect(statSync(join(dataDir, "store.db")).size).toBeLessThan(2_000_000);
+  for (const path of left) expect(existsSync(dataDir(path))).toBe(false);
+  expect(statSync(dataDir("store.db")).size).toBeLessThan(2_000_000);
   const { rows } = await store.raw.execute("SELECT count(*) AS n FROM directory_facts");
   expect(rows[0]?.["n"]).toBe(1);
   await store.write((tx) => tx.raw.execute("DELETE FROM directory_facts"));
@@ -81,8 +75,8 @@ test("the command frees the room of deleted rows, the log and remnants, beside a
 
 test("a directory without a backup gets one soon after its start, and no second on the same day", async () => {
   (await open()).close();
-  const env = { ...process.env, ALMONER_DATA_DIR: dataDir };
-  const config = readConfig({ ALMONER_DATA_DIR: dataDir });
+  const env = { ...process.env, ALMONER_DATA_DIR: dataDir() };
+  const config = readConfig({ ALMONER_DATA_DIR: dataDir() });
   const told = Promise.withResolvers<string>();
   const log = {
     info: () => {},
@@ -92,22 +86,22 @@ test("a directory without a backup gets one soon after its start, and no second 
   const first = scheduleUpkeep(config, log, { env, afterMs: 1 });
   expect(await told.promise).toContain("holds no keys");
   await first.stop();
-  expect(lastBackup(dataDir)).toEqual({ at: expect.any(Number), problem: null });
+  expect(lastBackup(dataDir())).toEqual({ at: expect.any(Number), problem: null });
   const second = scheduleUpkeep(config, log, { env, afterMs: 0 });
   await Bun.sleep(5);
   await second.stop();
-  expect(readdirSync(join(dataDir, "backups"))).toHaveLength(1);
-  noteBackup(dataDir, "the disk is full");
-  expect(lastBackup(dataDir).problem).toBe("the disk is full");
+  expect(readdirSync(dataDir("backups"))).toHaveLength(1);
+  noteBackup(dataDir(), "the disk is full");
+  expect(lastBackup(dataDir()).problem).toBe("the disk is full");
   // A mark that root left can be replaced, but not written.
-  const [mark, roots] = ["last-backup-failed", "roots"].map((name) => join(dataDir, name)) as [
+  const [mark, roots] = ["last-backup-failed", "roots"].map((name) => dataDir(name)) as [
     string,
     string,
   ];
   linkSync(mark, roots);
-  noteBackup(dataDir, "it is full again");
+  noteBackup(dataDir(), "it is full again");
   expect(readFileSync(roots, "utf8")).toBe("the disk is full\n");
-  expect(lastBackup(dataDir).problem).toBe("it is full again");
-  writeFileSync(join(dataDir, "last-backup-failed"), "");
-  expect(lastBackup(dataDir).problem).toBe("it could not be noted why");
+  expect(lastBackup(dataDir()).problem).toBe("it is full again");
+  writeFileSync(dataDir("last-backup-failed"), "");
+  expect(lastBackup(dataDir()).problem).toBe("it could not be noted why");
 });

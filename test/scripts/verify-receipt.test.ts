@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { caip2Of, networks } from "#content/giving/network.ts";
 import { checkReceipt } from "#scripts/verify.ts";
@@ -13,15 +12,15 @@ import { aChain, type TestChain } from "#test/support/local-chain.ts";
 import { runApart, runProgram, runScript } from "#test/support/processes.ts";
 import { aSigningKey } from "#test/support/publisher.ts";
 import { aReceipt } from "#test/support/receipts.ts";
+import { theFolder } from "#test/support/at-file-top.ts";
 
-let folder: string;
+const folder = theFolder();
 let signer: Signer;
 let other: Signer;
 let local: TestChain;
 /** A receipt of a transfer that is on the local chain. */
 let paid: Receipt;
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), "almoner-receipts-"));
   [signer, other] = [await openSigner(aSigningKey()), await openSigner(aSigningKey())];
   local = await aChain();
   const chain = await local.open();
@@ -41,7 +40,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await local.stop();
-  rmSync(folder, { recursive: true, force: true });
 });
 
 const textOf = async (receipt: Receipt, by = signer) =>

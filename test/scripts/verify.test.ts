@@ -1,13 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import {
-  cpSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from "node:fs";
+import { cpSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { feedPaths } from "#content/contract/feed.ts";
@@ -23,9 +15,11 @@ import {
 } from "#test/support/publisher.ts";
 import { serveFolder, type StaticServer } from "#test/support/static-server.ts";
 import { serveHere } from "#test/support/serve-here.ts";
+import { aFolder, forEachTest } from "#test/support/at-file-top.ts";
+
+const base = forEachTest(aFolder);
 
 let server: StaticServer;
-let base: string;
 let copy: string;
 
 const directory = await theBuiltDirectory(
@@ -35,12 +29,10 @@ const directory = await theBuiltDirectory(
 const exported = plainFolder(directory.dataDir);
 beforeEach(() => {
   server = serveFolder(exported);
-  base = mkdtempSync(join(tmpdir(), "almoner-verify-"));
-  copy = join(base, "copy");
+  copy = base("copy");
 });
 afterEach(() => {
   server.close();
-  rmSync(base, { recursive: true, force: true });
 });
 
 const verify = (...words: string[]) => runScript("verify", words);
@@ -90,7 +82,7 @@ test("a copy of what the list names is byte for byte the directory, and whole", 
 
 test("a copy beside the last one fetches what changed, though the directory moves on while its list is read", async () => {
   cpSync(exported, copy, { recursive: true, preserveTimestamps: true });
-  const next = join(base, "next");
+  const next = base("next");
   cpSync(copy, next, { recursive: true, preserveTimestamps: true });
   writeFileSync(join(next, "old.html"), "left the bundle");
   let moved = false;

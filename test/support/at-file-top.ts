@@ -30,12 +30,16 @@ export const forFile =
   async (...inputs: Inputs): Promise<Made> =>
     closeAfterFile(await make(...inputs));
 
-/** An empty folder, at the top of a file of tests; it is removed after them. */
-export function theFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), "almoner-test-"));
-  closeAfterFile({ close: () => rmSync(folder, { recursive: true, force: true }) });
-  return folder;
+/** An empty folder, for a test, or with `forEachTest` for each: `folder("a")` is a place in it. */
+export function aFolder() {
+  const path = mkdtempSync(join(tmpdir(), "almoner-test-"));
+  const remove = () => rmSync(path, { recursive: true, force: true });
+  const placeIn = (...names: string[]): string => join(path, ...names);
+  return Object.assign(placeIn, { close: remove, [Symbol.dispose]: remove });
 }
+
+/** An empty folder, at the top of a file of tests; it is removed after them. */
+export const theFolder = (): string => closeAfterFile(aFolder())();
 
 /** What `make` gives between two hooks, under a name that can be written before; reading it earlier throws. */
 function madeBetween<Made extends Closable>(
@@ -48,7 +52,15 @@ function madeBetween<Made extends Closable>(
     made = await make();
   });
   after(() => close(made));
-  return new Proxy({} as Made, { get: (_, name) => Reflect.get(made as Made, name) as unknown });
+  const passOn = (trap: keyof typeof Reflect) => Reflect[trap] as (...inputs: unknown[]) => unknown;
+  const traps: ProxyHandler<object> = {
+    get:
+      (_, trap) =>
+      (_target: unknown, ...inputs: unknown[]) =>
+        passOn(trap as keyof typeof Reflect)(made, ...inputs),
+  };
+  const callable: unknown = () => {};
+  return new Proxy(callable as Made, new Proxy({}, traps));
 }
 
 /** What each test of a file, or of a part of it, has of its own. */

@@ -10,6 +10,7 @@ import { NonprofitDetail, NonprofitList } from "#content/contract/nonprofit.ts";
 import { ApiIndex, Stats } from "#content/contract/stats.ts";
 import { aNonprofit, anEin } from "#test/support/records.ts";
 import { aService, type TestService } from "#test/support/service.ts";
+import { forTests } from "#test/support/at-file-top.ts";
 
 const baseUrl = "https://almoner.example";
 let service: TestService;
@@ -106,12 +107,8 @@ const draw: NonNullable<Context["draw"]> = {
 
 describe("where there is a site, it draws for people", () => {
   opened(beforeAll, afterAll);
-  let drawn: TestService;
-  beforeAll(async () => {
-    const aid = aNonprofit({ slug: "aid", name: "Hilo Aid", city: "Hilo" });
-    drawn = await aService({ records: [aid, aNonprofit()], context: { draw } });
-  });
-  afterAll(() => drawn.close());
+  const aid = aNonprofit({ slug: "aid", name: "Hilo Aid", city: "Hilo" });
+  const drawn = forTests(() => aService({ records: [aid, aNonprofit()], context: { draw } }));
 
   test("lists, searches, histories and pages in other languages", async () => {
     const found = await drawn.json("/browse?city=hilo&page=1");

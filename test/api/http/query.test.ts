@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { beforeAll, describe, expect, test } from "bun:test";
 import { z } from "zod";
 import { queryIn, textIn } from "#api/http/query.ts";
 import { parametersOf } from "#content/contract/base/request.ts";
@@ -12,7 +12,8 @@ import {
 } from "#content/contract/operations/query.ts";
 import { operations, describedParameter } from "#content/openapi/document.ts";
 import { aNonprofit } from "#test/support/records.ts";
-import { aClient, aService, type TestService } from "#test/support/service.ts";
+import { aClient, aService } from "#test/support/service.ts";
+import { forTests } from "#test/support/at-file-top.ts";
 
 const asking = (search: string) => new Request(`http://localhost/api/search${search}`);
 const textOf = (search: string, lengthMax?: number) => textIn(asking(search), "q", lengthMax);
@@ -123,18 +124,18 @@ test("a flag is set by 1 and true, absent as 0, false and empty, and nothing els
 
 describe("every read of the service", () => {
   const token = "0123456789abcdef0123456789abcdef";
-  let service: TestService;
-  beforeAll(async () => {
-    service = await aService({
+  const service = forTests(() =>
+    aService({
       env: { ALMONER_ADMIN_TOKENS: `ops:${token}`, ALMONER_READS_PER_MINUTE: "0" },
       records: [aNonprofit({ slug: "oak", name: "Oak" })],
-    });
+    }),
+  );
+  beforeAll(async () => {
     const city = { field: "city", value: "Bergen", agent_name: "Scout" };
     for (const agent_id of ["scout-1", "scout-2"])
       await service.post("/api/enrich/oak", { ...city, agent_id });
     await service.post("/api/enrich/oak", { ...city, field: "region", agent_id: "scout-1" });
   });
-  afterAll(() => service.close());
 
   const reads = operations.filter(({ method, tag }) => method === "get" && tag !== "Files");
   const filled = (path: string) =>

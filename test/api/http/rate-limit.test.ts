@@ -1,34 +1,31 @@
 import { Database } from "bun:sqlite";
 import { afterEach, beforeEach, describe, expect, spyOn, test } from "bun:test";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { networkPart, rememberAddress } from "#api/http/client.ts";
 import { readConfig } from "#api/config.ts";
 import { type Limits, openLimits } from "#api/http/rate-limit.ts";
 import type { LimitName } from "#content/contract/addresses.ts";
 import { loadSecrets } from "#api/secrets.ts";
+import { aFolder, forEachTest } from "#test/support/at-file-top.ts";
+
+const dataDir = forEachTest(aFolder);
 
 const minuteMs = 60_000;
 const log = { info: () => {}, warn: () => {}, error: () => {}, debug: () => {} };
-let dataDir: string;
 let opened: Limits[];
 let uptimeMs: number;
 
 beforeEach(() => {
-  dataDir = mkdtempSync(join(tmpdir(), "almoner-limits-"));
   opened = [];
   uptimeMs = 1_000_000;
 });
 afterEach(() => {
   for (const limits of opened) limits.close();
-  rmSync(dataDir, { recursive: true, force: true });
 });
 
 function limitsOf(env: Record<string, string> = {}): Limits {
-  const config = readConfig({ ALMONER_DATA_DIR: dataDir, ...env });
+  const config = readConfig({ ALMONER_DATA_DIR: dataDir(), ...env });
   const context = { config, secrets: loadSecrets(config), log };
-  const limits = openLimits(join(dataDir, "limits.db"), context, () => uptimeMs);
+  const limits = openLimits(dataDir("limits.db"), context, () => uptimeMs);
   opened.push(limits);
   return limits;
 }
@@ -175,7 +172,7 @@ describe("reads", () => {
   test("of a client far below its limit wait for no other process", async () => {
     const limits = limitsOf();
     await limits.request("read", from("192.0.2.9"));
-    const other = new Database(join(dataDir, "limits.db"));
+    const other = new Database(dataDir("limits.db"));
     other.run("BEGIN IMMEDIATE");
     const troubles = spyOn(log, "warn");
     const reads = times(20, () => from("192.0.2.9"));
@@ -211,7 +208,7 @@ test("addresses are nowhere in the file", async () => {
   await passing(limits, "enrich", [from("203.0.113.77"), from("2001:db8:aaaa:bbbb::1")]);
   limits.close();
   opened = [];
-  const bytes = await Bun.file(join(dataDir, "limits.db")).text();
+  const bytes = await Bun.file(dataDir("limits.db")).text();
   expect(bytes).toContain("enrich");
   expect(bytes).not.toContain("203.0.113.77");
   expect(bytes).not.toContain("2001:db8");
@@ -233,10 +230,10 @@ test("two real processes let exactly 30 of 100 pass", async () => {
     }
     limits.close();
     console.log(passed);`;
-  loadSecrets(readConfig({ ALMONER_DATA_DIR: dataDir }));
+  loadSecrets(readConfig({ ALMONER_DATA_DIR: dataDir() }));
   const passed = await Promise.all(
     [1, 2].map(async () => {
-      const env = { ...process.env, ALMONER_DATA_DIR: dataDir };
+      const env = { ...process.env, ALMONER_DATA_DIR: dataDir() };
       const child = Bun.spawn([process.execPath, "-e", script], { env, stdout: "pipe" });
       return Number(await new Response(child.stdout).text());
     }),

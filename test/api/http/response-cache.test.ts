@@ -1,28 +1,24 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { type ResponseCache, openResponseCache } from "#api/http/response-cache.ts";
 import type { Change } from "#content/nonprofit/changes-store.ts";
 import type { Store } from "#content/store/open.ts";
 import { watchChanges } from "#content/feed/store.ts";
 import { openBlankStore } from "#test/support/blank-store.ts";
 import { aNonprofit, saveNew } from "#test/support/records.ts";
+import { aFolder, forEachTest } from "#test/support/at-file-top.ts";
 
-let folder: string;
+const folder = forEachTest(aFolder);
 let store: Store;
 let cache: ResponseCache;
 let made: string[];
 
 beforeEach(async () => {
-  folder = mkdtempSync(join(tmpdir(), "almoner-cached-"));
-  store = await openBlankStore(`file:${join(folder, "store.db")}`);
+  store = await openBlankStore(`file:${folder("store.db")}`);
   cache = openResponseCache(watchChanges(store));
   made = [];
 });
 afterEach(() => {
   store.close();
-  rmSync(folder, { recursive: true, force: true });
 });
 
 const stale = (slug: string) => (change: Change) => change.slug === slug;
@@ -51,7 +47,7 @@ describe("a cached answer", () => {
 
   test("goes with a change that another handle wrote, a moment later", async () => {
     await get("oak");
-    const other = await openBlankStore(`file:${join(folder, "store.db")}`);
+    const other = await openBlankStore(`file:${folder("store.db")}`);
     await saveNew(other, aNonprofit({ slug: "oak" }));
     other.close();
     await Bun.sleep(30);

@@ -1,7 +1,4 @@
 import { afterEach, describe, expect, test } from "bun:test";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import type { Context, Publication } from "#api/context.ts";
 import { software } from "#content/store/software.ts";
 import { openManifest } from "#site/bundle/manifest.ts";
@@ -11,6 +8,7 @@ import { aChain } from "#test/support/local-chain.ts";
 import { anAwayStore } from "#test/support/away-store.ts";
 import { aNonprofit } from "#test/support/records.ts";
 import { aService, theService, type TestService, testNow } from "#test/support/service.ts";
+import { aFolder } from "#test/support/at-file-top.ts";
 
 const plain = await theService();
 let service: TestService = plain;
@@ -82,11 +80,11 @@ describe("GET /readyz", () => {
   });
 
   test("is 200 when the clock of the machine was set while the publisher runs", async () => {
-    const bundle = mkdtempSync(join(tmpdir(), "almoner-probes-"));
-    const manifest = openManifest(bundle);
+    using bundle = aFolder();
+    const manifest = openManifest(bundle());
     manifest.setState({ current_release: 1, pid: process.pid });
     const heartbeat = startHeartbeat({ manifest });
-    const reader = openBundleReader(bundle);
+    const reader = openBundleReader(bundle());
     for (const days of [-3, 3]) {
       const clock = () => new Date(Date.now() + days * 86_400_000);
       await watched({ publication: () => publicationState(reader), clock });
@@ -100,7 +98,6 @@ describe("GET /readyz", () => {
     expect(detail).toBe("the publisher does not run.");
     reader.close();
     manifest.close();
-    rmSync(bundle, { recursive: true });
   });
 
   test("is 503 when a change has waited for over a minute, unless a rollback holds publishing", async () => {

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { beforeEach, describe, expect, test } from "bun:test";
 import {
   closeFeedFiles,
   feedEntries,
@@ -9,19 +9,18 @@ import {
 import { openStore, type Store } from "#content/store/open.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { saveNonprofits } from "#content/nonprofit/save.ts";
-import { aDataFolder, type DataFolder } from "#test/support/data-folder.ts";
+import { aDataFolder } from "#test/support/data-folder.ts";
 import { changes } from "#content/store/tables/publishing.ts";
 import { aChange, aNonprofit, saveNew } from "#test/support/records.ts";
+import { forEachTest } from "#test/support/at-file-top.ts";
 
 const now = new Date("2026-11-01T10:00:00Z");
-let folder: DataFolder;
 let store: Store;
 
-beforeEach(async () => {
-  folder = await aDataFolder();
+const folder = forEachTest(aDataFolder);
+beforeEach(() => {
   ({ store } = folder);
 });
-afterEach(() => folder.close());
 
 /** Appends so many changes. */
 const add = (count: number) =>

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { beforeEach, describe, expect, test } from "bun:test";
 import * as fc from "fast-check";
 import {
   browseParams,
@@ -26,19 +26,18 @@ import type { NonprofitRecord, RegisterRecord } from "#content/nonprofit/record.
 import { summariesById } from "#content/nonprofit/record-store.ts";
 import { saveNonprofits } from "#content/nonprofit/save.ts";
 import { fold } from "#content/nonprofit/text.ts";
-import { openStore, type Store } from "#content/store/open.ts";
+import { openStore } from "#content/store/open.ts";
 import { isFull } from "#test/support/measured.ts";
 import { aNonprofit, earning, saveNew, withMoney } from "#test/support/records.ts";
+import { forEachTest } from "#test/support/at-file-top.ts";
 
-let store: Store;
+const store = forEachTest(() => openStore({ url: ":memory:" }));
 let browse: Browse;
 let search: Search;
-beforeEach(async () => {
-  store = await openStore({ url: ":memory:" });
+beforeEach(() => {
   browse = openBrowse(store);
   search = searchIn(store);
 });
-afterEach(() => store.close());
 
 const context = { origin: "seed", now: new Date("2026-06-01T12:00:00Z") };
 const save = (after: NonprofitRecord, before: NonprofitRecord | null = null) =>

@@ -1,20 +1,19 @@
-import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { beforeEach, describe, expect, test } from "bun:test";
 import { checkpointCounters, countActivity } from "#content/operation/activity-store.ts";
 import { changesAfter } from "#content/nonprofit/changes-store.ts";
-import { openStore, type Store } from "#content/store/open.ts";
+import { openStore } from "#content/store/open.ts";
 import { storedCounters } from "#content/operation/directory-facts-store.ts";
+import { forEachTest } from "#test/support/at-file-top.ts";
 
-let store: Store;
+const store = forEachTest(() => openStore({ url: ":memory:" }));
 let now: Date;
 let activity: ReturnType<typeof countActivity>;
 
 const clock = () => now;
-beforeEach(async () => {
-  store = await openStore({ url: ":memory:" });
+beforeEach(() => {
   now = new Date("2026-06-01T12:30:00Z");
   activity = countActivity(store, clock);
 });
-afterEach(() => store.close());
 
 /** What another process reads. */
 const stored = () => countActivity(store, clock).counters();

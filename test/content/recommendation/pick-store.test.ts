@@ -1,17 +1,13 @@
-import { afterEach, beforeEach, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { curatedPicks, saveCuratedPicks } from "#content/recommendation/pick-store.ts";
-import { openStore, type Store } from "#content/store/open.ts";
+import { openStore } from "#content/store/open.ts";
 import { saveNonprofits } from "#content/nonprofit/save.ts";
 import { outcome } from "#test/support/importing.ts";
 import { aNonprofit, saveNew } from "#test/support/records.ts";
+import { forEachTest } from "#test/support/at-file-top.ts";
 
 const now = new Date("2026-09-01T00:00:00Z");
-let store: Store;
-
-beforeEach(async () => {
-  store = await openStore({ url: ":memory:" });
-});
-afterEach(() => store.close());
+const store = forEachTest(() => openStore({ url: ":memory:" }));
 
 const stored = (...slugs: string[]) => saveNew(store, ...slugs.map((slug) => aNonprofit({ slug })));
 

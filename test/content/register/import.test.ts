@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { emptyRecord } from "#content/nonprofit/record.ts";
 import {
   importRegister,
@@ -7,13 +7,10 @@ import {
   type ImportWorld,
 } from "#content/register/import.ts";
 import type { Register, RegisterFile, RowOutcome, Staging } from "#content/register/stage-rows.ts";
-import { openStore, type Store } from "#content/store/open.ts";
+import { openStore } from "#content/store/open.ts";
+import { forEachTest } from "#test/support/at-file-top.ts";
 
-let store: Store;
-beforeEach(async () => {
-  store = await openStore({ url: ":memory:" });
-});
-afterEach(() => store.close());
+const store = forEachTest(() => openStore({ url: ":memory:" }));
 
 const bytes = 2 ** 20;
 const needed = 20 * bytes;

@@ -1,34 +1,23 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
-import {
-  copyFileSync,
-  existsSync,
-  mkdtempSync,
-  renameSync,
-  rmSync,
-  statSync,
-  unlinkSync,
-} from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { copyFileSync, existsSync, renameSync, statSync, unlinkSync } from "node:fs";
 import { readConfig } from "#api/config.ts";
 import { openService } from "#api/open-service.ts";
 import { StoreLost } from "#content/store/busy.ts";
 import { openStore, type Store } from "#content/store/open.ts";
 import { directoryFacts } from "#content/store/tables/publishing.ts";
 import { aNonprofit, saveNew } from "#test/support/records.ts";
+import { aFolder, forEachTest } from "#test/support/at-file-top.ts";
 
-let folder: string;
+const folder = forEachTest(aFolder);
 let path: string;
 let store: Store;
 
 beforeEach(async () => {
-  folder = mkdtempSync(join(tmpdir(), "almoner-lost-"));
-  path = join(folder, "store.db");
+  path = folder("store.db");
   store = await openStore({ url: `file:${path}`, serves: true });
 });
 afterEach(() => {
   store.close();
-  rmSync(folder, { recursive: true, force: true });
 });
 
 const writeFact = (name: string) =>
@@ -75,8 +64,8 @@ test("a plain copy of a store that was closed is whole", async () => {
   await writeFact("in the log");
   store.close();
   expect(existsSync(`${path}-wal`) ? statSync(`${path}-wal`).size : 0).toBe(0);
-  copyFileSync(path, join(folder, "copy.db"));
-  expect(await factsIn(join(folder, "copy.db"))).toBe(1);
+  copyFileSync(path, folder("copy.db"));
+  expect(await factsIn(folder("copy.db"))).toBe(1);
 });
 
 test("a service says within a second or two that it is lost, refuses writes with 503, and answers reads", async () => {
@@ -85,7 +74,7 @@ test("a service says within a second or two that it is lost, refuses writes with
   const error = (_: object, message?: string) => said.resolve(message ?? "");
   const log = { info: ignore, warn: ignore, debug: ignore, error };
   await saveNew(store, aNonprofit({ slug: "well" }));
-  const config = readConfig({ ALMONER_DATA_DIR: folder, ALMONER_CHAIN_PORT: "0" });
+  const config = readConfig({ ALMONER_DATA_DIR: folder(), ALMONER_CHAIN_PORT: "0" });
   const service = await openService(config, { store, log });
   const ask = (at: string, init?: RequestInit) =>
     service.app.handle(new Request(`http://localhost${at}`, init), "127.0.0.1");

@@ -1,20 +1,18 @@
-import { afterEach, beforeEach, expect, test } from "bun:test";
+import { beforeEach, expect, test } from "bun:test";
 import { Database } from "bun:sqlite";
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { existsSync, writeFileSync } from "node:fs";
 import { softwareVersion } from "#content/store/software.ts";
 import { explainStart } from "#content/runtime/start-error.ts";
 import { type OpenOptions, openStore } from "#content/store/open.ts";
+import { aFolder, forEachTest } from "#test/support/at-file-top.ts";
+
+const folder = forEachTest(aFolder);
 
 const software = softwareVersion();
-let folder: string;
 let path: string;
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), "almoner-upgrade-"));
-  path = join(folder, "store.db");
+  path = folder("store.db");
 });
-afterEach(() => rmSync(folder, { recursive: true }));
 
 /** What is said when the store is opened; "opened" when nothing is. */
 const refusal = (options: Partial<OpenOptions>): Promise<string> =>

@@ -1,18 +1,14 @@
-import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { beforeEach, describe, expect, test } from "bun:test";
 import { Database } from "bun:sqlite";
 import { openJournal } from "#scripts/chain/journal.ts";
 import { aChain } from "#test/support/local-chain.ts";
+import { aFolder, forEachTest } from "#test/support/at-file-top.ts";
 
-let folder: string;
+const folder = forEachTest(aFolder);
 let journal: string;
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), "almoner-journal-"));
-  journal = join(folder, "chain", "journal.db");
+  journal = folder("chain", "journal.db");
 });
-afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 describe("a chain that is started again", () => {
   test("has the same balances and transactions, failed ones as well", async () => {

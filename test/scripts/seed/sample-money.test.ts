@@ -1,12 +1,10 @@
 import { expect, test } from "bun:test";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { refuseSample } from "#api/giving/start-giving.ts";
 import { openStore } from "#content/store/open.ts";
 import { seedDirectory } from "#scripts/seed/seed-directory.ts";
 import { putCompiledSite, runScript } from "#test/support/processes.ts";
 import { aService } from "#test/support/service.ts";
+import { aFolder } from "#test/support/at-file-top.ts";
 
 test("a store with a sample is never served where money is real", async () => {
   using store = await openStore({ url: ":memory:" });
@@ -34,14 +32,13 @@ test("no receipt is signed for a gift that a sample invented", async () => {
 });
 
 test.each(["start", "seed"])("bun run %s makes no sample where money is real", async (command) => {
-  const dataDir = mkdtempSync(join(tmpdir(), "almoner-real-money-"));
+  using dataDir = aFolder();
   // A start would compile its own meanwhile.
-  await putCompiledSite(dataDir);
+  await putCompiledSite(dataDir());
   const { code, err } = await runScript(command, ["--profiles", "3"], {
-    ALMONER_DATA_DIR: dataDir,
+    ALMONER_DATA_DIR: dataDir(),
     ALMONER_NETWORK: "solana",
     ALMONER_SOLANA_RPC_URLS: "http://127.0.0.1:1",
   });
   expect([code, err]).toEqual([2, expect.stringContaining("money is real")]);
-  rmSync(dataDir, { recursive: true, force: true });
 });

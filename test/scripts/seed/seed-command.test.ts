@@ -1,19 +1,13 @@
-import { afterEach, beforeEach, expect, test } from "bun:test";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { expect, test } from "bun:test";
 import { saveNonprofits } from "#content/nonprofit/save.ts";
 import { openStore } from "#content/store/open.ts";
 import { aNonprofit } from "#test/support/records.ts";
 import { runScript } from "#test/support/processes.ts";
+import { aFolder, forEachTest } from "#test/support/at-file-top.ts";
 
-let folder = "";
-beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), "seed-command-"));
-});
-afterEach(() => rmSync(folder, { recursive: true, force: true }));
+const folder = forEachTest(aFolder);
 
-const run = (...words: string[]) => runScript("seed", words, { ALMONER_DATA_DIR: folder });
+const run = (...words: string[]) => runScript("seed", words, { ALMONER_DATA_DIR: folder() });
 
 test("a store in use is refused, unless told to add", async () => {
   const first = await run("--profiles", "8", "--json");
@@ -27,7 +21,7 @@ test("a store in use is refused, unless told to add", async () => {
 });
 
 test("real nonprofits get no invented ones beside them", async () => {
-  const store = await openStore({ url: `file:${join(folder, "store.db")}` });
+  const store = await openStore({ url: `file:${folder("store.db")}` });
   await store.write((tx) =>
     saveNonprofits(tx, [{ before: null, after: aNonprofit() }], {
       origin: "seed",

@@ -1,18 +1,11 @@
-import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { describe, expect, test } from "bun:test";
 import { openStore, type Store } from "#content/store/open.ts";
 import { sampleStates, seedDirectory, unfinishedSample } from "#scripts/seed/seed-directory.ts";
+import { aFolder, forEachTest } from "#test/support/at-file-top.ts";
 
-let folder: string;
-beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), "seed-"));
-});
-afterEach(() => rmSync(folder, { recursive: true, force: true }));
+const folder = forEachTest(aFolder);
 
-const open = (name: string) =>
-  openStore({ url: `file:${join(folder, name)}.db`, synchronous: "OFF" });
+const open = (name: string) => openStore({ url: `file:${folder(name)}.db`, synchronous: "OFF" });
 
 /** All that seeding writes, as one number per table: rows in the order of their keys. */
 async function contentOf(store: Store): Promise<Record<string, unknown>> {

@@ -1,15 +1,13 @@
-import { afterAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import {
   chmodSync,
   existsSync,
-  mkdtempSync,
   readdirSync,
   readFileSync,
   rmSync,
   statSync,
   writeFileSync,
 } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import { sha256Of } from "#content/runtime/digest.ts";
@@ -20,7 +18,7 @@ import { commitRelease, storeFiles } from "#site/bundle/release.ts";
 import { runProfileJob } from "#site/publisher/profile-job.ts";
 import { aBundle, flipBit } from "#test/support/bundle.ts";
 import { theBuiltDirectory, plainFolder } from "#test/support/publisher.ts";
-import { forEachTest } from "#test/support/at-file-top.ts";
+import { forEachTest, theFolder } from "#test/support/at-file-top.ts";
 
 const text = (path: string) => readFileSync(path, "utf8");
 
@@ -29,8 +27,7 @@ const directory = await theBuiltDirectory([{ slug: "trust-a" }, { slug: "trust-b
 });
 
 describe("the folder for other web servers", () => {
-  const folder = mkdtempSync(join(tmpdir(), "almoner-export-"));
-  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = theFolder();
   const exported = openExport(folder);
   const show = (path: string, body: string) =>
     exported.put(path, (draft) => writeFileSync(draft, body));

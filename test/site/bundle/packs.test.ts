@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { readdirSync, rmSync, statSync, utimesSync } from "node:fs";
 import { join } from "node:path";
 import { openBlobs } from "#site/bundle/blobs.ts";
@@ -7,13 +7,10 @@ import { type NewFile, openManifest } from "#site/bundle/manifest.ts";
 import { commitRelease, storeFiles } from "#site/bundle/release.ts";
 import type { Location } from "#site/bundle/segments.ts";
 import { openBundleReader } from "#site/delivery/bundle-reader.ts";
-import { aBundle, flipBit, type TestBundle } from "#test/support/bundle.ts";
+import { aBundle, flipBit } from "#test/support/bundle.ts";
+import { forEachTest } from "#test/support/at-file-top.ts";
 
-let bundle: TestBundle;
-beforeEach(() => {
-  bundle = aBundle();
-});
-afterEach(() => bundle.close());
+const bundle = forEachTest(aBundle);
 
 const bytes = (text: string) => new TextEncoder().encode(text);
 const page = (at: number) =>

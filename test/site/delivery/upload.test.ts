@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { feedPaths } from "#content/contract/feed.ts";
 import { draftManifest } from "#site/bundle/signed-list.ts";
 import { aBundle, sampleFiles, type TestBundle } from "#test/support/bundle.ts";
@@ -8,22 +8,18 @@ import { headersOf } from "#site/delivery/http-headers.ts";
 import { startUploader, uploadRelease } from "#site/delivery/upload.ts";
 import { type ObjectStore, openS3Target, type UploadTarget } from "#site/delivery/upload-target.ts";
 import { serveHere } from "#test/support/serve-here.ts";
-import { forTests } from "#test/support/at-file-top.ts";
+import { forEachTest, forTests } from "#test/support/at-file-top.ts";
 
 const bucket = "almoner-test";
 const now = new Date("2026-06-01T12:00:00Z");
 describe.skipIf(!clientsInstalled)("uploads to a bucket", () => {
-  let bundle: TestBundle;
   let prefix = 0;
   /** Whether the store takes nothing. */
   let busy = false;
 
   const store = forTests(() => anS3Store(bucket));
-  beforeEach(() => {
-    bundle = aBundle();
-    prefix += 1;
-  });
-  afterEach(() => bundle.close());
+  const bundle = forEachTest(aBundle);
+  beforeEach(() => void prefix++);
 
   /** The real target, with a list of what was asked of it. */
   function aTarget(path = `site-${prefix}`, keyId?: string) {

@@ -1,13 +1,12 @@
 import { expect, test } from "bun:test";
-import { cpSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { cpSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { documentKinds } from "#site/documents/kinds.ts";
 import { compileSite, readCompiled, siteDigest } from "#site/renderer/compile.ts";
 import { openRenderer } from "#site/renderer/renderer.ts";
 import { compiledSites } from "#test/support/processes.ts";
 import { aRenderer, aRichNonprofit, theSite, type TestSite } from "#test/support/compiled-site.ts";
-import { theFolder } from "#test/support/at-file-top.ts";
+import { aFolder, theFolder } from "#test/support/at-file-top.ts";
 
 const folder = theFolder();
 const site = await theSite([aRichNonprofit()]);
@@ -51,17 +50,16 @@ test("two compile side by side, and leave nothing half-done behind", async () =>
 });
 
 test("a folder that was left half-compiled, or that somebody damaged, is compiled again", async () => {
-  const place = mkdtempSync(join(tmpdir(), "almoner-broken-"));
-  const broken = join(place, siteDigest().slice(0, 16));
+  using place = aFolder();
+  const broken = place(siteDigest().slice(0, 16));
   cpSync((await compileSite(compiledSites)).folder, broken, { recursive: true });
   writeFileSync(join(broken, "server/entry.mjs"), "throw new Error('half')");
   expect(readCompiled(broken)).rejects.toThrow("are not as they were compiled");
   rmSync(join(broken, "compiled.json"));
   // It may be named from the working folder.
-  const compiled = await compileSite(relative(process.cwd(), place), copying);
+  const compiled = await compileSite(relative(process.cwd(), place()), copying);
   expect(compiled.folder).toBe(broken);
   await readCompiled(broken);
-  rmSync(place, { recursive: true, force: true });
 });
 
 test("a page that cannot be rendered is an error with its cause", async () => {

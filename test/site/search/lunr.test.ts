@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { brotliCompressSync, constants } from "node:zlib";
 import lunr from "lunr";
@@ -14,6 +13,7 @@ import {
 } from "#site/documents/lunr.ts";
 import { aBuiltDirectory, type Directory, plainFolder } from "#test/support/publisher.ts";
 import { serveFolder } from "#test/support/static-server.ts";
+import { aFolder } from "#test/support/at-file-top.ts";
 
 const repository = join(import.meta.dirname, "../../..");
 
@@ -150,15 +150,15 @@ describe("the indexes of a directory", () => {
     const page = readFileSync(join(repository, "docs/search-offline.md"), "utf8");
     const example = /```js\n([\s\S]+?)```/.exec(page)?.[1] ?? "";
     expect(example.trim().split("\n").length).toBeLessThanOrEqual(24);
-    const folder = mkdtempSync(join(tmpdir(), "almoner-offline-"));
+    using folder = aFolder();
     const server = serveFolder(plainFolder(directory.dataDir));
     try {
-      writeFileSync(join(folder, "search.mjs"), example);
-      symlinkSync(join(repository, "node_modules"), join(folder, "node_modules"));
+      writeFileSync(folder("search.mjs"), example);
+      symlinkSync(join(repository, "node_modules"), folder("node_modules"));
       const child = Bun.spawn(
         [process.execPath, "search.mjs", server.url, "education", "academies"],
         {
-          cwd: folder,
+          cwd: folder(),
           stdio: ["ignore", "pipe", "inherit"],
         },
       );
@@ -167,7 +167,6 @@ describe("the indexes of a directory", () => {
       ]);
     } finally {
       server.close();
-      rmSync(folder, { recursive: true, force: true });
     }
   });
 });
