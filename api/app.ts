@@ -4,7 +4,7 @@ import { Elysia } from "elysia";
 import { answerOf } from "./http/encoded-body.ts";
 import { withNotes, refuseOrNoteUnknown } from "./http/unknown-names.ts";
 import { readJson, formBody, isSentByForm, tableBody, takesForm, takesTable } from "./http/body.ts";
-import { rememberAddress, sameClient, crossSiteWrite } from "./http/client.ts";
+import { rememberAddress, countAsClient, crossSiteWrite } from "./http/client.ts";
 import { answerError, problem, rateLimited } from "./http/problem.ts";
 import { correctionRoutes } from "./correction/routes.ts";
 import { isListFile } from "./directory/list-file.ts";
@@ -113,7 +113,7 @@ export function createApp(context: Context) {
     const methods = methodsOf(routesAt(path));
     return methods.length === 0 && context.bundleHolds?.(path) === true ? fileMethods : methods;
   };
-  const limited = (allowance: Allowance, limit: LimitName): Response => {
+  const refuseLimited = (allowance: Allowance, limit: LimitName): Response => {
     const isStorage = isStorageQuota(allowance);
     const counter = isStorage ? "stored" : limit;
     context.activity.count(`limited:${counter}`);
@@ -121,24 +121,24 @@ export function createApp(context: Context) {
     return isStorage ? problem(storageQuota(allowance)) : problem(rateLimited(allowance));
   };
   /** The route's answer, or a redirect when the nonprofit was named in another way. */
-  const routed = async (request: Request): Promise<Response> => {
+  const routeAnswer = async (request: Request): Promise<Response> => {
     const response = await routes.handle(request);
     const { path, query } = addressOf(request);
     const there = response.status === 404 ? await slugAddress(context.store, path) : null;
     return there === null ? response : movedTo(`${there}${query && `?${query}`}`);
   };
-  const handle = async (request: Request): Promise<[Response, Allowance | null]> => {
+  const limitAndAnswer = async (request: Request): Promise<[Response, Allowance | null]> => {
     const { method } = request;
     const { path } = addressOf(request);
     if (!isDecodable(path)) return [badPath(), null];
     if (method === "OPTIONS") return [optionsAt(methodsAt(path)), null];
     const limit = limitAt(method, path);
     const allowance = await context.limits.request(limit, request);
-    if (allowance?.allowed === false) return [limited(allowance, limit), allowance];
+    if (allowance?.allowed === false) return [refuseLimited(allowance, limit), allowance];
     limitByRequest.set(request, limit);
     // The front door has already waited for published files; here only the service's own view is awaited.
     await waitForSequence({ watch: context.watch, config: context.config }, request);
-    const response = crossSiteWrite(limit, request) ?? (await routed(request));
+    const response = crossSiteWrite(limit, request) ?? (await routeAnswer(request));
     if (method === "POST") {
       await nameSequence(context.watch, response, { changed: !namesItsOwn.has(limit) });
     }
@@ -166,12 +166,12 @@ export function createApp(context: Context) {
       },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
-    sameClient(request, client);
+    countAsClient(request, client);
     const limit = limitAt(method, addressOf(request).path);
     const allowance = await allowanceOf(request, client, limit);
-    if (allowance?.allowed === false) return withNotes(limited(allowance, limit), client);
+    if (allowance?.allowed === false) return withNotes(refuseLimited(allowance, limit), client);
     limitByRequest.set(request, limit);
-    return withNotes(crossSiteWrite(limit, client) ?? (await routed(request)), client);
+    return withNotes(crossSiteWrite(limit, client) ?? (await routeAnswer(request)), client);
   };
   return {
     /** All methods and paths, written as routes name them ("/api/nonprofits/:slug"). */
@@ -189,7 +189,7 @@ export function createApp(context: Context) {
       let response: Response;
       let allowance: Allowance | null = null;
       try {
-        [response, allowance] = await handle(readRequest);
+        [response, allowance] = await limitAndAnswer(readRequest);
       } catch (error) {
         response = answerError(context.log, error, "UNKNOWN", { request: readRequest });
       }

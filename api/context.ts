@@ -7,7 +7,7 @@ import type { CuratedPicks } from "#content/recommendation/curation.ts";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import type { Organisation } from "#content/contract/standing.ts";
 import type { FoundHistory } from "#content/contract/enrichment-answers.ts";
-import type { DrawForm } from "./http/body.ts";
+import type { DrawForm } from "./http/refusal-page.ts";
 import type { PageForm } from "./http/headers.ts";
 import type { EncodedBody } from "./http/encoded-body.ts";
 import type { Clock } from "#content/contract/base/time.ts";
@@ -74,7 +74,7 @@ export type Context = {
   readonly recommendationLog: RecommendationLog;
   /** Counters of queries and discovery hits. */
   readonly activity: Activity;
-  /** Fires when the process is told to stop; from then on it is not ready. Absent: nothing signals it. */
+  /** Fires when the process receives a signal to stop; from then on it is not ready. Absent: nothing signals it. */
   readonly stopping?: AbortSignal;
   /** Whether the bundle has a file for this URL path. Absent: the service runs without a bundle. */
   readonly bundleHolds?: (urlPath: string) => boolean;

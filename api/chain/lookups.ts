@@ -133,7 +133,7 @@ export function findLanded(
 const commonOf: Common<TransactionFacts | null> = (answer, other) => {
   if (answer === null || other === null) return answer === other ? null : undefined;
   if (answer.block_time === null || other.block_time === null) {
-    [answer, other] = [answer, other].map((told) => ({ ...told, block_time: null })) as [
+    [answer, other] = [answer, other].map((facts) => ({ ...facts, block_time: null })) as [
       TransactionFacts,
       TransactionFacts,
     ];

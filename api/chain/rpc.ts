@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { fail, ok, type Result } from "#content/contract/base/result.ts";
+import { dayMs } from "#content/contract/base/time.ts";
 import { networks } from "#content/giving/network.ts";
 import { countDurations, withTimeout } from "#content/runtime/timing.ts";
 import { boundedText, fetchPlain } from "#content/runtime/plain-fetch.ts";
@@ -32,7 +33,6 @@ const votesNeeded = 2;
 const lagMs = 500;
 /** Pause before a failed node is asked again; doubled each round. */
 const againAfterMs = 50;
-const dayMs = 24 * 3_600_000;
 const disagreementsKept = 1_000;
 
 /** The common part of two answers; undefined when they contradict each other. */
@@ -213,7 +213,7 @@ const agreedOn = <Value>(
   votes === 1
     ? value
     : [...clear]
-        .map(([other, told]) => (other === host ? undefined : common(told, value)))
+        .map(([other, answer]) => (other === host ? undefined : common(answer, value)))
         .find((agreed) => agreed !== undefined);
 
 /** The first attempt to end, removed from `open`; null when none ends in time. */

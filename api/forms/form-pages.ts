@@ -62,7 +62,7 @@ export function openForm(context: Context, form: Form) {
       const statusView = await form.status(request, valuesIn(body));
       if (statusView instanceof Response) return statusView;
       return statusView.status === null
-        ? draw(request, { ...statusView, said: { kind: "unknown_link", detail: null } }, 404)
+        ? draw(request, { ...statusView, notice: { kind: "unknown_link", detail: null } }, 404)
         : draw(request, { ...statusView, usualDays: await requests.usualDays(context.store) });
     });
   for (const language of languages.keys()) {
@@ -76,7 +76,7 @@ export function openForm(context: Context, form: Form) {
       return goTo(status_url.slice(new URL(status_url).origin.length), request);
     }
     const notice = { kind: "waits_already", detail: null } as const;
-    const drawn = context.draw?.form({ ...form.unknown, said: notice }, formOf(request));
+    const drawn = context.draw?.form({ ...form.unknown, notice }, formOf(request));
     return drawn ?? Response.json(accepted);
   };
   const again = async (slug: string, sent: SentForm): Promise<FormPage | null> => {

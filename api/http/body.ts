@@ -1,7 +1,5 @@
-import type { FormPage } from "#content/contract/form-pages.ts";
 import { addressesWhere } from "#content/language/address-pattern.ts";
 import { tableText } from "#content/reconciliation/table.ts";
-import type { PageForm } from "./headers.ts";
 import { RefusalError } from "./problem.ts";
 
 export const bodyBytesMax = 65_536;
@@ -155,14 +153,6 @@ export async function tableBody(request: Request): Promise<{ table: string }> {
 /** The fields of a form as the body of a route. */
 export const formBody = async (request: Request): Promise<Record<string, string>> =>
   Object.fromEntries(await formFields(request));
-
-/** Draws a page for one reader at one moment, so no cache stores it. `status` is 200 by default. */
-export type DrawForm = {
-  form(page: FormPage, form: PageForm, status?: number): Promise<Response>;
-};
-
-/** `draw` is absent when no site is compiled beside the service. */
-export type Drawing = { draw?: DrawForm | undefined };
 
 /** The texts of a form, or of JSON sent in its place. */
 export const valuesIn = (body: unknown): Record<string, string> =>

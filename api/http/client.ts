@@ -12,13 +12,13 @@ const senders = new WeakMap<Request, Request>();
 const networks = new WeakMap<Request, string>();
 const wideHashes = new WeakMap<Request, string | null>();
 
-/** Stores the socket's address of a request for `networkOf`. Whoever takes the request off a socket calls it. */
+/** Stores the socket's address of a request for `networkOf`. The code that reads a request from a socket calls it. */
 export const rememberAddress = (request: Request, address: string): void => {
   addresses.set(request, address);
 };
 
 /** Makes an internal request count as one of the client for whom the service sends it. */
-export const sameClient = (request: Request, client: Request): void => {
+export const countAsClient = (request: Request, client: Request): void => {
   senders.set(request, client);
 };
 
@@ -37,10 +37,10 @@ export const isToolCall = (request: Request): boolean => senders.has(request);
  * address that the outermost of them saw; anything further left in X-Forwarded-For is the client's own claim.
  */
 export const networkOf = (request: Request, { trustedHops }: Pick<Config, "trustedHops">): string =>
-  remembered(networks, request, (client) => readNetwork(client, trustedHops));
+  onFirstUse(networks, request, (client) => readNetwork(client, trustedHops));
 
 /** Reads a value of a request (for an internal one: of the client's request) on first use, and caches it. */
-function remembered<Value>(
+function onFirstUse<Value>(
   cache: WeakMap<Request, Value>,
   request: Request,
   compute: (request: Request) => Value,
@@ -133,7 +133,7 @@ export function networkHash(
     secrets,
   }: { config: Pick<Config, "trustedHops">; secrets: Pick<Secrets, "clientHashKey"> },
 ): string | null {
-  return remembered(wideHashes, request, (client) => {
+  return onFirstUse(wideHashes, request, (client) => {
     const network = networkOf(client, config);
     const wide = wideNetwork(network);
     if (wide === null) return null;

@@ -7,7 +7,7 @@ import { internal, problem } from "./problem.ts";
 
 export type Listener = ReturnType<typeof listen>;
 
-export type Handles = {
+export type Handler = {
   handle(request: Request, address?: string): Promise<Response>;
   /** Called for each answer that `before` gave, with the start of the request in the time of `performance.now`. */
   observe?(request: Request, status: number, startedMs: number): void;
@@ -32,7 +32,7 @@ const quietLooks = 4;
 
 /** Puts the service on a socket. Throws CannotStart, which names the address. */
 export function listen(
-  app: Handles,
+  app: Handler,
   { host, port, baseUrl }: Pick<Config, "host" | "port" | "baseUrl">,
   { before, reusePort = false, onError = unexpectedAnswer }: ListenOptions = {},
 ) {

@@ -2,8 +2,13 @@ import { addressOf } from "#content/contract/base/request.ts";
 import type { z } from "zod";
 import { addressesWhere } from "#content/language/address-pattern.ts";
 import type { Problem } from "#content/contract/problem.ts";
-import type { Drawing } from "./body.ts";
-import { formOf } from "./headers.ts";
+import type { FormPage } from "#content/contract/form-pages.ts";
+import { formOf, type PageForm } from "./headers.ts";
+
+/** Draws a page for one reader at one moment, so no cache stores it. `status` is 200 by default. */
+export type DrawForm = {
+  form(page: FormPage, form: PageForm, status?: number): Promise<Response>;
+};
 
 /** Addresses for programs: a browser that opens one sees what a program gets. The desk draws its own refusals. */
 const ofPrograms = addressesWhere((form) => form.for !== "people" && form.from !== "file");
@@ -19,9 +24,9 @@ function asksForPage(request: Request): boolean {
   return sentByForm.test(headers.get("content-type") ?? "") && !ofOperators.test(path);
 }
 
-/** Turns a refusal into a page when a person asked. Every answer of the service passes here once. */
+/** Turns a refusal into a page when a person asked, if a site is compiled beside the service. Every answer of the service passes here once. */
 export async function refusalForPeople(
-  { draw, onTrouble }: Drawing & { onTrouble: (error: unknown) => void },
+  { draw, onTrouble }: { draw: DrawForm | undefined; onTrouble: (error: unknown) => void },
   response: Response,
   request: Request,
 ): Promise<Response> {

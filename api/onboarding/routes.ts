@@ -76,7 +76,7 @@ export const onboardRoutes = (context: Context) => {
         status,
         secret: token,
         code: code || mailed,
-        said: outcome,
+        notice: outcome,
         mails,
       };
     },

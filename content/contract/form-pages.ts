@@ -46,13 +46,13 @@ export type Statement = {
 type StatusOf<Status> = {
   status: Status | null;
   secret: string;
-  said: Statement | null;
+  notice: Statement | null;
   /** The median wait, in days, of recently decided submissions; null when there are too few. */
   usualDays: number | null;
 };
 
 /** The status when nothing is known for the reader's link. */
-export const unknownStatus = { status: null, secret: "", said: null, usualDays: null } as const;
+export const unknownStatus = { status: null, secret: "", notice: null, usualDays: null } as const;
 
 /** What the service passes to a page of a form. The site renders it with its own words and layout. */
 export type FormPage =

@@ -95,7 +95,7 @@ type Value = Agent &
 const votesMax = 50;
 
 const agentCountSql = (status: "pending" | "applied") => `SELECT confidence FROM submissions
-    WHERE nonprofit_id = n.id AND field = asked.field AND status = '${status}' AND normalised_value = asked.normalised_value
+    WHERE nonprofit_id = n.id AND field = call.field AND status = '${status}' AND normalised_value = call.normalised_value
     ORDER BY id DESC
     LIMIT 1`;
 
@@ -104,13 +104,13 @@ const waitingText = "status = 'pending' AND audit_only = 0 AND field_type = 'pro
 
 // ORDER BY cannot refer to the outer query, so the two flags are selected as columns.
 const votesSql = (index: string, waitingSql: string, selection: readonly string[]) =>
-  `SELECT ${selection.join(", ")}, agent_id = asked.agent_id AS is_own, normalised_value = asked.normalised_value AS is_same
+  `SELECT ${selection.join(", ")}, agent_id = call.agent_id AS is_own, normalised_value = call.normalised_value AS is_same
       FROM submissions INDEXED BY ${index}
-      WHERE nonprofit_id = n.id AND field = asked.field AND ${waitingSql}
+      WHERE nonprofit_id = n.id AND field = call.field AND ${waitingSql}
       ORDER BY is_own DESC, is_same DESC, id
       LIMIT ${votesMax}`;
 
-const askedColumns = [
+const callColumns = [
   "slug",
   "field",
   "normalised_value",
@@ -126,18 +126,18 @@ const liveSql = enrichableFields
   .join(" ");
 
 const fieldStateSql = ({ votes, refusedSql }: { votes: string; refusedSql: string }) => `
-  WITH asks AS MATERIALIZED (SELECT key AS asked, ${askedColumns.map((name, at) => `value ->> ${at} AS ${name}`).join(", ")} FROM json_each(?1))
-  SELECT asked.asked, ${targetColumns.map((column) => `n.${column}`).join(", ")},
+  WITH calls AS MATERIALIZED (SELECT key AS call_index, ${callColumns.map((name, at) => `value ->> ${at} AS ${name}`).join(", ")} FROM json_each(?1))
+  SELECT call.call_index, ${targetColumns.map((column) => `n.${column}`).join(", ")},
     coalesce(
-      (SELECT ${jsonOf(keyColumns)} FROM agent_keys WHERE agent_id = asked.agent_id),
-      (SELECT ${jsonOf(keyColumns)} FROM agent_keys WHERE agent_id = asked.id_key)
+      (SELECT ${jsonOf(keyColumns)} FROM agent_keys WHERE agent_id = call.agent_id),
+      (SELECT ${jsonOf(keyColumns)} FROM agent_keys WHERE agent_id = call.id_key)
     ) AS agent_key,
-    EXISTS (SELECT 1 FROM agent_keys WHERE agent_id IN (asked.named, asked.named_key) AND agent_id <> asked.agent_id) AS names_another, json_object(
-  'live', nullif(CASE asked.field ${liveSql} END, ''),
-  'origin', (SELECT ${jsonOf(originColumns)} FROM provenance WHERE nonprofit_id = n.id AND field = asked.field),
+    EXISTS (SELECT 1 FROM agent_keys WHERE agent_id IN (call.named, call.named_key) AND agent_id <> call.agent_id) AS names_another, json_object(
+  'live', nullif(CASE call.field ${liveSql} END, ''),
+  'origin', (SELECT ${jsonOf(originColumns)} FROM provenance WHERE nonprofit_id = n.id AND field = call.field),
   'own', (
     SELECT ${jsonOf(columns)} FROM submissions
-    WHERE agent_id = asked.agent_id AND nonprofit_id = n.id AND field = asked.field AND normalised_value = asked.normalised_value AND status <> 'rejected'
+    WHERE agent_id = call.agent_id AND nonprofit_id = n.id AND field = call.field AND normalised_value = call.normalised_value AND status <> 'rejected'
     ORDER BY id DESC
     LIMIT 1
   ),
@@ -147,10 +147,10 @@ const fieldStateSql = ({ votes, refusedSql }: { votes: string; refusedSql: strin
     )
   ),
   'refused', (${refusedSql}),
-  'any_rejected', EXISTS (SELECT 1 FROM submissions WHERE nonprofit_id = n.id AND field = asked.field AND status = 'rejected'),
+  'any_rejected', EXISTS (SELECT 1 FROM submissions WHERE nonprofit_id = n.id AND field = call.field AND status = 'rejected'),
   'agent_count', coalesce((${agentCountSql("pending")}), (${agentCountSql("applied")}), 0)
 ) AS state
-FROM asks AS asked CROSS JOIN nonprofits AS n ON n.slug = asked.slug`;
+FROM calls AS call CROSS JOIN nonprofits AS n ON n.slug = call.slug`;
 
 const stateSql: Readonly<Record<FieldType, string>> = {
   structured: fieldStateSql({
@@ -165,7 +165,7 @@ const stateSql: Readonly<Record<FieldType, string>> = {
       voteColumns.map((column) => (column === "value" ? "'' AS value" : column)),
     ),
     refusedSql: `SELECT ${jsonOf(columns)} FROM submissions
-    WHERE nonprofit_id = n.id AND field = asked.field AND status = 'rejected' AND normalised_value = asked.normalised_value
+    WHERE nonprofit_id = n.id AND field = call.field AND status = 'rejected' AND normalised_value = call.normalised_value
       AND reason NOT IN (${automaticReasons.map((reason) => `'${reason}'`).join(", ")})
     ORDER BY id DESC
     LIMIT 1`,

@@ -13,13 +13,13 @@ export type WalletOwner = z.infer<typeof WalletOwner>;
 
 /** A wallet whose hold has ended is in effect even before that is stored. */
 const ownersSql = `
-WITH asked(address) AS MATERIALIZED (SELECT DISTINCT value FROM json_each(?1)),
+WITH addresses(address) AS MATERIALIZED (SELECT DISTINCT value FROM json_each(?1)),
 known AS (
   SELECT address, n.id,
     CASE WHEN n.status = 'withdrawn' THEN 'revoked' WHEN due.wallet IS NULL THEN 'active' ELSE 'replaced' END AS status,
     CASE WHEN n.status <> 'withdrawn' THEN coalesce(due.effective_at, p.applied_at) END AS at,
     coalesce(p.applied_at, n.created_at) AS place
-  FROM asked
+  FROM addresses
   JOIN nonprofits AS n ON n.usdc_wallet = address
   LEFT JOIN provenance AS p ON p.nonprofit_id = n.id AND p.field = 'usdc_wallet'
   LEFT JOIN wallet_holds AS due
@@ -28,12 +28,12 @@ known AS (
   SELECT wallet, nonprofit_id, iif(effective_at <= ?2, 'active', 'held'),
     iif(effective_at <= ?2, effective_at, approved_at), approved_at
   FROM wallet_holds
-  WHERE status = 'held' AND wallet IN asked
+  WHERE status = 'held' AND wallet IN addresses
   UNION ALL
   SELECT detail ->> ?3, n.id, iif(action = 'wallet.removed', 'revoked', 'replaced'),
     happened_at, -happened_at
   FROM audit_log JOIN nonprofits AS n ON n.slug = subject
-  WHERE action IN ('wallet.in_effect', 'wallet.removed') AND detail ->> ?3 IN asked
+  WHERE action IN ('wallet.in_effect', 'wallet.removed') AND detail ->> ?3 IN addresses
 )
 SELECT address, known.status, n.slug, n.name, date(at / 1000, 'unixepoch') AS since, coalesce(
   (

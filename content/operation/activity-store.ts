@@ -62,7 +62,7 @@ type StoredCounts = {
 export function countActivity(store: Store, clock: () => Date) {
   const pendingHits = new Map<string, HourHits>();
   let snapshot: StoredCounts | null = null;
-  // Reading stored counts must not overlap with a flush, or counts would be missed or doubled.
+  // Reading stored counts must not overlap with a flush, or counts would be missed or repeated.
   const inTurn = oneByOne();
   const current = (): StoredCounts | null =>
     snapshot !== null &&

@@ -6,8 +6,8 @@ const timeSql = (nowMs: number | undefined): string =>
   nowMs === undefined ? "CAST(unixepoch('subsec') * 1000 AS INTEGER)" : String(nowMs);
 
 const ofClient = (now: string): string => `
-  policy = asked.value ->> 'policy'
-  AND client IN (asked.value ->> 'client', asked.value ->> 'also')
+  policy = hit.value ->> 'policy'
+  AND client IN (hit.value ->> 'client', hit.value ->> 'also')
   AND until > ${now}`;
 
 /** Counts all hits, or none if a window is full; a limit of null is never full. */
@@ -21,17 +21,17 @@ const takingSql = (now: string): string => `
     value ->> 'count'
   FROM json_each(?1)
   WHERE value ->> 'count' <> 0 AND NOT EXISTS (
-    SELECT 1 FROM json_each(?1) AS asked
+    SELECT 1 FROM json_each(?1) AS hit
     WHERE (SELECT coalesce(sum(count), 0) FROM limit_hits WHERE ${ofClient(now)})
-      + (asked.value ->> 'count') > asked.value ->> 'limit'
+      + (hit.value ->> 'count') > hit.value ->> 'limit'
   )
   ON CONFLICT (policy, client, until) DO UPDATE SET count = count + excluded.count`;
 
 const countingSql = (now: string): string => `
   SELECT ${now} AS at, coalesce(sum(count), 0) AS used, min(until) AS next
-  FROM json_each(?1) AS asked LEFT JOIN limit_hits ON ${ofClient(now)}
-  GROUP BY asked.key
-  ORDER BY asked.key`;
+  FROM json_each(?1) AS hit LEFT JOIN limit_hits ON ${ofClient(now)}
+  GROUP BY hit.key
+  ORDER BY hit.key`;
 
 const sweepingSql = (now: string): string => `
   DELETE FROM limit_hits WHERE rowid IN (

@@ -134,7 +134,7 @@ export const saveRecordsWithoutProfile = (records: readonly RegisterRecord[]): S
 
 /**
  * Stores the date of each part of a register that was read in full, which confirms its records, however old. It also changes
- * a fact, so that the standing of organisations is shown anew, even if no part was read in full.
+ * a fact, so that the standing of organisations is shown again, even if no part was read in full.
  */
 export async function saveScopes(
   tx: WriteTransaction,

@@ -29,7 +29,7 @@ export async function query<Row>(
 
 /**
  * The row that a query returns for these arguments; undefined if there is none. Calls at the same time share one execution:
- * its parameter is a JSON array of their arguments, and the column `asked` of each row is the index of its call.
+ * its parameter is a JSON array of their arguments, and the column `call_index` of each row is the index of its call.
  */
 export async function queryEach<Row>(
   store: Queryable,

@@ -35,12 +35,10 @@ const batchers = new WeakMap<Store, ReturnType<typeof openBatcher>>();
 
 /**
  * Calls `decide` with the store's state, carries out its statements (all or none), and returns its answer once they are on
- * disk. What was read is guaranteed to be unchanged when they are written. Decisions that arrive together share a commit,
- * which is most of the cost of a small write; on an idle store a single one commits at once. An embedded store decides one
- * after another within a transaction. A server is called twice per group: all reads, then one batch of all statements, which
- * fails if anything read has changed. Overtaken decisions are repeated at most 20 times; then StoreBusy is thrown. In a
- * server's group no two share a subject. Throws what `decide` or the store throws; nothing is then stored, except perhaps
- * after StoreAway.
+ * disk; what `decide` read is unchanged then. Decisions that arrive together share a commit, most of the cost of a small
+ * write. An embedded store decides one after another in a transaction. A server gets all reads of a group, then all its
+ * statements, which fail if anything read has changed: such overtaken decisions are repeated at most 20 times, then
+ * StoreBusy is thrown. Throws what `decide` or the store throws; nothing is then stored, except perhaps after StoreAway.
  */
 export async function batchedWrite<Value>(
   store: Store,
@@ -187,7 +185,7 @@ export function gatherReads(server: Store): { store: Queryable; guards: Statemen
   };
   const each = async (sql: string, args: InValue[]) => {
     const { result, place } = await ask({ sql, args, isEach: true });
-    return result.rows.find((row) => row["asked"] === place);
+    return result.rows.find((row) => row["call_index"] === place);
   };
   return { store: Object.assign(queryable({ execute }), { each }), guards };
 }

@@ -61,7 +61,7 @@ const slot = method(onlyOptions, ({ slots }, params) => slots.at(commitmentIn(pa
 
 /**
  * The methods that api/chain, @solana/web3.js, @solana/kit or a stock x402 client calls, without those on sockets. A
- * method that nobody calls is removed. Accounts are the present ones at every commitment.
+ * method that no one calls is removed. Accounts are the present ones at every commitment.
  */
 export const methods = {
   getAccountInfo: methodInContext(

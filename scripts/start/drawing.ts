@@ -25,7 +25,7 @@ import { headersOf } from "#site/delivery/http-headers.ts";
 import { publisherFolders } from "#site/bundle/manifest.ts";
 
 /** `headersAs`: the bundle file whose headers the page gets: it is cached like it, or as `cacheControl` says. */
-type Answering = { headersAs: string; cacheControl?: string; status?: number };
+type PageHeaders = { headersAs: string; cacheControl?: string; status?: number };
 
 /** Short, because no purge follows when a profile appears in another language. */
 const missingCacheControl = "public, max-age=10";
@@ -46,15 +46,15 @@ export function openDrawing(
     const t = languages.get(language) ?? english;
     return { renderer, baseUrl, network, isSample, givingLinks, t };
   };
-  const drawn = async (
+  const drawPage = async (
     { language, accept, acceptEncoding }: PageForm,
-    { headersAs, cacheControl, status = 200 }: Answering,
+    { headersAs, cacheControl, status = 200 }: PageHeaders,
     draw: (from: Drawing, format: { markdown: boolean }) => Promise<string | Uint8Array>,
   ) => {
     const markdown = prefersMarkdown(accept) ? markdownPathOf(headersAs) : null;
     const isMarkdown = markdown !== null;
     const body = await draw(await source(isMarkdown ? "en" : language), { markdown: isMarkdown });
-    const { contentType, others, ...kept } = headersOf(markdown ?? headersAs);
+    const { contentType, others, cacheControl: ofFile } = headersOf(markdown ?? headersAs);
     const encoded = new EncodedBody(
       typeof body === "string" ? body : [new Uint8Array(body)],
       contentType,
@@ -63,7 +63,7 @@ export function openDrawing(
     const headers = {
       ...others,
       "content-type": contentType,
-      "cache-control": isMarkdown ? negotiatedCacheControl : (cacheControl ?? kept.cacheControl),
+      "cache-control": isMarkdown ? negotiatedCacheControl : (cacheControl ?? ofFile),
       vary: "accept, accept-encoding",
       ...(encoding === "identity" ? {} : { "content-encoding": encoding }),
     };
@@ -73,22 +73,22 @@ export function openDrawing(
   return {
     list: (list, form) => {
       const [path = ""] = listPath(list, list.page).split("?");
-      return drawn(form, { headersAs: `${path.slice(1)}.html` }, (from, format) =>
+      return drawPage(form, { headersAs: `${path.slice(1)}.html` }, (from, format) =>
         renderList(from, "/browse", { view: listPageView(list, from.t) }, format),
       );
     },
     search: (query, answer, form) =>
-      drawn(form, { headersAs: "search.html" }, (from, format) => {
+      drawPage(form, { headersAs: "search.html" }, (from, format) => {
         const view = searchView(query, answer, from.t);
         return renderList(from, "/search", { view, answered: true }, format);
       }),
     organisation: (view, form) =>
-      drawn(form, { headersAs: "browse.html" }, (from, format) =>
+      drawPage(form, { headersAs: "browse.html" }, (from, format) =>
         renderView(from, "/organisations/[id]", organisationView(view, from.t ?? english), format),
       ),
     history: (record, form) => {
       const headersAs = `nonprofits/${record.history.slug}.html`;
-      return drawn(form, { headersAs, cacheControl: freshCacheControl }, (from, format) =>
+      return drawPage(form, { headersAs, cacheControl: freshCacheControl }, (from, format) =>
         renderView(from, "/history/[slug]", historyView(record, from.t ?? english), format),
       );
     },
@@ -97,20 +97,20 @@ export function openDrawing(
       return new EncodedBody(profileFeed(baseUrl, record), contentType, freshCacheControl);
     },
     compare: (comparison, form) =>
-      drawn(form, { headersAs: "compare.html" }, (from, format) =>
+      drawPage(form, { headersAs: "compare.html" }, (from, format) =>
         renderView(from, "/compare", compareView(comparison, from), format),
       ),
     profile: (record, form) =>
-      drawn(inHtml(form), { headersAs: `nonprofits/${record.slug}.html` }, (from) =>
+      drawPage(inHtml(form), { headersAs: `nonprofits/${record.slug}.html` }, (from) =>
         renderProfile(from, record),
       ),
     donate: (record, form) =>
-      drawn(inHtml(form), { headersAs: `donate/${record.slug}.html` }, (from) =>
+      drawPage(inHtml(form), { headersAs: `donate/${record.slug}.html` }, (from) =>
         renderDonatePage(from, record),
       ),
     missing: (form) => {
-      const answering = { headersAs: "404.html", cacheControl: missingCacheControl, status: 404 };
-      return drawn(inHtml(form), answering, (from) => renderPage(from, "/404", {}));
+      const headers = { headersAs: "404.html", cacheControl: missingCacheControl, status: 404 };
+      return drawPage(inHtml(form), headers, (from) => renderPage(from, "/404", {}));
     },
     form: async (page, { language }, status = 200) => {
       const body = await renderForm(await source(language), page);

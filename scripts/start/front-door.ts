@@ -31,7 +31,7 @@ export async function openFrontDoor(
   const onServed = (path: string, request: Request) => {
     const kind = discoveryHits.get(path);
     if (kind !== undefined) activity.count(kind);
-    // Usually nobody was recommended anything in the last minute, so no hash of the user agent is computed.
+    // Usually nothing was recommended in the last minute, so no hash of the user agent is computed.
     if (!recommendationLog.isFollowed(clock().getTime()) || request.method !== "GET") return;
     const step = profileAt(path);
     if (step !== null) noteFollowUp(context, request, step);
@@ -42,7 +42,7 @@ export async function openFrontDoor(
   };
   const bundle = createBundleServer(reader, { onServed, onLost: tellLost });
   let firstPages: Promise<FirstPages> | null = null;
-  const drawn = async (request: Request) => {
+  const drawFirstPage = async (request: Request) => {
     firstPages ??= openFirstPages(config, store).catch((error: unknown) => {
       firstPages = null;
       throw error;
@@ -58,7 +58,7 @@ export async function openFrontDoor(
     if (answer !== null) return answer;
     if (!reader.hasRelease()) {
       drawing = true;
-      return drawn(request);
+      return drawFirstPage(request);
     }
     if (!drawing) return null;
     drawing = false;

@@ -127,7 +127,7 @@ export function findView({ q, total, found }: Matches, choose: (slug: string) =>
   const nonprofits = t.text("count.nonprofits", { count: total });
   return {
     q: q ?? "",
-    said:
+    notice:
       q === null
         ? null
         : total === 0

@@ -17,12 +17,12 @@ const usually = (days: number | null, t: Texts): string =>
     ? t.text("status.usually_unknown")
     : t.text("status.usually", { count: Math.max(1, Math.ceil(days)) });
 
-const saidIn = (statement: Statement | null, t: Texts): string | null =>
+const noticeIn = (statement: Statement | null, t: Texts): string | null =>
   statement === null ? null : (inEnglish(t, statement.detail) ?? t.text(`told.${statement.kind}`));
 
 /** The status of a claim, a registration or a change, and what happens next. */
 export function onboardingStatusView(
-  { status, secret, code, said, usualDays, mails }: FormPageOf<"/onboard/status">,
+  { status, secret, code, notice, usualDays, mails }: FormPageOf<"/onboard/status">,
   t: Texts,
 ) {
   const common = {
@@ -33,7 +33,7 @@ export function onboardingStatusView(
     action: "/api/onboard/status/page",
     secret,
     code,
-    said: saidIn(said, t),
+    notice: noticeIn(notice, t),
   };
   if (status === null) {
     return { ...common, state: null, next: [], facts: [], proof: null, buttons: [] };
@@ -153,7 +153,7 @@ function proofOf(proof: HostProof | null, t: Texts) {
 
 /** The status of a correction, and what happens next. */
 export function correctionStatusView(
-  { status, name, secret, said, usualDays }: FormPageOf<"/corrections/status">,
+  { status, name, secret, notice, usualDays }: FormPageOf<"/corrections/status">,
   t: Texts,
 ) {
   const common = {
@@ -164,7 +164,7 @@ export function correctionStatusView(
     action: "/api/corrections/status/page",
     secret,
     code: "",
-    said: saidIn(said, t),
+    notice: noticeIn(notice, t),
     proof: null,
     buttons: [],
   };

@@ -46,14 +46,14 @@ const choice = (name: string, values: readonly string[], chosen: string | undefi
   </select>`;
 
 /** /desk/undo: undoes what one agent's agreement made live, or takes back a verification. */
-export async function undoPage(visit: Visit, { said, status }: FormNotice = {}): Promise<Page> {
+export async function undoPage(visit: Visit, { message, status }: FormNotice = {}): Promise<Page> {
   const linked = (name: string) => textIn(visit.request, name);
   return {
     title: "Undo",
     place: "/desk/undo",
     status,
     main: html`<h1>Undo</h1>
-      ${said}
+      ${message}
       <div class="decide">
         ${form("revertAgent", visit, { stored: { agent_id: linked("agent") } })}
         ${form("revokeVerification", visit, { stored: { slug: linked("slug") } })}
@@ -70,14 +70,14 @@ export const undoForms = {
       if (isNone && !(await hasSubmitted(visit.context.store, agent_id ?? ""))) {
         const why = html`No submission of an agent <bdi>${agent_id}</bdi> exists: nothing was
           undone.`;
-        return undoPage(visit, { said: notice("bad", why), status: 404 });
+        return undoPage(visit, { message: notice("bad", why), status: 404 });
       }
       const counts = `${submissions} submissions undone, ${emptied} fields emptied, ${recommendations} recommendations taken back.`;
       const rest = complete ? null : " There is more: send the form once more.";
       const sentence = html`<bdi>${agent_id}</bdi>: ${counts}${rest}`;
       return complete
         ? undone(visit, sentence)
-        : undoPage(visit, { said: notice("good", sentence) });
+        : undoPage(visit, { message: notice("good", sentence) });
     },
   },
   revokeVerification: {
@@ -96,4 +96,4 @@ export const undoForms = {
 } satisfies Partial<Forms>;
 
 const undone = (visit: Visit, message: Html): Promise<Page> =>
-  undoPage({ ...visit, form: null }, { said: notice("good", message) });
+  undoPage({ ...visit, form: null }, { message: notice("good", message) });

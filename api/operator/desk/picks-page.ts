@@ -12,7 +12,7 @@ import { instant, nextLink, profileLink, sent, table } from "./elements.ts";
 const rowsPerPage = 50;
 
 /** /desk/picks: the recommended profiles, and a form to add one. */
-export async function picksPage(visit: Visit, { said, status }: FormNotice = {}): Promise<Page> {
+export async function picksPage(visit: Visit, { message, status }: FormNotice = {}): Promise<Page> {
   const { context, request } = visit;
   const { after } = queryIn(request, pickOperations.listPicks);
   const { picks, next, in_file } = await listPicks(context, { after, limit: rowsPerPage });
@@ -21,7 +21,7 @@ export async function picksPage(visit: Visit, { said, status }: FormNotice = {})
     place: "/desk/picks",
     status,
     main: html`<h1>Recommended profiles</h1>
-      ${said}${await decisionNotice(visit)}
+      ${message}${await decisionNotice(visit)}
       ${picks.length === 0 ? html`<p>Nothing is recommended${after === undefined ? null : " after this one"}.</p>` : pickTable(picks, context.config.recommendationPhase)}
       ${next === null ? null : html`<p>${nextLink(placeWith("/desk/picks", { after: next }), "Next page")}</p>`}
       ${in_file.length === 0 ? null : html`<p class="quiet">content/editorial/starter-set.json holds ${in_file.length} more, which win over these: ${in_file.slice(0, 20).join(", ")}${in_file.length > 20 ? " …" : null}</p>`}
@@ -59,7 +59,7 @@ const origin = ({ origin: from, added_by }: PickItem, phase: GovernancePhase): H
 const placeOf = (slug: string): string => `/desk/picks/${encodeURIComponent(slug)}`;
 
 /** /desk/picks/:slug: a pick, to edit or remove. */
-export async function pickPage(visit: Visit, { said, status }: FormNotice = {}): Promise<Page> {
+export async function pickPage(visit: Visit, { message, status }: FormNotice = {}): Promise<Page> {
   const { context, params } = visit;
   const pick = await findPick(context, params["slug"] ?? "");
   if (pick === null) return notHere("This nonprofit is not recommended (any more).");
@@ -71,7 +71,7 @@ export async function pickPage(visit: Visit, { said, status }: FormNotice = {}):
     status,
     main: html`<p><a href="/desk/picks">Recommended profiles</a></p>
       <h1>${profileLink(pick.slug, pick.name)}</h1>
-      ${said}
+      ${message}
       <p class="quiet">
         ${origin(pick, context.config.recommendationPhase)}${pick.draft_id === null ? null : `, draft ${pick.draft_id}`}
       </p>

@@ -70,7 +70,10 @@ export async function profilesPage({ context, request }: Visit): Promise<Page | 
 }
 
 /** /desk/profiles/:slug: a profile, to edit, withdraw, restore or merge. */
-export async function profilePage(visit: Visit, { said, status }: FormNotice = {}): Promise<Page> {
+export async function profilePage(
+  visit: Visit,
+  { message, status }: FormNotice = {},
+): Promise<Page> {
   const { context, params } = visit;
   const { slug = "" } = params;
   const record = await recordBySlug(context.store, slug);
@@ -81,7 +84,7 @@ export async function profilePage(visit: Visit, { said, status }: FormNotice = {
     status,
     main: html`<p><a href="/desk/profiles">Profiles</a></p>
       <h1>${profileLink(slug, record.name)}</h1>
-      ${said}${await decisionNotice(visit)}
+      ${message}${await decisionNotice(visit)}
       <p class="quiet">
         ${stateOf(record)}, changed ${instant(isoTime(record.updated_at))}.
         <a href="${placeWith("/desk/log", { subject: slug })}">All that was done to it</a>

@@ -84,7 +84,7 @@ function waitingSentence({ kind, waiting, left_out }: QueueCount): string {
 type QueueCount = Awaited<ReturnType<typeof reviewQueues>>[number];
 
 /** /desk/queues/:kind: a page of one queue, the oldest first. */
-export async function queuePage(visit: Visit, { said, status }: FormNotice = {}): Promise<Page> {
+export async function queuePage(visit: Visit, { message, status }: FormNotice = {}): Promise<Page> {
   const { context, request, params } = visit;
   const kind = reviewKinds.find((name) => name === params["name"]);
   if (kind === undefined) return notHere("There is no such queue.");
@@ -97,7 +97,7 @@ export async function queuePage(visit: Visit, { said, status }: FormNotice = {})
     place: "/desk/queues",
     status,
     main: html`<h1>${queueWords[kind].name}</h1>
-      ${said}${await decisionNotice(visit)}
+      ${message}${await decisionNotice(visit)}
       ${queue === undefined ? null : html`<p class="quiet">${waitingSentence(queue)}</p>`}
       ${reviews.length === 0 ? html`<p>Nothing waits here${after === undefined ? null : " after this place"}.</p>` : form("decideReviews", visit, { query: { after }, before: reviewTable(reviews, typedInto("decideReviews", visit)), without: queueWords[kind].approve === null ? "approved" : null })}
       ${after === undefined ? null : html`<p><a href="${place}">First page</a></p>`}
@@ -145,7 +145,7 @@ async function decidedPage(visit: FormVisit, { results }: ReviewsDecided): Promi
   const sentence = html`${count} ${visit.form.text("decision")}. ${left}`;
   return queuePage(
     { ...visit, form: null },
-    { said: notice(left.length === 0 ? "good" : "bad", sentence) },
+    { message: notice(left.length === 0 ? "good" : "bad", sentence) },
   );
 }
 

@@ -42,13 +42,13 @@ import {
 /** GET /desk/reviews/:id: a waiting review (again after a refused form), or who decided it. */
 export async function reviewPage(
   visit: Visit,
-  { failure, said, status }: FormNotice = {},
+  { failure, message, status }: FormNotice = {},
 ): Promise<Page> {
   const { context, params, form: typed } = visit;
   const { id = "" } = params;
   const review = await findReview(context, id);
   if (review !== null) {
-    return itemPage(visit, review, { said: said ?? (await decisionNotice(visit)), status });
+    return itemPage(visit, review, { message: message ?? (await decisionNotice(visit)), status });
   }
   // Most likely another operator was faster.
   const decision = await lastDecision(context, id);
@@ -76,7 +76,7 @@ export async function reviewPage(
   };
 }
 
-function itemPage(visit: Visit, review: ReviewItem, { said, status }: FormNotice): Page {
+function itemPage(visit: Visit, review: ReviewItem, { message, status }: FormNotice): Page {
   const { id, kind, slug, name, summary, created_at, detail } = review;
   return {
     title: aboutReview(review),
@@ -84,7 +84,7 @@ function itemPage(visit: Visit, review: ReviewItem, { said, status }: FormNotice
     status,
     main: html`<p><a href="/desk/queues/${kind}">${queueWords[kind].name}</a></p>
       <h1>${profileLink(slug, name)}</h1>
-      ${said}
+      ${message}
       <p>${summary}</p>
       <p class="quiet">Since ${instant(created_at)}, as ${id}</p>
       ${saidWrong(detail["what_is_wrong"])} ${flagList(review.flags)} ${comparisonTable(review)}
@@ -308,9 +308,9 @@ export const reviewForms = {
   },
   rejectReview: decision,
   checkHostControl: {
-    page: (visit, { said, status }) => reviewPage(visit, { said, status }),
+    page: (visit, { message, status }) => reviewPage(visit, { message, status }),
     done: (visit, { state, message }) =>
-      reviewPage(visit, { said: notice(state === "proven" ? "good" : "bad", message) }),
+      reviewPage(visit, { message: notice(state === "proven" ? "good" : "bad", message) }),
   },
 } satisfies Partial<Forms>;
 

@@ -30,7 +30,7 @@ export type Visit = {
 export type FormVisit = Visit & { readonly form: Form };
 
 /** The message above a form that is shown again; `failure` is why its action was not carried out. */
-export type FormNotice = { said?: Part; status?: number | undefined; failure?: Refusal };
+export type FormNotice = { message?: Part; status?: number | undefined; failure?: Refusal };
 
 type FormSteps<Name extends FormName> = {
   /** Shows the form again after its action was refused. */
@@ -71,7 +71,7 @@ async function formWork(
     const unusable = steps.unusable?.(failure, visit) ?? formWords[name].unusable;
     const faults = unusable ?? (faultsOf(failure) || failure.detail);
     const why = failure.code === "invalid_review" ? faults : failure.detail;
-    return page(visit, { said: notice("bad", why), status: failure.status, failure });
+    return page(visit, { message: notice("bad", why), status: failure.status, failure });
   };
   if (Object.values(params).includes("")) {
     return refused({ status: 400, code: "invalid_review", detail: "" });

@@ -18,19 +18,23 @@ const values: Readonly<Record<string, Json>> = {
  * EIN", "ISO 8601"), and from the first value of a list, 1 and true.
  */
 export function exampleOf(shape: z.core.$ZodType): Json {
-  return exampleAt(shape, { owner: "", name: "", said: "" });
+  return exampleAt(shape, { owner: "", name: "", description: "" });
 }
 
-type Place = { owner: string; name: string; said: string };
+type Place = { owner: string; name: string; description: string };
 
 function exampleAt(shape: z.core.$ZodType, at: Place): Json {
-  const { id = at.owner, description = at.said, examples } = z.globalRegistry.get(shape) ?? {};
+  const {
+    id = at.owner,
+    description = at.description,
+    examples,
+  } = z.globalRegistry.get(shape) ?? {};
   const [example] = Array.isArray(examples) ? (examples as Json[]) : [];
   if (example !== undefined) return example;
   const ofOwner = `${at.owner}.${at.name}`;
   const value = values[ofOwner in values ? ofOwner : at.name];
   if (value !== undefined && z.safeParse(shape, value).success) return value;
-  const place = { ...at, owner: id, said: description };
+  const place = { ...at, owner: id, description };
   return madeOf(shape as z.core.$ZodTypes, place);
 }
 
@@ -38,7 +42,7 @@ function madeOf({ _zod: { def } }: z.core.$ZodTypes, at: Place): Json {
   if (def.type === "object") {
     const members = Object.entries(def.shape).map(([name, shape]): [string, Json] => [
       name,
-      exampleAt(shape, { owner: at.owner, name, said: "" }),
+      exampleAt(shape, { owner: at.owner, name, description: "" }),
     ]);
     return Object.fromEntries(members);
   }
@@ -52,8 +56,8 @@ function madeOf({ _zod: { def } }: z.core.$ZodTypes, at: Place): Json {
   return def.type === "boolean" ? true : 1;
 }
 
-function textOf({ name, said }: Place): string {
-  if (said.includes("YYYY-MM-DD")) return "2026-05-04 10:00:00";
-  if (said.includes("ISO 8601") || name.endsWith("_at")) return "2026-05-04T10:00:00Z";
-  return /for example (\S+\w)/i.exec(said)?.[1] ?? name;
+function textOf({ name, description }: Place): string {
+  if (description.includes("YYYY-MM-DD")) return "2026-05-04 10:00:00";
+  if (description.includes("ISO 8601") || name.endsWith("_at")) return "2026-05-04T10:00:00Z";
+  return /for example (\S+\w)/i.exec(description)?.[1] ?? name;
 }
