@@ -1,4 +1,5 @@
 import { join, resolve, sep } from "node:path";
+import { pathToFileURL } from "node:url";
 import { z } from "zod";
 import settingWords from "#content/editorial/settings.json";
 import { settings } from "./settings.ts";
@@ -41,7 +42,7 @@ const completed = (raw: Raw, env: Environment) => ({
   /** A folder to which published files are also written as plain files, for other web servers; null for none. */
   publicDir: raw.ALMONER_PUBLIC_DIR === undefined ? null : resolve(raw.ALMONER_PUBLIC_DIR),
   databaseUrl:
-    raw.ALMONER_DATABASE_URL ?? `file:${join(resolve(raw.ALMONER_DATA_DIR), "store.db")}`,
+    raw.ALMONER_DATABASE_URL ?? pathToFileURL(join(raw.ALMONER_DATA_DIR, "store.db")).href,
   databaseToken: raw.ALMONER_DATABASE_TOKEN,
   port: raw.ALMONER_PORT,
   host: raw.ALMONER_HOST,

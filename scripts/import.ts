@@ -1,4 +1,5 @@
 import { existsSync, linkSync, rmSync } from "node:fs";
+import { pathToFileURL } from "node:url";
 import { z } from "zod";
 import { systemClock } from "#content/contract/base/time.ts";
 import { holdsSample } from "#content/operation/directory-facts-store.ts";
@@ -261,7 +262,7 @@ export async function importAll(files: readonly string[], config: Config): Promi
   const path = storeAddress(config.databaseUrl);
   // A new store gets its final name only with its rows. `upkeep` removes drafts.
   const draft = newFileOf(config) && `${path}.restoring-${process.pid}`;
-  const url = draft === null ? config.databaseUrl : `file:${draft}`;
+  const url = draft === null ? config.databaseUrl : pathToFileURL(draft).href;
   const store = await openStore({ url, writeCacheMb: 128 });
   const close = () => {
     store.close();

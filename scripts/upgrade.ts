@@ -1,6 +1,7 @@
 import { rmSync } from "node:fs";
 import { statfs } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { pathToFileURL } from "node:url";
 import type { Config } from "#api/config.ts";
 import { softwareVersion } from "#content/store/software.ts";
 import { storeBytes } from "#content/operation/directory-facts-store.ts";
@@ -71,7 +72,7 @@ async function tryOnCopy({ databaseUrl }: Config) {
   const copy = join(dirname(storeAddress(databaseUrl)), `upgrade-trial-${process.pid}.db`);
   try {
     await copyStore(storeAddress(databaseUrl), copy);
-    const client = openEmbeddedClient(`file:${copy}`, { timeout: 0 });
+    const client = openEmbeddedClient(pathToFileURL(copy).href, { timeout: 0 });
     const before = await storeBytes({ raw: client });
     const startedMs = performance.now();
     await migrateAmongOthers(client);

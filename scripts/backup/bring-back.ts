@@ -3,6 +3,7 @@ import { createWriteStream, existsSync, mkdirSync, readdirSync, renameSync, rmSy
 import { dirname, join } from "node:path";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
+import { pathToFileURL } from "node:url";
 import { createZstdDecompress } from "node:zlib";
 import { isAlive } from "#api/operator/running-service.ts";
 import { beginEpoch } from "#content/feed/store.ts";
@@ -51,7 +52,7 @@ export async function bringBack(
   const ownKeys = existsSync(secrets);
   try {
     await unpackStore(place, manifest, draft, { kept: true });
-    const epoch = await prepare(`file:${draft}`, manifest, { sameFeed, now });
+    const epoch = await prepare(pathToFileURL(draft).href, manifest, { sameFeed, now });
     if (Object.keys(keys).length > 0) {
       writeKeys(keysDraft, keys);
       renameSync(keysDraft, secrets);

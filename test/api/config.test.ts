@@ -1,6 +1,7 @@
 import { resolve } from "node:path";
 import { describe, expect, test } from "bun:test";
 import { BadSetting, readConfig, unknownSettings } from "#api/config.ts";
+import { filePathOf } from "#content/store/embedded-client.ts";
 
 const [annToken, bobToken] = [
   "0123456789abcdef0123456789abcdef",
@@ -13,7 +14,7 @@ describe("the settings", () => {
       port: 8080,
       host: "127.0.0.1",
       baseUrl: "http://localhost:8080",
-      databaseUrl: `file:${resolve(".almoner/store.db")}`,
+      databaseUrl: `file://${resolve(".almoner/store.db")}`,
       readsPerMinute: 600,
       trustedHops: 0,
       network: "local",
@@ -21,6 +22,13 @@ describe("the settings", () => {
       recommendationPhase: 1,
       adminTokens: [],
     });
+  });
+
+  test("name the store in the data folder, whatever signs its path has", () => {
+    for (const dataDir of ["/my data/100%", "/data/d%20é", "/data/#1?"]) {
+      const { databaseUrl } = readConfig({ ALMONER_DATA_DIR: dataDir });
+      expect(filePathOf(databaseUrl)).toBe(`${dataDir}/store.db`);
+    }
   });
 
   test("take an empty variable for an absent one, and make an origin of the base URL", () => {
