@@ -108,6 +108,8 @@ const wordsIn = (text: string): string[] => text.split(/[^A-Z\d]+/).filter((word
 const cleanText = (raw: string): string =>
   raw
     .normalize("NFC")
+    // An old code page has Ñ where newer ones have ¥.
+    .replaceAll(/(?<=\p{Lu})¥(?=\p{Lu})/gu, "Ñ")
     .replaceAll(/[\p{Cc}\p{Cf}]/gu, " ")
     .replaceAll(/\s+/gu, " ")
     .trim();
@@ -232,12 +234,14 @@ function knownForm(word: string, { before, last, place }: Around): string | null
 const isListed = (word: string, place: boolean): boolean =>
   (place ? placeAcronyms : acronyms).has(word);
 
-/** At the beginning only numerals that are no other word: "Vi" and "Xi" are names. */
+/** At the beginning only numerals that are no other word: "Xi" is a name, "VI" the Virgin Islands. */
 const isRoman = (word: string, { first }: Around): boolean =>
-  word.length > 1 && word !== "MIX" && roman.test(word) && (!first || word.endsWith("II"));
+  word.length > 1 && word !== "MIX" && roman.test(word) && (!first || /^VI$|II$/.test(word));
 
 function isAcronym(word: string): boolean {
   if (word.length > 5 || neverAcronyms.has(word) || !/^[A-Z]+$/.test(word)) return false;
+  // "McGee" has three letters after "Mc".
+  if (/^MC[A-Z]{1,2}$/.test(word)) return true;
   return !/[AEIOUY]/.test(word) || !onset.test(word) || (word.length <= 4 && !coda.test(word));
 }
 
