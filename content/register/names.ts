@@ -27,13 +27,20 @@ const smallTown =
 const spanishTown = /^(?:VEGAS|CRUCES|ANGELES|ALAMOS|LUNAS|PASO|PLATA|MARIAS|PIEDRAS|LAJAS)$/;
 const spanish = /^(?:DE|DEL|A|E|Y|EN|POR|PARA|CON)$/;
 
+/** What registers write with a capital within a name: "University Of Glasgow", but "Walk In Centre"; "1St". */
+const smallInTitle =
+  /(?<=\p{Ll}[.)]? )(?:Of|And|For|The|To|(?<!\b(?:Drop|Walk) )In)(?= \p{L})|(?<=\d)(?:St|Nd|Rd|Th)\b/gu;
+
 /**
- * A register's name in readable case. Text with lower-case letters keeps its case; capitals become words, with acronyms,
- * the initials of a chapter's `parent`, Roman numerals, Mc and Mac, O' and "of the" as usual. White space is collapsed.
+ * A register's name in readable case. Text with lower-case letters keeps its case except for "of the"; capitals become
+ * words, with acronyms, the initials of a chapter's `parent`, Roman numerals, Mc and Mac, O' and "of the" as usual. White
+ * space is collapsed.
  */
 export const readableName = (raw: string, parent = ""): string => {
   const text = cleanText(raw);
-  return /\p{Ll}/u.test(text) ? text : casedWords(text, false, parent);
+  return /\p{Ll}/u.test(text)
+    ? text.replaceAll(smallInTitle, (word) => word.toLowerCase())
+    : casedWords(text, false, parent);
 };
 
 const cutFrom = 58;

@@ -71,9 +71,16 @@ describe("a register's name in capitals", () => {
     expect(readableName("SUN OF UPPER SUNDALE")).toBe("Sun of Upper Sundale");
   });
 
-  test("a name that already has lower-case letters keeps its case", () => {
-    expect(readableName("sampleHOUSE of NYC")).toBe("sampleHOUSE of NYC");
-  });
+  test.each([
+    ["sampleHOUSE of NYC", "sampleHOUSE of NYC"],
+    ["1St University Of The Sample", "1st University of the Sample"],
+    ["The Sample (The Walk In Centre) And Hall", "The Sample (The Walk In Centre) and Hall"],
+  ])(
+    "the name %s, which has lower-case letters, keeps its case but for small words",
+    (raw, name) => {
+      expect(readableName(raw)).toBe(name);
+    },
+  );
 });
 
 test.each([
