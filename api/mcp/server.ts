@@ -146,14 +146,14 @@ const notThere = "There is no such resource.";
 const decoded = (text: string) => new URLSearchParams(`_=${text.replaceAll("+", "%2B")}`).get("_");
 
 const completedMax = 100;
-const completable: Readonly<Record<string, readonly string[]>> = {
-  cause: causeIds,
-  country: countries.map(({ name }) => name),
-};
+const completable: ReadonlyMap<string, readonly string[]> = new Map([
+  ["cause", causeIds],
+  ["country", countries.map(({ name }) => name)],
+]);
 
 /** Values that start with the typed text, in any case, then similar ones. */
 function completed(argument: string, typed: string): string[] {
-  const values = completable[argument] ?? [];
+  const values = completable.get(argument) ?? [];
   const completions = values.filter((value) => value.toLowerCase().startsWith(typed.toLowerCase()));
   return [...new Set([...completions, ...nearestWords(typed, values)])].slice(0, completedMax);
 }

@@ -261,6 +261,7 @@ describe("at its doors", () => {
         .completion.values;
     expect(await completed("almoner://causes/{cause}", "cause", "edu")).toEqual(["education"]);
     expect(await completed("almoner://countries/{country}", "country", "Kenia")).toContain("Kenya");
+    expect(await completed("almoner://causes/{cause}", "constructor", "edu")).toEqual([]);
     const { contents } = await client.readResource({ uri: "almoner://countries/Kenya" });
     expect(JSON.parse(textIn(contents))).toMatchObject({ total: 2 });
   });
