@@ -137,13 +137,13 @@ export const placeOf = ({
 /** Suggestions for typed text: names that start with it, and the nonprofit with this slug or number. */
 export async function suggested(
   context: Searching,
-  { prefix = "", limit, cursor }: { prefix?: string | undefined; limit: number; cursor: number },
+  { prefix = "", limit, from }: { prefix?: string | undefined; limit: number; from: number },
 ) {
   const [{ ids }, slugs] = await Promise.all([
-    context.search.page({ ...anything, q: prefix || null, limit, offset: cursor }),
+    context.search.page({ ...anything, q: prefix || null, limit, offset: from }),
     idsBySlug(context.store, [prefix]),
   ]);
-  const all = [...new Set([...(cursor === 0 ? slugs.values() : []), ...ids])];
+  const all = [...new Set([...(from === 0 ? slugs.values() : []), ...ids])].slice(0, limit);
   const items = await summarisedById(context.store, all);
   return all
     .flatMap((id) => items.get(id) ?? [])

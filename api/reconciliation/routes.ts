@@ -71,12 +71,13 @@ export const reconciliationRoutes = (context: ReconciliationContext) => {
       return { results: answers.map((candidates) => ({ candidates })) };
     }),
     route(operations.suggestForReconciliation, async ({ params: { kind }, query }) => {
-      if (kind === "entity") return { result: await suggested(context, query) };
+      const from = query.offset || query.cursor;
+      if (kind === "entity") return { result: await suggested(context, { ...query, from }) };
       const all = kind === "property" ? properties : kind === "type" ? [type] : null;
       if (all === null) return problem(noKind);
       const prefix = fold(query.prefix ?? "");
       const result = all.filter(({ id, name }) => fold(`${id} ${name}`).includes(prefix));
-      return { result: result.slice(query.cursor, query.cursor + query.limit) };
+      return { result: result.slice(from, from + query.limit) };
     }),
     route(operations.previewForReconciliation, async ({ query: { id = "" } }) => {
       const record = await recordBySlug(store, id);

@@ -38,7 +38,7 @@ export async function profilesPage({ context, request }: Visit): Promise<Page | 
   const matches =
     slug === undefined
       ? []
-      : await suggested(context, { prefix: slug, limit: foundMax, cursor: 0 });
+      : await suggested(context, { prefix: slug, limit: foundMax, from: 0 });
   return {
     title: "Profiles",
     place: "/desk/profiles",

@@ -15,7 +15,7 @@ import {
   tableRowsMax,
 } from "#content/contract/reconciliation.ts";
 import { htmlPage, operations } from "./operation.ts";
-import { choice, limit, skipped, text } from "./query.ts";
+import { choice, limit, offset, skipped, text } from "./query.ts";
 
 const lengthMax = 65_536;
 const sentAsQuery = (what: string, example: string) =>
@@ -63,6 +63,8 @@ export const reconciliationOperations = operations("Reconciliation", {
     query: z.object({
       prefix: text("What was typed", "hope ki"),
       limit: limit(10, 20),
+      offset,
+      // The same in version 0.2.
       cursor: skipped("cursor"),
     }),
     ok: { description: "Suggestions", shape: Suggestions },

@@ -130,6 +130,7 @@ describe("what cannot be answered is refused in words:", () => {
   });
   test.each([
     ["suggest/entity?cursor=-1", "cursor is a whole number"],
+    ["suggest/entity?offset=-1", "offset is a whole number"],
     ["extend/propose?type=person", "type is one of nonprofit"],
   ])("%s", async (path, detail) => {
     await isRefused(await service.get(`/reconcile/v1/${path}`), detail);
@@ -239,6 +240,8 @@ describe("suggestions", () => {
     ["entity?prefix=pacific+voy", "pacific-voyaging-society"],
     ["entity?prefix=hawaii-foodbank", "hawaii-foodbank"],
     ["property?prefix=register", "org_id"],
+    ["property?prefix=ye&offset=1", "beneficiaries_per_year"],
+    ["property?prefix=ye&cursor=1", "beneficiaries_per_year"],
     ["type?prefix=", "nonprofit"],
   ])("%s begin with %s", async (path, id) => {
     const answer = await service.json(`/reconcile/v1/suggest/${path}`);
