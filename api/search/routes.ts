@@ -45,6 +45,7 @@ function searchPages({ search, activity, draw }: SearchContext) {
       searched({ search }, isNarrowed ? { ...query, steady: true } : query),
       search.count(query),
     ]);
+    if (offset > 0 && offset >= answer.total) return draw.missing(formOf(request));
     return draw.search(parameters, { ...answer, facets }, formOf(request));
   });
   return serveIn(languageCodes, page);

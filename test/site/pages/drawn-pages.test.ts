@@ -26,6 +26,7 @@ test.each([
   [404, "/fr/countries/ke-2"],
   [404, "/browse?page=99"],
   [404, "/es/browse?page=2"],
+  [404, "/es/search?q=trust&page=9"],
   // Nothing stands on them, and yet they are there.
   [200, "/browse"],
   [200, "/es/browse?city=Nowhere"],
