@@ -6,6 +6,7 @@ import {
   TransactionMessage,
   VersionedTransaction,
 } from "@solana/web3.js";
+import { usdcDecimals } from "#content/contract/base/money.ts";
 
 /** Programs that the instructions of a payment call. Source: Solana Program Library. */
 export const programs = {
@@ -105,8 +106,6 @@ export function withAmount(instruction: number, amount: bigint): Buffer {
   data.writeBigUInt64LE(amount, 1);
   return data;
 }
-
-const usdcDecimals = 6;
 
 /** The terms of a payment: micro-USDC to a wallet, which its memo and its Solana Pay references make findable. */
 export type Payment = {

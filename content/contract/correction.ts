@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { countedText, lengthMax, optionalText, sourceUrlLengthMax } from "./enrichment.ts";
 import { fieldsWhere } from "./fields.ts";
-import { onboardingStates } from "./onboarding.ts";
+import { requestStates } from "./onboarding.ts";
 import { count, named, textOrNull } from "#content/contract/base/json.ts";
 
 /** Fields that an accepted correction sets, by their names in a profile. */
@@ -70,7 +70,7 @@ export const CorrectionBody = named(
 );
 export type CorrectionBody = z.infer<typeof CorrectionBody>;
 
-const status = z.enum(onboardingStates);
+const status = z.enum(requestStates);
 
 /** 200 of POST /api/corrections/{slug}. */
 export const CorrectionAnswer = named("CorrectionAnswer", {

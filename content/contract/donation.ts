@@ -7,6 +7,7 @@ import {
   donationMax,
   microUsdcFrom,
   usdcNumber,
+  usdcDecimals,
 } from "./base/money.ts";
 import { Registration } from "./nonprofit.ts";
 import { nearestName, usualName } from "./other-names.ts";
@@ -33,7 +34,7 @@ export const PaymentExtra = named("PaymentExtra", {
   ).optional(),
   fee_paid_by: z.enum(["sponsor", "payer"]),
   memo: z.string().describe("Must be in the transaction, as a memo instruction"),
-  decimals: z.literal(6),
+  decimals: z.literal(usdcDecimals),
   name: z.string().describe("Name of the nonprofit that is paid"),
   slug: z.string(),
   asset_name: z.literal("USDC"),
@@ -66,7 +67,7 @@ export const PaymentQuote = named("PaymentQuote", {
   slug: z.string(),
   cluster: Cluster,
   mint: address("Mint of the token that counts as USDC here"),
-  decimals: z.literal(6),
+  decimals: z.literal(usdcDecimals),
   amount_atomic: z.string().describe("The amount in millionths of a USDC"),
   memo: z
     .string()

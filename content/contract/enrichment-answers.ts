@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { unknownNote } from "./browse.ts";
 import { count, named, reason, textOrNull, texts } from "#content/contract/base/json.ts";
+import { changeKinds } from "./feed.ts";
 import type { DonationHistory } from "./donation.ts";
 import {
   EnrichableField,
@@ -190,7 +191,7 @@ export const History = named("History", {
   changes: z.array(
     z.object({
       sequence: z.int(),
-      kind: z.enum(["added", "changed", "withdrawn", "restored"]),
+      kind: z.enum(changeKinds),
       fields: texts,
       origin: z.string().describe("For example import:irs-bmf, consensus, review or correction"),
       by: z

@@ -6,12 +6,16 @@ export const feedEntriesMax = 1_000;
 
 const sha256 = z.string().regex(/^[0-9a-f]{64}$/, "64 hexadecimal digits");
 
+/** What a change does to a profile. */
+export const changeKinds = ["added", "changed", "withdrawn", "restored"] as const;
+export type ChangeKind = (typeof changeKinds)[number];
+
 /** One change of the directory. `slug` is null for a change of the directory as a whole. */
 export const FeedEntry = named("FeedEntry", {
   sequence: z.int().min(1).describe("Number of the change; each follows the one before by 1"),
   slug: textOrNull.describe("Null: numbers of the directory as a whole"),
   kind: z
-    .enum(["added", "changed", "withdrawn", "restored", "directory"])
+    .enum([...changeKinds, "directory"])
     .describe("withdrawn: the profile stays, with status withdrawn, and leaves every list"),
   fields: texts.describe("Names of the changed fields, as in the profile"),
   at: z.string().describe("ISO 8601, UTC"),

@@ -13,8 +13,9 @@ import { textAsItCame } from "./operations/query.ts";
 export const onboardingTypes = ["claim", "registration", "change"] as const;
 export type OnboardingType = (typeof onboardingTypes)[number];
 
-export const onboardingStates = ["pending_review", "approved", "rejected"] as const;
-export type OnboardingState = (typeof onboardingStates)[number];
+/** The states of requests with a table of their own: claims, registrations, changes and corrections. */
+export const requestStates = ["pending_review", "approved", "rejected"] as const;
+export type RequestState = (typeof requestStates)[number];
 
 /** How control of a host was proven: by a file on it, a DNS record, or a link sent to a mailbox at it. */
 export const provenBy = ["file", "dns", "email"] as const;
@@ -152,7 +153,7 @@ export const OnboardingAnswer = named("OnboardingAnswer", {
   slug: z
     .string()
     .describe("Of the profile; of a registration the one it will have unless it is taken by then"),
-  status: z.enum(onboardingStates),
+  status: z.enum(requestStates),
   message: z.string(),
   status_url: textOrNull.describe(
     "A private page that shows the status of the request: do not share the link. Null when the same request came before, unless it came with the same Idempotency-Key",
@@ -193,7 +194,7 @@ export const walletStates = [
 export const OnboardingStatus = named("OnboardingStatus", {
   submission_id: z.string(),
   type: z.enum(onboardingTypes),
-  status: z.enum(onboardingStates),
+  status: z.enum(requestStates),
   slug: textOrNull.describe("Null for a registration that is not approved"),
   name: textOrNull.describe("Name of the organisation"),
   reason: textOrNull.describe("What the reviewer says, above all why it was rejected"),

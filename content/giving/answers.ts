@@ -1,6 +1,6 @@
 import { randomInt } from "node:crypto";
 import { isoTime } from "#content/contract/base/time.ts";
-import { micro, usdcNumber, usdcText } from "#content/contract/base/money.ts";
+import { micro, usdcDecimals, usdcNumber, usdcText } from "#content/contract/base/money.ts";
 import notSponsored from "#content/editorial/not-sponsored.json";
 import {
   type Cluster,
@@ -85,7 +85,7 @@ export async function demandPayment(
     ...contractFields,
     cluster: chain.cluster,
     mint,
-    decimals: 6,
+    decimals: usdcDecimals,
     amount_atomic,
     memo,
     reference,
@@ -184,7 +184,7 @@ async function feeOf(
 const extraOf = async (world: GivingWorld, input: DemandInput, memo: string) => ({
   ...(await feeOf(world, input)),
   memo,
-  decimals: 6 as const,
+  decimals: usdcDecimals,
   name: input.target.name,
   slug: input.target.slug,
   asset_name: "USDC" as const,

@@ -1,3 +1,4 @@
+import { usdcDecimals } from "#content/contract/base/money.ts";
 import { fail, ok, type Result } from "#content/contract/base/result.ts";
 import type {
   Commitment,
@@ -52,7 +53,6 @@ export type PaymentDue = {
   sponsoredMin: MicroUsdc;
 };
 
-const usdcDecimals = 6;
 const signersMax = 2;
 /** A transfer with a memo takes about 30,000; more would only raise the fee. */
 export const computeUnitsMax = 200_000;

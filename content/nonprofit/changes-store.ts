@@ -2,6 +2,7 @@ import { sha256Of } from "#content/runtime/digest.ts";
 import { and, asc, desc, eq, gt, lte, max, min } from "drizzle-orm";
 import { z } from "zod";
 import { Filing, type History } from "#content/contract/enrichment-answers.ts";
+import { changeKinds } from "#content/contract/feed.ts";
 import { isoTime } from "#content/contract/base/time.ts";
 import type { Queryable } from "#content/store/open.ts";
 import {
@@ -131,7 +132,7 @@ const agreedMax = 400;
 const FiledValue = Filing.extend({ value: z.string() });
 const Change = z.object({
   sequence: z.number(),
-  kind: z.enum(["added", "changed", "withdrawn", "restored"]),
+  kind: z.enum(changeKinds),
   fields: z.array(z.string()),
   origin: z.string(),
   changed_at: z.number(),

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { and, getTableColumns, isNull, ne } from "drizzle-orm";
 import type { SQLiteColumn, SQLiteTable } from "drizzle-orm/sqlite-core";
+import type { ChangeKind } from "#content/contract/feed.ts";
 import { type Listing, listingsOf, searchRank } from "./listing.ts";
 import { type NonprofitField, type NonprofitRecord, type Waiting, waitingKey } from "./record.ts";
 import { samePublicFacts, withRegisterRecord } from "./register-facts.ts";
@@ -246,7 +247,7 @@ function childWrites(
   return [...(stored.length > 0 ? [statement(removed)] : []), ...insertsOf(table, next, orElse)];
 }
 
-function kindOf({ before, after }: WrittenSave): "added" | "changed" | "withdrawn" | "restored" {
+function kindOf({ before, after }: WrittenSave): ChangeKind {
   if (before === null) return "added";
   if (after.status === "withdrawn" && before.status !== "withdrawn") return "withdrawn";
   if (after.status !== "withdrawn" && before.status === "withdrawn") return "restored";

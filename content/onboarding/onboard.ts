@@ -3,7 +3,7 @@ import { secretDigest, sha256Of } from "#content/runtime/digest.ts";
 import type {
   Duplicate,
   OnboardingAnswer,
-  OnboardingState,
+  RequestState,
   OnboardingType,
 } from "#content/contract/onboarding.ts";
 import type { Wrong } from "#content/contract/problem.ts";
@@ -97,7 +97,7 @@ type StoredRequest = {
   type: OnboardingType;
   /** The profile's slug; null for a registration. */
   slug: string | null;
-  status: OnboardingState;
+  status: RequestState;
   /** Digest of the secret in the link to its status page. Null: the sender may not be the first one, and gets no link. */
   status_digest: string | null;
 };

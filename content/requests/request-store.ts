@@ -1,5 +1,6 @@
 import { and, asc, desc, eq, getTableName, isNotNull, lt, ne, type SQL, sql } from "drizzle-orm";
 import type { SQLiteColumn, SQLiteTable } from "drizzle-orm/sqlite-core";
+import type { RequestState } from "#content/contract/onboarding.ts";
 import type { ReviewKind } from "#content/contract/review.ts";
 import { dayMs } from "#content/contract/base/time.ts";
 import type { Queryable, WriteTransaction } from "#content/store/open.ts";
@@ -11,7 +12,7 @@ import type { NewRequest } from "./receive.ts";
 type RequestTable = SQLiteTable & Record<keyof RequestRow, SQLiteColumn>;
 type RequestRow = NewRequest & {
   nonprofit_id: number | null;
-  status: "pending_review" | "approved" | "rejected";
+  status: RequestState;
   reason: string | null;
   reviewed_by: string | null;
   reviewed_at: number | null;
@@ -19,7 +20,7 @@ type RequestRow = NewRequest & {
 
 /** A decision; a given `nonprofit_id` is stored with the request. */
 type Closure = Pick<RequestRow, "id" | "reason" | "reviewed_by" | "reviewed_at"> & {
-  status: "approved" | "rejected";
+  status: Exclude<RequestState, "pending_review">;
   nonprofit_id?: number | null;
 };
 

@@ -7,6 +7,7 @@ import {
   type TransactionMetadata,
 } from "litesvm/dist/internal";
 import { programs } from "#api/chain/transfer.ts";
+import { usdcDecimals } from "#content/contract/base/money.ts";
 import { networks } from "#content/giving/network.ts";
 
 /** An account in the runtime. */
@@ -134,7 +135,6 @@ export function accountKeysOf({ message }: VersionedTransaction): AccountKeys | 
 const lamportsPerSol = 1_000_000_000n;
 const faucetSol = 1_000_000n;
 const rentOfMint = 1_461_600n;
-export const usdcDecimals = 6;
 
 /** The chain before its first transaction: the Solana Program Library, a rich faucet and a mint of USDC. */
 export function genesis(): Svm {

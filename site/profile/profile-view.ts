@@ -1,4 +1,5 @@
 import { linkHost } from "#content/nonprofit/safe-link.ts";
+import { suggestedUsdc } from "#content/contract/base/money.ts";
 import type { NonprofitDetail } from "#content/contract/nonprofit.ts";
 import { networks } from "#content/giving/network.ts";
 import { thinFields } from "#content/nonprofit/listing.ts";
@@ -192,8 +193,7 @@ function givingView(
     wallet: address === undefined ? null : { address, proven: wallet_proof !== undefined },
     network: networks[network].words,
     cluster: networks[network].cluster,
-    /** Suggested amounts in USDC. */
-    amounts: ["5", "25", "100"],
+    amounts: suggestedUsdc,
     tax: address === undefined ? [] : taxWords(detail, t),
     /** A command that requests how to pay. */
     askExample: `curl -i "${ask}"`,

@@ -36,9 +36,7 @@ export async function profilesPage({ context, request }: Visit): Promise<Page | 
     return redirect(placeOf(slug));
   }
   const matches =
-    slug === undefined
-      ? []
-      : await suggested(context, { prefix: slug, limit: foundMax, from: 0 });
+    slug === undefined ? [] : await suggested(context, { prefix: slug, limit: foundMax, from: 0 });
   return {
     title: "Profiles",
     place: "/desk/profiles",

@@ -2,10 +2,12 @@ import { fail, ok, type Result } from "./result.ts";
 import type { MicroUsdc } from "#content/contract/transfer.ts";
 
 const perUsdc = 1_000_000n;
-const decimals = 6;
+export const usdcDecimals = 6 as const;
 
 export const donationMax = micro(10_000n * perUsdc);
 export const donationDefault = micro(perUsdc);
+/** The amounts that pages suggest, in USDC. */
+export const suggestedUsdc = ["5", "25", "100"] as const;
 
 export const amountErrors = {
   form: "amount is a plain decimal number of USDC with at most 6 decimals, like 2.5.",
@@ -21,7 +23,7 @@ export function microUsdcFrom(text: string): MicroUsdc | null {
   const match = /^(0|[1-9][0-9]{0,11})(?:\.([0-9]{1,6}))?$/.exec(text);
   if (match === null) return null;
   const [, whole = "", fraction = ""] = match;
-  return micro(BigInt(whole) * perUsdc + BigInt(fraction.padEnd(decimals, "0")));
+  return micro(BigInt(whole) * perUsdc + BigInt(fraction.padEnd(usdcDecimals, "0")));
 }
 
 /** Parses a donation's amount: more than 0, at most 10,000; default 1. The failure says what is wrong. */
@@ -42,7 +44,7 @@ export const microUsdcOf = (usdc: number): MicroUsdc =>
 
 /** Money as text: "2.5", "0.000001", "10000". The only form for links and pages; never rounded. */
 export function usdcText(amount: MicroUsdc): string {
-  const fraction = (amount % perUsdc).toString().padStart(decimals, "0").replace(/0+$/, "");
+  const fraction = (amount % perUsdc).toString().padStart(usdcDecimals, "0").replace(/0+$/, "");
   const whole = (amount / perUsdc).toString();
   return fraction === "" ? whole : `${whole}.${fraction}`;
 }

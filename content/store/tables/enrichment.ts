@@ -9,6 +9,7 @@ import {
 } from "drizzle-orm/sqlite-core";
 import type { CorrectionField } from "#content/contract/correction.ts";
 import type { EnrichableField, FieldType, SubmissionStatus } from "#content/contract/enrichment.ts";
+import type { RequestState } from "#content/contract/onboarding.ts";
 
 /** Values that agents sent to complete profiles (docs/consensus.md). */
 export const submissions = sqliteTable(
@@ -133,7 +134,7 @@ export const corrections = sqliteTable(
     network: text(), // As in submissions.
     request_digest: text().notNull(), // Equal for equal corrections.
     status_digest: text().notNull(), // SHA-256 of the token in the link of the status page.
-    status: text({ enum: ["pending_review", "approved", "rejected"] }).notNull(),
+    status: text().notNull().$type<RequestState>(),
     reason: text(),
     reviewed_by: text(),
     created_at: integer().notNull(),

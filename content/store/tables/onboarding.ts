@@ -1,13 +1,18 @@
 import { sql } from "drizzle-orm";
 import { index, integer, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
-import type { Duplicate } from "#content/contract/onboarding.ts";
+import type {
+  Duplicate,
+  OnboardingType,
+  ProvenBy,
+  RequestState,
+} from "#content/contract/onboarding.ts";
 
 /** Claims, registrations and changes that organisations request. Nothing here is public before approval. */
 export const onboardingSubmissions = sqliteTable(
   "onboarding_submissions",
   {
     id: text().primaryKey(),
-    type: text({ enum: ["claim", "registration", "change"] }).notNull(),
+    type: text().notNull().$type<OnboardingType>(),
     nonprofit_id: integer(), // For a registration: null until it is approved.
     request: text({ mode: "json" }).notNull(), // The request, checked and cleaned. Private.
     request_digest: text().notNull(), // Equal for equal requests.
@@ -16,14 +21,14 @@ export const onboardingSubmissions = sqliteTable(
     wallet_challenge: text(),
     wallet_signature: text(),
     network: text(), // Hash of the sender's /24 or /48; null once decided.
-    status: text({ enum: ["pending_review", "approved", "rejected"] }).notNull(),
+    status: text().notNull().$type<RequestState>(),
     reason: text(),
     reviewed_by: text(),
     created_at: integer().notNull(),
     reviewed_at: integer(),
     revoked_at: integer(), // When the resulting verification was revoked.
     proven_host: text(), // The last host whose control the sender proved, without "www.".
-    proven_by: text({ enum: ["file", "dns", "email"] }),
+    proven_by: text().$type<ProvenBy>(),
     proven_at: integer(),
     mailed_at: integer(), // When the last link to prove control of a mailbox was sent,
     mailed_host: text(), // to a mailbox at this host,

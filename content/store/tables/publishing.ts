@@ -1,4 +1,5 @@
 import type { Filing } from "#content/contract/enrichment-answers.ts";
+import type { ChangeKind } from "#content/contract/feed.ts";
 import { index, integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
 
 /**
@@ -10,7 +11,7 @@ export const changes = sqliteTable(
   "changes",
   {
     sequence: integer().primaryKey({ autoIncrement: true }),
-    kind: text({ enum: ["added", "changed", "withdrawn", "restored", "directory"] }).notNull(),
+    kind: text().notNull().$type<ChangeKind | "directory">(),
     nonprofit_id: integer(), // Null for a change of the directory itself (counters, publication day).
     slug: text(),
     fields: text({ mode: "json" }).notNull().default([]).$type<string[]>(),

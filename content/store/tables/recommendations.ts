@@ -1,6 +1,6 @@
 import { sql } from "drizzle-orm";
 import { index, integer, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
-import type { DraftStatus, RecommendQuery } from "#content/contract/recommendation.ts";
+import type { DraftStatus, PickItem, RecommendQuery } from "#content/contract/recommendation.ts";
 
 /**
  * Recommendation calls, for the follow-through; in a busy minute only counts, with client "". `client` is a daily keyed hash
@@ -53,9 +53,7 @@ export const curatedPicks = sqliteTable("curated_picks", {
   recommended_for: text({ mode: "json" }).notNull().$type<string[]>(), // Donor-intent phrases.
   why_recommended: text().notNull(),
   causes: text({ mode: "json" }).$type<string[]>(), // Null: all causes of the profile.
-  origin: text({ enum: ["operator", "draft", "consensus"] })
-    .notNull()
-    .default("operator"), // "draft": approved by the operator; "consensus": agreed by agents alone.
+  origin: text().notNull().default("operator").$type<PickItem["origin"]>(), // "draft": approved by the operator; "consensus": agreed by agents alone.
   draft_id: integer(), // The draft that has these words; null for the operator's own.
   added_by: text().notNull().default(""), // The operator, or "consensus".
   updated_at: integer().notNull().default(0),

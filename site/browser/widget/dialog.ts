@@ -1,4 +1,5 @@
 import { safeLink } from "#content/nonprofit/safe-link.ts";
+import { suggestedUsdc } from "#content/contract/base/money.ts";
 import type { NonprofitDetail } from "#content/contract/nonprofit.ts";
 import { openPanel } from "#site/browser/giving/panel.ts";
 import { openGivingService } from "#site/browser/giving/service.ts";
@@ -106,9 +107,7 @@ function paymentParts(place: Place, wallet: string) {
     autocomplete: "off",
     value: first,
   });
-  const presets = ["5", "25", "100"].map((value) =>
-    el("button", { type: "button", value }, [value]),
-  );
+  const presets = suggestedUsdc.map((value) => el("button", { type: "button", value }, [value]));
   const ask = el("form", {}, [
     el("label", { for: "amount" }, [text("amount")]),
     el("div", { class: "presets", role: "group", "aria-label": text("presets") }, presets),
