@@ -83,7 +83,6 @@ export const command = wordedCommand("start", {
     const localChain = await starting;
     const config = { ...settings, solanaRpcUrls: nodesOf(settings, localChain) };
     const secrets = await openSecrets(config, store, systemClock(), log);
-    publisher = startPublisher(args.publisher, (message) => log.warn(message));
     const reader = openBundleReader(publisherFolders(config.dataDir).bundle, () =>
       publisher?.send("damaged"),
     );
@@ -105,6 +104,8 @@ export const command = wordedCommand("start", {
     );
     const onError = (error: unknown) => answerError(log, error, "UNKNOWN");
     const listening = listen(service.app, config, { before: frontDoor, onError });
+    // What fails before would leave a publisher behind.
+    publisher = startPublisher(args.publisher, (message) => log.warn(message));
     stop.removeEventListener("abort", leaveAtOnce);
     const leave = announceService(config.dataDir, listening.url);
     reportToSystemd(process.env, (error) => log.warn({ err: error }, "systemd was not told"));
