@@ -271,4 +271,5 @@ test("it is said in the language of the page", () => {
 test("the size in a register's words is said where it has no figures", () => {
   const record = aNonprofit(said(recordOf("acnc", { size: "Small" })));
   expect(sizeOf(toDetail(record, ""), english)).toBe("Small (size by yearly income)");
+  expect(sizeOf(toDetail(record, ""), openTexts("es", es))).toStartWith("Pequeña (");
 });
