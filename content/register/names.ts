@@ -54,12 +54,21 @@ const careOf = /(?<!\s)\s+(?:C\/O\b|(?<!\d )%|ATTN\b).*$/i;
  */
 export function wholeName(written: string): string {
   const name = written.replaceAll("@", " ").replace(careOf, "");
-  if (name.length < cutFrom) return name;
-  return name
-    .replace(/ IN(?:CO(?:RP?)?)?$/, " INC")
-    .replace(/ FOUNDATIO$/, " FOUNDATION")
-    .replace(/ ASSOCIATIO?$/, " ASSOCIATION");
+  return name.length < cutFrom ? name : withLastWord(name.replace(/ IN(?:CO(?:RP?)?)?$/, " INC"));
 }
+
+const chapterCutAt = 35;
+
+/** A chapter's name of the IRS, with its last word whole. */
+export const wholeChapter = (written: string): string =>
+  written.length < chapterCutAt ? written : withLastWord(written);
+
+/** A name that was cut, with its last word whole if only one can be meant: "… TOASTMASTERS CLU". */
+const withLastWord = (name: string): string =>
+  name.replace(/(?<=TOASTMASTERS? )CL?$/, "CLUB").replace(/(?<= )(?:CLU|[A-Z]{5,})$/, (last) => {
+    const [word, ...others] = words.lastWords.filter((whole) => whole.startsWith(last));
+    return word === undefined || others.length > 0 ? last : word;
+  });
 
 /**
  * `readableName` for a town: "ST THOMAS" becomes St Thomas, "MC LEAN" McLean, and acronyms of organisations and a state at

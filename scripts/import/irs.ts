@@ -1,6 +1,6 @@
 import registerColumns from "#content/editorial/register-columns.json";
 import type { NonprofitFields } from "#content/nonprofit/record.ts";
-import { otherName, readableName, wholeName } from "#content/register/names.ts";
+import { otherName, readableName, wholeChapter, wholeName } from "#content/register/names.ts";
 import { postalCode } from "#content/nonprofit/postal-points.ts";
 import { bmfForeign, bmfPlace } from "#content/register/places.ts";
 import type { RowOutcome } from "#content/register/stage-rows.ts";
@@ -142,7 +142,7 @@ const isEligible = (row: Row): boolean =>
  */
 function chapterOf(row: Row): string | null {
   if (!isMember(row)) return null;
-  const sortName = cell(row, "SORT_NAME");
+  const sortName = wholeChapter(cell(row, "SORT_NAME"));
   if (/\b(?:SOLE MBR|TTEE|TRUSTEE|PRES|TREAS)\b|^%/.test(sortName)) return null;
   // A year distinguishes classes; any other number is the group's own count of its members.
   const words = sortName.replace(/^(?!(?:18|19|20)\d\d )[\d-]+ +(?=\S*[A-Z])/, "").trim();

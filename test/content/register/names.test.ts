@@ -1,5 +1,11 @@
 import { describe, expect, test } from "bun:test";
-import { otherName, readableName, readablePlace, wholeName } from "#content/register/names.ts";
+import {
+  otherName,
+  readableName,
+  readablePlace,
+  wholeChapter,
+  wholeName,
+} from "#content/register/names.ts";
 
 test.each([
   ["NEW ENGLAND INTERCOLLEGIATE WRESTLING OFFICIALS ASSOCIATION IN", / ASSOCIATION INC$/],
@@ -13,6 +19,14 @@ test.each([
   ["SAMPLE SOCIETY ATTN PAT SAMPLE", /^SAMPLE SOCIETY$/],
   ["GIVE 100 % FUND", /^GIVE 100 % FUND$/],
 ])("%s is made whole", (name, whole) => expect(wholeName(name)).toMatch(whole));
+
+test.each([
+  ["SAMPLE BAY AND CREEK TOASTMASTERS C", "SAMPLE BAY AND CREEK TOASTMASTERS CLUB"],
+  ["SAMPLE BAY, HILL AND CREEK PARK CLU", "SAMPLE BAY, HILL AND CREEK PARK CLUB"],
+  // A committee or a commission.
+  ["SAMPLE BAY AND CREEK OF UPPER COMMI", "SAMPLE BAY AND CREEK OF UPPER COMMI"],
+  ["SAMPLE COUNC", "SAMPLE COUNC"],
+])("the chapter %s is %s", (name, whole) => expect(wholeChapter(name)).toBe(whole));
 
 describe("a register's name in capitals", () => {
   test.each([
