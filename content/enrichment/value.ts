@@ -8,7 +8,11 @@ import {
   type StructuredField,
 } from "#content/contract/enrichment.ts";
 import { fail, ok, type Result } from "#content/contract/base/result.ts";
-import { isHarmlessPlace, withoutAddress } from "#content/nonprofit/public-name.ts";
+import {
+  isHarmlessPlace,
+  isHarmlessWebsite,
+  withoutAddress,
+} from "#content/nonprofit/public-name.ts";
 import { characterCount, textFault, unsafeCharacter } from "#content/nonprofit/text.ts";
 import {
   agreedWebsite,
@@ -225,10 +229,15 @@ export type TestCause = keyof typeof testWords;
 const testRules: Readonly<Record<TestCause, (submitted: ValueCall) => boolean>> = {
   // Test the comparison form too: there a host has one spelling, without final dot or full-width letters.
   example_host: ({ field, value, normalised_value }) =>
-    (field === "website" || field === "contact_email") &&
-    (exampleHost.test(value) || exampleHost.test(normalised_value ?? normalise[field](value))),
+    ["website", "contact_email", "source_url"].includes(field) &&
+    (exampleHost.test(value) ||
+      exampleHost.test(
+        normalised_value ?? (field === "contact_email" ? email : comparedWebsite)(value),
+      )),
   message: ({ field, value }) =>
-    (field === "city" || field === "region") && !isHarmlessPlace(value),
+    field === "website"
+      ? !isHarmlessWebsite(value)
+      : (field === "city" || field === "region") && !isHarmlessPlace(value),
   filler: ({ value }) => fillerText.test(value),
   // Split "TestBot" into two words.
   test_agent: ({ agent_id, agent_name }) =>
@@ -237,7 +246,7 @@ const testRules: Readonly<Record<TestCause, (submitted: ValueCall) => boolean>> 
 };
 
 /**
- * Why a submission is test data, or a city or region that reads like a message; null for any other. Such a submission is
+ * Why a submission is test data, or a website, city or region that reads like a message; null for any other. Such a submission is
  * accepted but decides nothing and stays out of the leaderboard, agents.md and second opinions.
  */
 export const testCause = (submitted: ValueCall): TestCause | null =>

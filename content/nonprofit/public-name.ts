@@ -32,6 +32,7 @@ const cleaned = (text: string): string => text.normalize("NFC").replaceAll(/\s+/
 
 const otherLetter = /(?!\p{Script=Latin})\p{L}/u;
 const isLatin = (text: string): boolean => !otherLetter.test(text);
+const otherLetters = (text: string): string[] => text.match(/(?!\p{Script=Latin})\p{L}/gu) ?? [];
 
 /** Letters, digits, spaces and `. _ - /`, at most 40; no letter carries more than two marks. */
 const narrow = /^(?=.*[\p{L}\p{N}])(?!.*\p{M}{3})[\p{L}\p{M}\p{N} ._/-]{1,40}$/u;
@@ -76,7 +77,7 @@ export function isHarmlessPlace(name: string): boolean {
   const count = name.split(" ").length;
   const isShort = characterCount(name) <= place.charactersMax && count <= place.wordsMax;
   if (!isShort || digitCount(name) > digitsMax || linkLike.test(name)) return false;
-  const others = name.match(/(?!\p{Script=Latin})\p{L}/gu) ?? [];
+  const others = otherLetters(name);
   const caseless = others.filter((letter) => /\p{Lo}/u.test(letter)).length;
   const isReadable =
     others.length === 0 ||
@@ -130,6 +131,19 @@ export const withoutAddress = (link: string | null): string | null =>
  * letters. "/@team" is no address.
  */
 const addressInUrl = /[^/](?:[@\uFF20]|%(?:25)*40|%EF%BC%A0)[^/?#&]*[.%]/i;
+
+const websiteMax = { characters: 250, words: 12, otherLetters: 24 };
+
+/** Whether a website is too short for a message, and its page names no wallet. */
+export function isHarmlessWebsite(text: string): boolean {
+  const address = withLetters(text.replace(/^https?:\/\//i, ""));
+  return (
+    characterCount(address) <= websiteMax.characters &&
+    wordCount(address) <= websiteMax.words &&
+    otherLetters(address).length <= websiteMax.otherLetters &&
+    !/[/?#].*[1-9A-HJ-NP-Za-km-z]{32}/.test(address)
+  );
+}
 
 /** Whether a host or path does not read like a message: no listed words, few words per part, and no wallet. */
 const isHarmlessLink = (address: string): boolean =>

@@ -68,7 +68,7 @@ export function readDraft(body: DraftBody): Result<DraftRequest, PickFault[]> {
     sensitive_claims: [...new Set(sensitivePhrases.map((phrase) => phrase.toLowerCase()))],
     test_data:
       isTestData({ field: "recommendation", value: why_recommended, ...agent }) ||
-      isTestData({ field: "website", value: source.value, ...agent }),
+      isTestData({ field: "source_url", value: source.value, ...agent }),
   });
 }
 
