@@ -28,7 +28,7 @@ export type EncodedFile = {
 };
 
 /** Larger files are sent uncompressed: compressing them would delay other requests. */
-const compressedBytesMax = 512 * 1024;
+export const compressedBytesMax = 640 * 1024;
 const compressible =
   /^(text\/|application\/(json|linkset\+json|ld\+json|(?:atom\+)?xml|yaml|javascript))|svg/;
 

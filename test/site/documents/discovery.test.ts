@@ -1,3 +1,4 @@
+import { compressedBytesMax } from "#site/delivery/encoded-file.ts";
 import { describe, expect, test } from "bun:test";
 import { parse } from "yaml";
 import { unknownSignature } from "#content/contract/donation.ts";
@@ -288,6 +289,8 @@ test("workflows and plugin manifest name the description", () => {
   );
   expect(JSON.parse(file("openapi.json")).servers[0].url).toBe(siteBaseUrl);
   expect(parse(file("openapi.yaml"))).toEqual(JSON.parse(file("openapi.json")));
+  // A larger file is sent uncompressed, at ten times the size.
+  expect(file("openapi.yaml").length).toBeLessThan(compressedBytesMax);
 });
 
 test("every step of a workflow names an operation, and parameters that it takes", () => {
