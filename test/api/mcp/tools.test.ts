@@ -51,8 +51,10 @@ describe.each(mcpTools.map((tool) => [tool.name, tool] as const))("%s", (name, t
     for (const [word] of tools) expect(names(mcpTools)).toContain(word);
   });
 
-  test("takes no other arguments, and describes each that it takes", () => {
+  test("takes no other arguments, requires what the body does, and describes each that it takes", () => {
     expect(tool.listed.inputSchema).toMatchObject({ type: "object", additionalProperties: false });
+    const { required = [] } = tool.operation.body?.shape.meta() ?? {};
+    expect(tool.listed.inputSchema.required ?? []).toEqual(expect.arrayContaining(required as []));
     for (const [argument, { description = "" }] of Object.entries(
       tool.listed.inputSchema.properties,
     )) {
