@@ -58,16 +58,25 @@ export function deadlineIn(ms: number): Deadline {
   return { leftMs: () => Math.max(0, endMs - performance.now()) };
 }
 
-/** Returns true at the first call, and again at the first call after each `everyMs`: for log lines that would repeat. */
-export function atMostEvery(everyMs: number): () => boolean {
+/**
+ * Returns true at the first call, and again at the first call after each `everyMs` of the clock: for log lines that would
+ * repeat.
+ */
+export function atMostEvery(everyMs: number, clockMs = () => performance.now()): () => boolean {
   let lastMs = -Infinity;
   return () => {
-    const nowMs = performance.now();
+    const nowMs = clockMs();
     if (nowMs - lastMs < everyMs) return false;
     lastMs = nowMs;
     return true;
   };
 }
+
+/** The processor time that this process has used. */
+export const processorMs = (): number => {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1_000;
+};
 
 const pausePerWork = 3;
 /** A longer run was waiting for something else, for example a bucket. */

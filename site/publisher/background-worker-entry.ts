@@ -1,5 +1,6 @@
 import { codeOf } from "#content/store/busy.ts";
 import { openListIndex } from "#content/find/browse-store.ts";
+import { atMostEvery, processorMs } from "#content/runtime/timing.ts";
 import { openStore } from "#content/store/open.ts";
 import { openBlobs } from "#site/bundle/blobs.ts";
 import { openManifest } from "#site/bundle/manifest.ts";
@@ -13,8 +14,12 @@ import type { SlowTasks, WorkerSettings } from "./context.ts";
 import { draftFeed } from "./feed-job.ts";
 import { makeLists } from "./list-job.ts";
 
-/** Rendered pages and lists of files soon become garbage; the engine would keep them for as long as memory lasts. */
+/**
+ * Rendered pages and lists of files soon become garbage; the engine would keep them for as long as memory lasts. This is
+ * processor time: beside busy processes there is little of it, and collecting by the clock would leave none for the work.
+ */
 const collectEveryMs = 250;
+const isGarbageDue = atMostEvery(collectEveryMs, processorMs);
 
 // background-worker.ts starts this process: it does one task after the other for a publisher in another process.
 const settings: WorkerSettings = JSON.parse(process.argv[2] ?? "{}");
@@ -55,6 +60,10 @@ const answer = ({ id, name, input }: Task): Promise<WorkerMessage> =>
     (error: Error) => ({ id, failure: error.stack ?? error.message, code: codeOf(error) }),
   );
 
+function collectGarbage(): void {
+  if (isGarbageDue()) Bun.gc(true);
+}
+
 /** Runs after every task but `renderBatch`: gives memory back, and copies the manifest's write-ahead log into its file. */
 function tidyUp(): void {
   Bun.gc(true);
@@ -70,7 +79,7 @@ let last: Promise<void> = Promise.resolve();
 process.on("message", (task: Task) => {
   last = last.then(async () => {
     const isBatch = task.name === "renderBatch";
-    const collector = isBatch ? undefined : setInterval(() => Bun.gc(true), collectEveryMs);
+    const collector = isBatch ? undefined : setInterval(collectGarbage, collectEveryMs);
     process.send?.(await answer(task));
     clearInterval(collector);
     if (!isBatch) tidyUp();

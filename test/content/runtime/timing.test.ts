@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { every } from "#content/runtime/timing.ts";
+import { atMostEvery, every, processorMs } from "#content/runtime/timing.ts";
 
 const everyMs = 1;
 
@@ -38,4 +38,17 @@ test("stop waits for the run under way, and not longer than it may", async () =>
   await loop.stop();
   expect(performance.now() - beganMs).toBeGreaterThanOrEqual(15);
   held.resolve();
+});
+
+test("something is due again only after so much time of its own clock", () => {
+  let nowMs = Math.floor(processorMs());
+  const isDue = atMostEvery(250, () => nowMs);
+  expect([isDue(), isDue()]).toEqual([true, false]);
+  for (const [passedMs, due] of [
+    [249, false],
+    [1, true],
+  ] as const) {
+    nowMs += passedMs;
+    expect(isDue()).toBe(due);
+  }
 });
