@@ -64,80 +64,36 @@ const hostOf = (site: string | null) => hosts.find((host) => site?.includes(`-${
 /** What an operator edits: nothing, a city beside the website as it was sent, or the website. */
 type Edit = "nothing" | "beside" | "website";
 
-const pick = fc.nat(5);
+const anyPick = { pick: fc.nat(5) };
+const oneOf = fc.constantFrom;
+const often = <Made extends Step>(weight: number, parts: Parts<Made>) => ({
+  weight,
+  arbitrary: fc.record(parts) as unknown as fc.Arbitrary<Step>,
+});
+type Parts<Made> = { [Name in keyof Made]: fc.Arbitrary<Made[Name]> };
+const anyPause = oneOf(1, 3_600_000, hold / 2, hold - 1, hold, hold + 1, 10 * hold, -3_600_000);
+const anyEdit = oneOf<Edit[]>("nothing", "nothing", "beside", "website");
+const anyHost = oneOf<Host[]>("first", "first", "own", "typed", "sent", "sent", "nowhere");
 const step: fc.Arbitrary<Step> = fc.oneof(
-  {
-    weight: 4,
-    arbitrary: fc.record({
-      kind: fc.constant("send" as const),
-      wallet: fc.option(fc.nat(2), { freq: 8 }),
-      signed: fc.boolean(),
-      moves: fc.boolean(),
-    }),
-  },
-  {
-    weight: 7,
-    arbitrary: fc.record({
-      kind: fc.constantFrom("approve" as const, "second" as const),
-      pick,
-      edit: fc.constantFrom<Edit>("nothing", "nothing", "beside", "website"),
-    }),
-  },
-  {
-    weight: 4,
-    arbitrary: fc.record({
-      kind: fc.constant("prove" as const),
-      pick,
-      host: fc.constantFrom<Host>("first", "first", "own", "typed", "sent", "sent", "nowhere"),
-    }),
-  },
-  {
-    weight: 1,
-    arbitrary: fc.record({ kind: fc.constantFrom("reject" as const, "both" as const), pick }),
-  },
-  { weight: 2, arbitrary: fc.record({ kind: fc.constant("stop" as const), pick }) },
-  {
-    weight: 4,
-    arbitrary: fc.record({
-      kind: fc.constant("pass" as const),
-      ms: fc.constantFrom(1, 3_600_000, hold / 2, hold - 1, hold, hold + 1, 10 * hold, -3_600_000),
-    }),
-  },
-  {
-    weight: 5,
-    arbitrary: fc.record({
-      kind: fc.constantFrom(
-        "sweep" as const,
-        "withdraw" as const,
-        "withdraw" as const,
-        "restore" as const,
-        "restore" as const,
-      ),
-    }),
-  },
-  {
-    weight: 1,
-    arbitrary: fc.record({ kind: fc.constant("revoke" as const), takeBack: fc.boolean() }),
-  },
-  {
-    weight: 3,
-    arbitrary: fc.record({
-      kind: fc.constantFrom("edit" as const, "correct" as const),
-      host: fc.constantFrom<Host>("first", "own", "typed", "sent"),
-    }),
-  },
-  {
-    weight: 2,
-    arbitrary: fc.record({ kind: fc.constantFrom("agree" as const, "contest" as const) }),
-  },
-  {
-    weight: 1,
-    arbitrary: fc.record({
-      kind: fc.constant("merge" as const),
-      named: fc.boolean(),
-      wasRevoked: fc.boolean(),
-    }),
-  },
+  often(4, {
+    kind: oneOf("send"),
+    wallet: fc.option(fc.nat(2), { freq: 8 }),
+    signed: fc.boolean(),
+    moves: fc.boolean(),
+  }),
+  often(7, { kind: oneOf("approve", "second"), ...anyPick, edit: anyEdit }),
+  often(4, { kind: oneOf("prove"), ...anyPick, host: anyHost }),
+  often(1, { kind: oneOf("reject", "both"), ...anyPick }),
+  often(2, { kind: oneOf("stop"), ...anyPick }),
+  often(4, { kind: oneOf("pass"), ms: anyPause }),
+  often(5, { kind: oneOf("sweep", "withdraw", "withdraw", "restore", "restore") }),
+  often(1, { kind: oneOf("revoke"), takeBack: fc.boolean() }),
+  often(3, {
+    kind: oneOf("edit", "correct"),
+    host: oneOf<Host[]>("first", "own", "typed", "sent"),
+  }),
+  often(2, { kind: oneOf("agree", "contest") }),
+  often(1, { kind: oneOf("merge"), named: fc.boolean(), wasRevoked: fc.boolean() }),
 );
 
 type Sent = {

@@ -33,30 +33,11 @@ type Charity = Partial<
 const charity = (own: Charity = {}): string[] => {
   const { org = "11", number = "9000001", part = "0", status = "Registered", removed = "" } = own;
   const { name = "SAMPLE TOWN SHELTER", text = "Beds and meals.", registered = "1990-08-02" } = own;
-  return [
-    org,
-    number,
-    part,
-    name,
-    "CIO",
-    status,
-    day(registered),
-    day(removed),
-    "Submission Received",
-    day("2022-03-31"),
-    "1200",
-    "1000",
-    "7 Hidden Lane",
-    "EH1 1ZZ",
-    "01632 960000",
-    "pat@person.example",
-    "WWW.SHELTER.EXAMPLE",
-    "1234567",
-    "False",
-    "False",
-    text,
-    "True",
-  ];
+  const accounts = ["Submission Received", day("2022-03-31"), "1200", "1000"];
+  const contact =
+    "7 Hidden Lane|EH1 1ZZ|01632 960000|pat@person.example|WWW.SHELTER.EXAMPLE|1234567";
+  const first = [org, number, part, name, "CIO", status, day(registered), day(removed)];
+  return [...first, ...accounts, ...contact.split("|"), "False", "False", text, "True"];
 };
 
 const extract = (rows: string[][] = [charity()]): Record<string, string> => ({
@@ -476,34 +457,13 @@ const northern = (own: Northern = {}): string => {
   const does =
     "The advancement of education,The relief of those in need by reason of youth,  age, ill-health";
   const prose = "To teach \u201cpeople\u201d.";
-  const cells = [
-    number,
-    name,
-    "13/12/2013",
-    status,
-    "31 March 2023",
-    income,
-    spent,
-    "0",
-    "0",
-    address,
-    web,
-    "pat@person.example",
-    "01632",
-    "22996",
-    does,
-    "General public",
-    "Arts,Sport/recreation",
-    prose,
-    other,
-    "Constitution",
-    "01 April 2022",
-    "0",
-    "8",
-    net,
-    "",
-  ];
-  return cells.map((text) => `"${text.replaceAll('"', '""')}"`).join(",");
+  const money = [income, spent, "0", "0"];
+  const first = [number, name, "13/12/2013", status, "31 March 2023", ...money, address, web];
+  const contact = ["pat@person.example", "01632", "22996", does, "General public"];
+  const last = ["Arts,Sport/recreation", prose, other, "Constitution", "01 April 2022", "0", "8"];
+  return [...first, ...contact, ...last, net, ""]
+    .map((text) => `"${text.replaceAll('"', '""')}"`)
+    .join(",");
 };
 const windows = (text: string): Buffer =>
   Buffer.from(text.replaceAll("\u201c", "\u0093").replaceAll("\u201d", "\u0094"), "latin1");

@@ -1,7 +1,5 @@
-import { forFile } from "./at-file-top.ts";
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { aFolder, forFile } from "./at-file-top.ts";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { filePathOf } from "#content/store/embedded-client.ts";
 import { openStore, type Store } from "#content/store/open.ts";
 
@@ -9,12 +7,10 @@ let blankStore: Promise<Uint8Array> | undefined;
 
 /** The file of a store that has all tables and no row. */
 async function migratedOnce(): Promise<Uint8Array> {
-  const folder = mkdtempSync(join(tmpdir(), "almoner-blank-"));
-  const path = join(folder, "store.db");
+  using folder = aFolder();
+  const path = folder("store.db");
   (await openStore({ url: `file:${path}`, synchronous: "OFF" })).close();
-  const bytes = readFileSync(path);
-  rmSync(folder, { recursive: true });
-  return bytes;
+  return readFileSync(path);
 }
 
 /** Opens a store. A file that is not there yet begins as a copy, which takes a fifth of the time of a migration. */

@@ -1,6 +1,6 @@
-import { closeSync, mkdtempSync, openSync, readSync, rmSync, writeSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { closeSync, openSync, readSync, writeSync } from "node:fs";
 import { join } from "node:path";
+import { aFolder } from "./at-file-top.ts";
 import { openBlobs } from "#site/bundle/blobs.ts";
 import { type ExportFolder, openExport } from "#site/bundle/export-folder.ts";
 import { exportRelease } from "#site/bundle/export-release.ts";
@@ -12,15 +12,16 @@ export type TestBundle = ReturnType<typeof aBundle>;
 
 /** An empty bundle in a temporary folder: manifest, blobs and export, without anything that renders. */
 export function aBundle() {
-  const folder = mkdtempSync(join(tmpdir(), "almoner-bundle-"));
+  const place = aFolder();
+  const folder = place();
   const manifest = openManifest(folder);
   const blobs = openBlobs(manifest);
-  const exported = openExport(join(folder, "public"));
+  const exported = openExport(place("public"));
   let sequence = 0;
   const close = () => {
     blobs.close();
     manifest.close();
-    rmSync(folder, { recursive: true, force: true });
+    place.close();
   };
   return {
     folder,

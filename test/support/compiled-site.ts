@@ -1,8 +1,5 @@
-import { forFile } from "./at-file-top.ts";
+import { aFolder, forFile } from "./at-file-top.ts";
 import { openListIndex } from "#content/find/browse-store.ts";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { load } from "cheerio";
 import type { DonationNetwork } from "#content/contract/transfer.ts";
 import { type NonprofitRecord, sourceFrom } from "#content/nonprofit/record.ts";
@@ -35,8 +32,8 @@ export async function aSite(
   nonprofits: Partial<NonprofitRecord>[] = [],
   { network = "local" }: { network?: DonationNetwork } = {},
 ) {
-  const folder = mkdtempSync(join(tmpdir(), "almoner-site-"));
-  const store = await openBlankStore(`file:${join(folder, "store.db")}`);
+  const folder = aFolder();
+  const store = await openBlankStore(`file:${folder("store.db")}`);
   const lists = openListIndex(store);
   const source = { store, lists, renderer: await aRenderer(), baseUrl: siteBaseUrl, network };
   /** The files of one document: path and text, null for a path that must not exist. */
@@ -50,7 +47,7 @@ export async function aSite(
   };
   const close = () => {
     store.close();
-    rmSync(folder, { recursive: true, force: true });
+    folder.close();
   };
   const site = {
     ...source,

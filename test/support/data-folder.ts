@@ -1,8 +1,6 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { saveNonprofits } from "#content/nonprofit/save.ts";
+import { aFolder } from "./at-file-top.ts";
 import { freePort, putCompiledSite, startService, untilAnswers } from "./processes.ts";
 import { openBlankStore } from "#test/support/blank-store.ts";
 
@@ -10,9 +8,10 @@ export type DataFolder = Awaited<ReturnType<typeof aDataFolder>>;
 
 /** A store with these nonprofits in a data folder of its own, where processes find it. `compiled`: with the compiled site. */
 export async function aDataFolder(nonprofits: NonprofitRecord[] = [], { compiled = false } = {}) {
-  const dataDir = mkdtempSync(join(tmpdir(), "almoner-data-"));
+  const folder = aFolder();
+  const dataDir = folder();
   if (compiled) await putCompiledSite(dataDir);
-  const databaseUrl = `file:${join(dataDir, "store.db")}`;
+  const databaseUrl = `file:${folder("store.db")}`;
   const store = await openBlankStore(databaseUrl, { busyWaitMs: 10_000 });
   const saves = nonprofits.map((after) => ({ before: null, after }));
   const stored = await store.write((tx) =>
@@ -20,7 +19,7 @@ export async function aDataFolder(nonprofits: NonprofitRecord[] = [], { compiled
   );
   const close = () => {
     store.close();
-    rmSync(dataDir, { recursive: true, force: true });
+    folder.close();
   };
   return {
     dataDir,

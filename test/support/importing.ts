@@ -1,6 +1,5 @@
-import { forFile } from "./at-file-top.ts";
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { aFolder, forFile } from "./at-file-top.ts";
+import { readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { RegisterRecord } from "#content/nonprofit/record.ts";
 import { recordBySlug } from "#content/nonprofit/record-store.ts";
@@ -41,8 +40,9 @@ export const importRequest = (
 
 /** Importing into an empty store in a temporary folder: in steps, or `alone`, as the command does. Close it after the test. */
 export async function anImporting({ alone = false } = {}) {
-  const dataDir = mkdtempSync(join(tmpdir(), "almoner-import-"));
-  const url = `file:${join(dataDir, "store.db")}`;
+  const folder = aFolder();
+  const dataDir = folder();
+  const url = `file:${folder("store.db")}`;
   const store = await openBlankStore(url, { synchronous: "OFF", oneConnection: alone });
   const column = async (sql: string) => {
     const { rows } = await store.raw.execute(sql);
@@ -50,7 +50,7 @@ export async function anImporting({ alone = false } = {}) {
   };
   const close = () => {
     store.close();
-    rmSync(dataDir, { recursive: true, force: true });
+    folder.close();
   };
   const known = async (orgId: string): Promise<RegisteredNumber> => {
     const [number = { records: [], profile: null }] = await knownByOrgId(store, [orgId]);
@@ -76,7 +76,7 @@ export async function anImporting({ alone = false } = {}) {
       }),
     /** Writes a file of its own for one test; answers its path. */
     file: (name: string, content: string | Uint8Array) => {
-      const path = join(dataDir, name);
+      const path = folder(name);
       writeFileSync(path, content);
       return path;
     },

@@ -1,6 +1,5 @@
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { cpSync, readFileSync, writeFileSync } from "node:fs";
+import { aFolder } from "./at-file-top.ts";
 import { freePort, untilAnswers } from "./processes.ts";
 
 /** nginx and its brotli modules are Debian packages; tests that need them are skipped where they are not installed. */
@@ -19,17 +18,17 @@ export async function startNginx(options: {
   /** Listens with a certificate of its own making, as the example does. */
   tls?: boolean;
 }) {
-  const folder = mkdtempSync(join(tmpdir(), "almoner-nginx-"));
+  const folder = aFolder();
   const port = await freePort();
   const plainPort = await freePort();
   const { tls = false } = options;
-  makeCertificate(folder);
-  cpSync("site/delivery/edge/nginx", join(folder, "nginx"), { recursive: true });
+  makeCertificate(folder());
+  cpSync("site/delivery/edge/nginx", folder("nginx"), { recursive: true });
   const own: [from: string, to: string][] = [
     ["user www-data;", process.getuid?.() === 0 ? "user root;" : ""],
     ["worker_processes auto;", "worker_processes 1;"],
-    ["pid /run/nginx.pid;", `pid ${folder}/nginx.pid;`],
-    ["error_log /var/log/nginx/error.log warn;", `error_log ${folder}/error.log warn;`],
+    ["pid /run/nginx.pid;", `pid ${folder()}/nginx.pid;`],
+    ["error_log /var/log/nginx/error.log warn;", `error_log ${folder()}/error.log warn;`],
     ["access_log /var/log/nginx/almoner.log combined;", "access_log off;"],
     [
       "server 127.0.0.1:8080;",
@@ -40,12 +39,12 @@ export async function startNginx(options: {
     ],
     ["listen 80 default_server;", `listen 127.0.0.1:${plainPort};`],
     ["listen 443 ssl default_server;", `listen 127.0.0.1:${port}${tls ? " ssl" : ""};`],
-    ["/etc/ssl/almoner/fullchain.pem", `${folder}/cert.pem`],
-    ["/etc/ssl/almoner/privkey.pem", `${folder}/key.pem`],
+    ["/etc/ssl/almoner/fullchain.pem", `${folder()}/cert.pem`],
+    ["/etc/ssl/almoner/privkey.pem", `${folder()}/key.pem`],
     ["root /srv/almoner/public;", `root ${options.root};`],
     [
       "include nginx/http.conf;",
-      `include nginx/http.conf; client_body_temp_path ${folder}/body; proxy_temp_path ${folder}/proxy;`,
+      `include nginx/http.conf; client_body_temp_path ${folder()}/body; proxy_temp_path ${folder()}/proxy;`,
     ],
   ];
   let text = readFileSync("site/delivery/edge/nginx.conf", "utf8");
@@ -54,8 +53,8 @@ export async function startNginx(options: {
       throw new Error(`site/delivery/edge/nginx.conf has no line "${from}"`);
     text = text.replace(from, to);
   }
-  writeFileSync(join(folder, "nginx.conf"), text);
-  const server = Bun.spawn(["nginx", "-c", join(folder, "nginx.conf"), "-g", "daemon off;"], {
+  writeFileSync(folder("nginx.conf"), text);
+  const server = Bun.spawn(["nginx", "-c", folder("nginx.conf"), "-g", "daemon off;"], {
     stdout: "ignore",
     stderr: "inherit",
   });
@@ -69,30 +68,16 @@ export async function startNginx(options: {
     close: async (): Promise<void> => {
       server.kill();
       await server.exited;
-      rmSync(folder, { recursive: true, force: true });
+      folder.close();
     },
   };
 }
 
 /** nginx wants one to start, whether or not it is used. */
 function makeCertificate(folder: string): void {
-  const made = Bun.spawnSync([
-    "openssl",
-    "req",
-    "-x509",
-    "-subj",
-    "/CN=localhost",
-    "-nodes",
-    "-days",
-    "1",
-    "-newkey",
-    "ec",
-    "-pkeyopt",
-    "ec_paramgen_curve:prime256v1",
-    "-keyout",
-    join(folder, "key.pem"),
-    "-out",
-    join(folder, "cert.pem"),
-  ]);
+  const words =
+    "openssl req -x509 -subj /CN=localhost -nodes -days 1 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1";
+  const files = ["-keyout", `${folder}/key.pem`, "-out", `${folder}/cert.pem`];
+  const made = Bun.spawnSync([...words.split(" "), ...files]);
   if (made.exitCode !== 0) throw new Error(made.stderr.toString());
 }

@@ -1,6 +1,5 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { aFolder } from "./at-file-top.ts";
 import type { S3Access } from "#site/delivery/upload-target.ts";
 
 /** The keys that s3rver knows. */
@@ -14,9 +13,9 @@ export const s3AccessTo = (endpoint: string): S3Access => ({
 
 /** A real S3-compatible server in a process of its own, with one bucket. */
 export async function anS3Store(bucket: string) {
-  const folder = mkdtempSync(join(tmpdir(), "almoner-s3-"));
+  const folder = aFolder();
   const server = Bun.spawn(
-    [process.execPath, join(import.meta.dirname, "s3-child.ts"), folder, bucket],
+    [process.execPath, join(import.meta.dirname, "s3-child.ts"), folder(), bucket],
     { stdout: "pipe", stderr: "ignore", env: { ...process.env, NODE_ENV: "production" } },
   );
   const endpoint = `http://127.0.0.1:${await portOf(server.stdout)}`;
@@ -36,7 +35,7 @@ export async function anS3Store(bucket: string) {
     close: async () => {
       server.kill();
       await server.exited;
-      rmSync(folder, { recursive: true, force: true });
+      folder.close();
     },
   };
 }

@@ -1,7 +1,4 @@
-import { forFile } from "./at-file-top.ts";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { aFolder, forFile } from "./at-file-top.ts";
 import { createApp } from "#api/app.ts";
 import { type Config, readConfig } from "#api/config.ts";
 import { openResponseCache } from "#api/http/response-cache.ts";
@@ -44,7 +41,8 @@ export async function aService(
     context?: Partial<Context>;
   } = {},
 ) {
-  const dataDir = mkdtempSync(join(tmpdir(), "almoner-test-"));
+  const folder = aFolder();
+  const dataDir = folder();
   const config: Config = readConfig({
     ALMONER_DATA_DIR: dataDir,
     ALMONER_BASE_URL: "https://almoner.example",
@@ -70,7 +68,7 @@ export async function aService(
     config,
     secrets,
     log,
-    limits: openLimits(join(dataDir, "limits.db"), { config, secrets, log }),
+    limits: openLimits(folder("limits.db"), { config, secrets, log }),
     watch,
     cache: openResponseCache(watch),
     search: openSearch(store, watch, {
@@ -111,7 +109,7 @@ export async function aService(
     void context.search.close();
     context.limits.close();
     store.close();
-    rmSync(dataDir, { recursive: true, force: true });
+    folder.close();
   };
   return {
     app,

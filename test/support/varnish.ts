@@ -1,6 +1,5 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { aFolder } from "./at-file-top.ts";
 import { freePort, untilAnswers } from "./processes.ts";
 
 /** Varnish and its xkey module are Debian packages; tests that need them are skipped where they are not installed. */
@@ -14,31 +13,15 @@ export type TestVarnish = Awaited<ReturnType<typeof startVarnish>>;
 
 /** Debian's Varnish with site/delivery/edge/varnish.vcl in front of a local port. */
 export async function startVarnish(backendPort: number) {
-  const folder = mkdtempSync(join(tmpdir(), "almoner-varnish-"));
+  const folder = aFolder();
   const port = await freePort();
   const vcl = readFileSync("site/delivery/edge/varnish.vcl", "utf8");
   const line = '.port = "8080";';
   if (!vcl.includes(line)) throw new Error(`site/delivery/edge/varnish.vcl has no line ${line}`);
-  writeFileSync(join(folder, "almoner.vcl"), vcl.replace(line, `.port = "${backendPort}";`));
-  const server = Bun.spawn(
-    [
-      "varnishd",
-      "-F",
-      "-j",
-      "none",
-      "-n",
-      join(folder, "work"),
-      "-a",
-      `127.0.0.1:${port}`,
-      "-T",
-      "none",
-      "-s",
-      "malloc,32m",
-      "-f",
-      join(folder, "almoner.vcl"),
-    ],
-    { stdout: "ignore", stderr: "pipe" },
-  );
+  writeFileSync(folder("almoner.vcl"), vcl.replace(line, `.port = "${backendPort}";`));
+  const files = ["-n", folder("work"), "-f", folder("almoner.vcl")];
+  const words = `varnishd -F -j none -a 127.0.0.1:${port} -T none -s malloc,32m`.split(" ");
+  const server = Bun.spawn([...words, ...files], { stdout: "ignore", stderr: "pipe" });
   const origin = `http://127.0.0.1:${port}`;
   await untilAnswers(`${origin}/healthz`, server).catch(async (error: unknown) => {
     server.kill();
@@ -49,7 +32,7 @@ export async function startVarnish(backendPort: number) {
     close: async () => {
       server.kill();
       await server.exited;
-      rmSync(folder, { recursive: true, force: true });
+      folder.close();
     },
   };
 }
