@@ -169,11 +169,7 @@ function countsOf(report: string): TestCounts {
 const floors: readonly { name: string; holds: (path: string) => boolean; percent: number }[] = [
   { name: "pure files of content", holds: isPure, percent: 100 },
   // Commands run in processes of their own, where lines are not counted; so does much of what they call.
-  {
-    name: "content, api, site",
-    holds: (path) => /^(content|api|site)\//.test(path),
-    percent: 85,
-  },
+  { name: "content, api, site", holds: (path) => /^(content|api|site)\//.test(path), percent: 85 },
 ];
 
 /** A file of a room of content that sees neither the store nor a verb's world, nor has the steps of a kind of request. */

@@ -146,11 +146,7 @@ test.each(["localhost:8080", "[::1]:8080", "127.0.0.1", "xn--bcher-kva.example",
 
 describe.skipIf(!hasNginx)("behind nginx", () => {
   const nginx = forTests(() =>
-    startNginx({
-      root: bundle.exported.folder,
-      servicePort: listening.port,
-      tls: true,
-    }),
+    startNginx({ root: bundle.exported.folder, servicePort: listening.port, tls: true }),
   );
   const ask = (path: string, method = "GET") =>
     fetch(nginx.origin + path, { method, tls: { rejectUnauthorized: false }, redirect: "manual" });

@@ -26,12 +26,8 @@ const service = forEachTest(() => {
 });
 
 const bearer = async (token: string, address: string) =>
-  (
-    await service.get("/api/admin/queues", {
-      ...from(address),
-      authorization: `Bearer ${token}`,
-    })
-  ).status;
+  (await service.get("/api/admin/queues", { ...from(address), authorization: `Bearer ${token}` }))
+    .status;
 const signIn = async (address: string, fields: Record<string, string>) => {
   const visitor = aVisitor(service, from(address));
   return (await visitor.send(await visitor.get("/desk"), "Sign in", fields)).status;

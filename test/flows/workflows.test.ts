@@ -29,11 +29,7 @@ for (const name of ["openapi.json", "agents.arazzo.yaml"]) {
 
 /** Redocly runs on Node; its notices about Node and telemetry are no part of the outcome. */
 async function run(...args: string[]): Promise<{ code: number; output: string }> {
-  const env = {
-    REDOCLY_TELEMETRY: "off",
-    REDOCLY_SUPPRESS_UPDATE_NOTICE: "true",
-    NO_COLOR: "1",
-  };
+  const env = { REDOCLY_TELEMETRY: "off", REDOCLY_SUPPRESS_UPDATE_NOTICE: "true", NO_COLOR: "1" };
   const { code, out, err } = await runProgram(["node", redocly, ...args], { cwd: folder, env });
   return { code, output: out + err };
 }

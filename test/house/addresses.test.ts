@@ -20,11 +20,7 @@ const directory = await theDirectory([
     country_code: "KE",
     register_records: [aRegisterRecord()],
   },
-  {
-    slug: "wells",
-    usdc_wallet: "4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T",
-    status: "claimed",
-  },
+  { slug: "wells", usdc_wallet: "4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T", status: "claimed" },
 ]);
 await directory.publisher.buildAll();
 

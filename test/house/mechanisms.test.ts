@@ -26,11 +26,7 @@ const mechanisms: readonly { name: string; made: RegExp; homes: readonly string[
     made: /from "lru-cache"|\.size >=? \w+\) \w+\.clear\(/,
     homes: ["content/runtime/cache.ts"],
   },
-  {
-    name: "a retry",
-    made: /from "p-retry"/,
-    homes: ["content/runtime/concurrency.ts"],
-  },
+  { name: "a retry", made: /from "p-retry"/, homes: ["content/runtime/concurrency.ts"] },
   {
     name: "a process",
     made: /\bspawn\w*\(/,
@@ -64,11 +60,7 @@ const mechanisms: readonly { name: string; made: RegExp; homes: readonly string[
       "scripts/import/run-import.ts",
     ],
   },
-  {
-    name: "escaped HTML",
-    made: /escapeHTML\(/,
-    homes: ["content/language/html.ts"],
-  },
+  { name: "escaped HTML", made: /escapeHTML\(/, homes: ["content/language/html.ts"] },
 ];
 
 /** The files with such a text. */

@@ -16,9 +16,7 @@ import { runScript } from "#test/support/processes.ts";
 import { theDirectory, plainFolder, putCompiledSite } from "#test/support/publisher.ts";
 
 const now = new Date();
-const directory = await theDirectory([{ slug: "one" }], {
-  exported: true,
-});
+const directory = await theDirectory([{ slug: "one" }], { exported: true });
 const { dataDir } = directory;
 const config = readConfig({
   ALMONER_DATA_DIR: dataDir,

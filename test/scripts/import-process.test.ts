@@ -30,10 +30,7 @@ const start = (script: "import" | "export", ...args: string[]) =>
     stdout: "pipe",
     stderr: "pipe",
   });
-const envOf = (data: string) => ({
-  ALMONER_DATA_DIR: folder(data),
-  ALMONER_DATABASE_URL: "",
-});
+const envOf = (data: string) => ({ ALMONER_DATA_DIR: folder(data), ALMONER_DATABASE_URL: "" });
 
 const runIn = (data: string, script: string, ...words: string[]) =>
   runScript(script, words, envOf(data));
@@ -162,10 +159,7 @@ describe("the import command", () => {
     expect(changed).toBeLessThan(rows);
     expect(await store.db.$count(registerRecords, isNull(row_digest))).toBe(0);
     const finished = await run("import", "irs-bmf", file, "--json");
-    expect(JSON.parse(finished.out)).toMatchObject({
-      changed: rows - changed,
-      unchanged: changed,
-    });
+    expect(JSON.parse(finished.out)).toMatchObject({ changed: rows - changed, unchanged: changed });
     expect(await renamed()).toBe(rows);
   });
 
@@ -215,9 +209,7 @@ describe("the export command", () => {
       status: "claimed",
       verified: 1,
       impact_metrics: [{ name: "Meals", value: "3", unit: null, period: "annual" }],
-      provenance: {
-        contact_email: sourceFrom("consensus", 5, { agents: ["A", "B"] }),
-      },
+      provenance: { contact_email: sourceFrom("consensus", 5, { agents: ["A", "B"] }) },
     });
     await store.write((tx) =>
       saveNonprofits(tx, [{ before: null, after: full }], { origin: "seed", now: new Date(9) }),

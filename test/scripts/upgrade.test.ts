@@ -21,12 +21,7 @@ beforeAll(async () => {
     cpSync(join(root, name), join(next, name), { recursive: true });
   }
   symlinkSync(join(root, "node_modules"), join(next, "node_modules"));
-  const entry = {
-    ...journal.entries.at(-1),
-    idx: 9_000,
-    when: Date.parse("2100-01-01"),
-    tag,
-  };
+  const entry = { ...journal.entries.at(-1), idx: 9_000, when: Date.parse("2100-01-01"), tag };
   const entries = [...journal.entries, entry];
   await Bun.write(join(migrations, "meta/_journal.json"), JSON.stringify({ ...journal, entries }));
   await Bun.write(
@@ -102,9 +97,7 @@ test("a command upgrades no store that another process uses, and a service does"
     (await openStore({ url: "file:${path}", serves: true })).close();`;
   await Bun.write(join(next, "serve.ts"), serves);
   expect(await runProgram([process.execPath, join(next, "serve.ts")], { cwd: next })).toMatchObject(
-    {
-      code: 0,
-    },
+    { code: 0 },
   );
   const { rows } = await service.raw.execute("SELECT name FROM pragma_table_info('changes')");
   expect(rows.map((row) => row["name"])).toContain("made_up");

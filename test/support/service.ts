@@ -55,12 +55,7 @@ export async function aService(
   const store = given.store ?? (await openBlankStore(config.databaseUrl));
   const clock = given.clock ?? (() => testNow);
   const secrets = loadSecrets(config);
-  const log = given.log ?? {
-    info: () => {},
-    warn: () => {},
-    error: () => {},
-    debug: () => {},
-  };
+  const log = given.log ?? { info: () => {}, warn: () => {}, error: () => {}, debug: () => {} };
   const watch = given.watch ?? watchChanges(store);
   const context: Context = {
     store,

@@ -8,10 +8,7 @@ import { aClient, aService, theService } from "#test/support/service.ts";
 let slug: string;
 
 const send = (body: unknown, headers: Record<string, string> = {}, to = slug) =>
-  service.post(`/api/enrich/${to}`, body, {
-    ...aClient(),
-    ...headers,
-  });
+  service.post(`/api/enrich/${to}`, body, { ...aClient(), ...headers });
 const sendRaw = (body: string, type = "application/json") =>
   service.request(`/api/enrich/${slug}`, {
     method: "POST",

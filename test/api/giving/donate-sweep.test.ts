@@ -104,10 +104,7 @@ const neverLooks: Stopping = {
 const neverRecords = (): Stopping => {
   let writes = 0;
   return {
-    store: (real) => ({
-      ...real,
-      write: (work) => (++writes === 1 ? real.write(work) : never()),
-    }),
+    store: (real) => ({ ...real, write: (work) => (++writes === 1 ? real.write(work) : never()) }),
   };
 };
 

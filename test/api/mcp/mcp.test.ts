@@ -303,10 +303,7 @@ describe("POST /mcp", () => {
   });
 
   test("submissions count toward the limit of submissions", async () => {
-    const call = toolCall("submit_enrichment", {
-      ...calls["submit_enrichment"],
-      value: "Nairobi",
-    });
+    const call = toolCall("submit_enrichment", { ...calls["submit_enrichment"], value: "Nairobi" });
     const answers = await Promise.all(Array.from({ length: 31 }, () => post(call)));
     const texts = await Promise.all(answers.map((answer) => answer.text()));
     expect(texts.some((text) => text.includes("rate_limited"))).toBe(true);

@@ -35,13 +35,7 @@ const collect = (clock = later) => {
 };
 /** Files are made a release, by this process or with blobs of another. */
 const commit = (files: NewFile[]) =>
-  commitRelease(bundle.manifest, {
-    reason: "test",
-    asOf: 9,
-    state: {},
-    now: new Date(0),
-    files,
-  });
+  commitRelease(bundle.manifest, { reason: "test", asOf: 9, state: {}, now: new Date(0), files });
 
 describe("content", () => {
   test("is kept once, and not again while a release names it", () => {

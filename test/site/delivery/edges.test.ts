@@ -267,11 +267,7 @@ test.each<[server: string, patterns: RegExp[], isEach: boolean]>([
 });
 
 describe("CloudFront", () => {
-  type Viewed = {
-    uri?: string;
-    statusCode?: number;
-    headers?: { location?: { value: string } };
-  };
+  type Viewed = { uri?: string; statusCode?: number; headers?: { location?: { value: string } } };
   const source = readFileSync("site/delivery/edge/cloudfront-function.js", "utf8");
   // It is no module: CloudFront calls a global function.
   // oxlint-disable-next-line no-implied-eval

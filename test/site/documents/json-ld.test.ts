@@ -20,9 +20,7 @@ await site.save([
 const jsonLdIn = async (key: string): Promise<string> =>
   (await site.page(key)).$('script[type="application/ld+json"]').text();
 
-type Processor = {
-  default: { expand(input: unknown, options: object): Promise<object[]> };
-};
+type Processor = { default: { expand(input: unknown, options: object): Promise<object[]> } };
 
 describe.skipIf(!clientsInstalled)("JSON-LD", () => {
   test("is read by a processor, which drops no property", async () => {

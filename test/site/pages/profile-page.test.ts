@@ -77,9 +77,7 @@ await site.save([
     mission: "\u{1F30D} \u2014 \u2026",
     tagline: "Drawn",
     city: "Belfast",
-    provenance: {
-      city: sourceFrom("register", 0, { source: "ukcat", rule: "from postcode BT1" }),
-    },
+    provenance: { city: sourceFrom("register", 0, { source: "ukcat", rule: "from postcode BT1" }) },
   }), // 6
   aNonprofit({
     slug: "long",

@@ -112,19 +112,12 @@ const sentences: [about: string, parts: Partial<NonprofitRecord>, sentence: stri
   ],
   [
     "a revocation that a later file of the register undoes",
-    {
-      ...honolulu,
-      ...said(recordOf("irs-bmf", irs), revoked({ revoked: "2019-05-15" })),
-    },
+    { ...honolulu, ...said(recordOf("irs-bmf", irs), revoked({ revoked: "2019-05-15" })) },
     "Education organisation in Honolulu, tax-exempt; gifts are deductible from US tax.",
   ],
   [
     "a register of charities",
-    {
-      country_code: "GB",
-      city: "Leeds",
-      ...said(recordOf("ukcat", { registered: "1990-08-02" })),
-    },
+    { country_code: "GB", city: "Leeds", ...said(recordOf("ukcat", { registered: "1990-08-02" })) },
     "Education organisation in Leeds, registered charity since 1990.",
   ],
   [

@@ -157,10 +157,7 @@ describe("the indexes of a directory", () => {
       symlinkSync(join(repository, "node_modules"), folder("node_modules"));
       const child = Bun.spawn(
         [process.execPath, "search.mjs", server.url, "education", "academies"],
-        {
-          cwd: folder(),
-          stdio: ["ignore", "pipe", "inherit"],
-        },
+        { cwd: folder(), stdio: ["ignore", "pipe", "inherit"] },
       );
       expect(await new Response(child.stdout).json()).toMatchObject([
         { slug: "night-school", name: "Evening Academy", country: "Kenya" },
