@@ -34,7 +34,7 @@ export function parsedJson(text: string): unknown {
   } catch (cause) {
     throw notJson(cause);
   }
-  if (depthOf(text) > depthMax) {
+  if (isDeeper(value, depthMax)) {
     const detail = `The body is nested more than ${depthMax} levels deep.`;
     throw new RefusalError({ status: 400, code: "too_deep", detail });
   }
@@ -89,22 +89,11 @@ async function readChunks(request: Request): Promise<Uint8Array> {
   return Buffer.concat(chunks);
 }
 
-/** How deep arrays and objects are nested in a text that is valid JSON. One pass, no recursion. */
-function depthOf(json: string): number {
-  let depth = 0;
-  let deepest = 0;
-  let inString = false;
-  for (let at = 0; at < json.length; at++) {
-    const char = json[at];
-    if (inString) {
-      if (char === "\\") at++;
-      else if (char === '"') inString = false;
-    } else if (char === '"') inString = true;
-    else if (char === "{" || char === "[") deepest = Math.max(deepest, ++depth);
-    else if (char === "}" || char === "]") depth--;
-  }
-  return deepest;
-}
+/** Whether arrays and objects are nested deeper than this. */
+const isDeeper = (value: unknown, levels: number): boolean =>
+  typeof value === "object" &&
+  value !== null &&
+  (levels === 0 || Object.values(value).some((inner) => isDeeper(inner, levels - 1)));
 
 /** Whether a body is a form as a browser sends it without a script. */
 export const isSentByForm = (request: Request): boolean =>
