@@ -76,7 +76,12 @@ async function runCompiler(workFolder: string): Promise<void> {
     new Response(child.stderr).text(),
     child.exited,
   ]);
-  if (exitCode !== 0) throw new Error(`the site does not compile:\n${output}${errors}`);
+  if (exitCode === 0) return;
+  const error = new Error(`the site does not compile:\n${output}${errors}`);
+  // A full disk is told in an operator's words, without the compiler's.
+  throw /No space left on device|ENOSPC/.test(errors)
+    ? Object.assign(error, { code: "ENOSPC", path: workFolder })
+    : error;
 }
 
 /** Moves a compiled folder into place, unless another process has put the same there; one without the mark is replaced. */

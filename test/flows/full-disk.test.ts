@@ -151,3 +151,15 @@ test.skipIf(!hasDisk)(
     expect(taken.out).toMatch(/added +7/);
   },
 );
+
+test.skipIf(!hasDisk)("a first publication on a full disk says so, without a stack", async () => {
+  const other = join(folder, "other");
+  (await openStore({ url: `file:${join(other, "store.db")}` })).close();
+  fill(1_500_000);
+  const { code, err } = await runScript("publish", [], { ALMONER_DATA_DIR: other });
+  truncateSync(filler);
+  expect([code, err]).toEqual([
+    1,
+    expect.stringMatching(/^\S+ cannot be written: the disk is full/),
+  ]);
+});
