@@ -23,7 +23,13 @@ import { openBlobs } from "#site/bundle/blobs.ts";
 import { publisherFolders, bundleExists, openManifest } from "#site/bundle/manifest.ts";
 import { filePathsFor } from "#site/delivery/http-headers.ts";
 import { flag, runCommand, textOption, wordedCommand } from "./support/command.ts";
-import { configOrExit, openExistingStore, stopSignal, stopWith } from "./support/config.ts";
+import {
+  configOrExit,
+  openExistingStore,
+  reasonOf,
+  stopSignal,
+  stopWith,
+} from "./support/config.ts";
 import { startProgress } from "./support/progress.ts";
 
 const args = {
@@ -64,7 +70,8 @@ async function exportRows(config: Config, options: ParsedArgs<typeof args>): Pro
   if (options.out === undefined && failure?.code === "EPIPE") return;
   if (failure !== null) {
     drop();
-    stopWith(`export: ${signal.aborted ? "interrupted" : failure.message}`);
+    const place = options.out ?? "Standard output";
+    stopWith(`export: ${signal.aborted ? "interrupted" : reasonOf(failure, place)}`);
   }
   keep();
   console.error(`${count.toLocaleString("en")} ${all ? "rows" : "records"}`);
@@ -105,8 +112,7 @@ async function exportSite(
     const files = await exportPlainSite({ bundle, folder, baseUrl, signal });
     console.error(`${files.toLocaleString("en")} files`);
   } catch (error) {
-    const message = error instanceof Error ? error.message : String(error);
-    stopWith(`export: ${signal.aborted ? "interrupted" : message}`);
+    stopWith(`export: ${signal.aborted ? "interrupted" : reasonOf(error, folder)}`);
   }
 }
 
