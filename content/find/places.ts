@@ -311,11 +311,16 @@ async function nearbyOf(
 const labelOf = ({ name, region, country_code }: PostalPlace): string =>
   `${name}, ${region || countryName(country_code)}`;
 
-/** A British town is matched by its country: its region in profiles is England or empty, not the postal table's county. */
+/**
+ * A British town is matched by its country: its region in profiles is England or empty, not the postal table's county. So
+ * is a town without a region.
+ */
 const townMatch = ({ name, region, country_code }: PostalPlace) =>
   allOf([
     placeMatch(placeSpellings(name)),
-    country_code === "GB" ? filterMatch("country", "GB") : placeMatch(placeSpellings(region)),
+    country_code === "GB" || region === ""
+      ? filterMatch("country", country_code)
+      : placeMatch(placeSpellings(region)),
   ]);
 
 const placeWordsMax = 6;
@@ -345,7 +350,8 @@ function placesIn(
   const state = wantedBy("region", region ?? "");
   const inCountry = places.filter((place) => place.country_code === code);
   const inRegion = (code === null ? places : inCountry).filter(
-    (place) => wantedBy("region", place.region) === state,
+    // Some towns have no region, which is no match for a filter that is absent.
+    (place) => state !== "" && wantedBy("region", place.region) === state,
   );
   return [inRegion, inCountry, places].find(({ length }) => length > 0) ?? [];
 }

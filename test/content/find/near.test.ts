@@ -135,5 +135,7 @@ test("a place that is several asks which, and each choice is one", async () => {
     const { understood } = await near({ near: choice });
     expect(understood.near).toEqual({ name: choice, within_km: 25 });
   }
+  const { choices: bays } = (await near({ near: "Half Moon Bay" })).understood.near ?? {};
+  expect(bays?.toSorted()).toEqual(["Half Moon Bay, California", "Half-moon Bay, New Zealand"]);
   expect((await near({ near: "Portland ME" })).understood.near?.name).toBe("Portland, Maine");
 });
