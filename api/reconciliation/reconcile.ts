@@ -8,7 +8,7 @@ import {
   type Lookup,
   certain,
   featureNames,
-  isAsRequired,
+  isWhereRequired,
   type Match,
   matchFrom,
   ranked,
@@ -34,7 +34,7 @@ export async function reconcile(
 ): Promise<Candidate[][]> {
   const matches = await namedByNumber(context, all);
   for (const lookup of all) {
-    if (lookup.sites.length > 0 && !matches.has(lookup))
+    if (lookup.sites.length > 0 && !matches.has(lookup) && !isNumberRequired(lookup))
       matches.set(lookup, await atSite(context, lookup));
   }
   const rank = async (
@@ -56,7 +56,8 @@ export async function reconcile(
       matches.set(lookup, isNumber ? [certain(only)] : ranked(lookup, candidates));
     }
   };
-  const isOpen = (lookup: Lookup) => lookup.name !== "" && matches.get(lookup)?.[0]?.match !== true;
+  const isOpen = (lookup: Lookup) =>
+    lookup.name !== "" && matches.get(lookup)?.[0]?.match !== true && !isNumberRequired(lookup);
   await rank(all.filter(isOpen), ({ name, places: { country = [] } }) => {
     const isCountry = country.length === 1 && countryOf(country[0] ?? "") !== null;
     return { q: name, country: isCountry ? (country[0] ?? null) : null, enough: 1 };
@@ -66,7 +67,7 @@ export async function reconcile(
   }));
   return all.map((lookup) =>
     (matches.get(lookup) ?? [])
-      .filter((match) => isAsRequired(lookup, match))
+      .filter(({ candidate }) => isWhereRequired(lookup, candidate))
       .slice(0, lookup.limit)
       .map(candidateOf),
   );
@@ -74,15 +75,20 @@ export async function reconcile(
 
 const anything: SearchQuery = { ...unfiltered, q: null, limit: lookedAt, offset: 0 };
 
-/** Matches by register number or slug. */
+const numbers = ["org_id", "id"] as const;
+const isNumberRequired = ({ required }: Lookup) => numbers.some((of) => required.includes(of));
+
+/** Matches by register number or slug; by both where both are required. */
 async function namedByNumber({ store }: Searching, all: readonly Lookup[]) {
   const orgIds = [...new Set(all.flatMap((lookup) => lookup.orgIds))];
   const profiles = orgIds.length === 0 ? [] : await knownByOrgId(store, orgIds);
   const slugOf = new Map(orgIds.map((orgId, at) => [orgId, profiles[at]?.profile?.slug]));
-  const slugsOf = ({ orgIds: numbers, ids }: Lookup) => [
-    ...numbers.flatMap((id) => slugOf.get(id) ?? []),
-    ...ids,
-  ];
+  const slugsOf = ({ orgIds: ofLookup, ids, required }: Lookup) => {
+    const slugsBy = { org_id: ofLookup.flatMap((orgId) => slugOf.get(orgId) ?? []), id: ids };
+    return [...slugsBy.org_id, ...ids].filter((slug) =>
+      numbers.every((of) => !required.includes(of) || slugsBy[of].includes(slug)),
+    );
+  };
   const slugs = all.flatMap(slugsOf);
   const idOf = slugs.length === 0 ? new Map<string, number>() : await idsBySlug(store, slugs);
   const items = await summarisedById(store, [...idOf.values()]);

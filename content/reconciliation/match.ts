@@ -154,8 +154,8 @@ export type Lookup = MatchQuery & {
   orgIds: string[];
   /** Websites, for a query without a name. */
   sites: string[];
-  /** What a candidate must have: these places, and the register number or id. */
-  required: (Place | "number")[];
+  /** The properties that a candidate must have as the query has them. */
+  required: string[];
   limit: number;
 };
 
@@ -182,21 +182,13 @@ export const lookupOfDraft = ({ conditions, limit }: DraftQuery): Lookup =>
     limit,
   );
 
-const requirable: Readonly<Record<string, Lookup["required"][number]>> = {
-  country: "country",
-  region: "region",
-  city: "city",
-  org_id: "number",
-  id: "number",
-};
-
-/** Whether a candidate has all that the query requires. */
-export const isAsRequired = (
+/** Whether a candidate is in the places that the query requires. */
+export const isWhereRequired = (
   { required, places: wanted }: Lookup,
-  { candidate, features }: Match<Candidate>,
+  candidate: Candidate,
 ): boolean =>
-  required.every((of) =>
-    of === "number" ? features.same_number === 1 : isIn(of, wanted[of], candidate) === true,
+  places.every(
+    (place) => !required.includes(place) || isIn(place, wanted[place], candidate) === true,
   );
 
 const slugLike = /^[a-z0-9]+(?:-[a-z0-9]+)+$/;
@@ -219,7 +211,7 @@ function lookup(conditions: readonly Condition[], limit: number): Lookup {
     }),
     sites: name === "" ? textsFor("website") : [],
     places: Object.fromEntries(places.map((place) => [place, textsFor(place)])),
-    required: conditions.flatMap(({ of, required }) => (required && requirable[of]) || []),
+    required: conditions.flatMap(({ of, required }) => (required === true ? of : [])),
     limit,
   };
 }

@@ -65,6 +65,9 @@ describe("a damaged name", () => {
   test.each([
     [knights, { city: "Hilo" }, ["knights-hilo"]],
     [knights, { org_id: "US-EIN-123456789" }, []],
+    ["hawaii-foodbank", { org_id: "US-EIN-123456789" }, []],
+    ["99-0305781", { org_id: "US-EIN-123456789" }, []],
+    ["hawaii-foodbank", { org_id: ein }, ["hawaii-foodbank"]],
     ["Quite another name", { org_id: ein, country: "US" }, ["hawaii-foodbank"]],
     ["hawaii-foodbank", { country: "Kenya" }, []],
   ])("%s has to have %j", async (propertyValue, values, slugs) => {
