@@ -44,7 +44,7 @@ export function searchView(query: SearchInput, answer: SearchResults | null, t: 
   const { page = 1 } = query;
   const start = (page - 1) * searchLimitDefault;
   const entries = entriesOf(results.nonprofits, t);
-  const { near } = results.understood;
+  const { near, number } = results.understood;
   const pathOf = (number: number) => searchPath({ ...query, page: number });
   return {
     q,
@@ -75,6 +75,8 @@ export function searchView(query: SearchInput, answer: SearchResults | null, t: 
     ],
     /** A link to the search for the words as typed; null when no place was recognised. */
     asTyped: results.understood.place && searchPath({ ...query, literal: "1", page: 1 }),
+    /** What registers say of the number; null for a number that has a profile here, and for words. */
+    standing: results.total > 0 || number === null ? null : standingLink(number, t),
     groups: groupsOf(query, results, t),
     indexed: indexedFilters(answer, t),
     /** Filters to keep in the next search. */
@@ -143,6 +145,11 @@ function groupsOf(query: SearchInput, { facets, total }: SearchResults, t: Texts
   });
 }
 
+const standingLink = (number: string, t: Texts) => ({
+  href: `/organisations/${number}`,
+  text: t.text("organisation.description", { name: number }),
+});
+
 function introOf(query: SearchInput, results: SearchResults, t: Texts): string | null {
   const { note, total, matching, understood } = results;
   const { name: place = "", choices } = understood.near ?? {};
@@ -150,6 +157,8 @@ function introOf(query: SearchInput, results: SearchResults, t: Texts): string |
     return t.text(choices.length === 0 ? "search.near_none" : "search.near_which", { place });
   if (total === 0 && givenFilters(query).length > 0)
     return t.text(choicesOf(query, results, t).length > 0 ? "list.meant" : "search.narrowed_none");
+  // A link says it: the service's note names an address of the API.
+  if (understood.number !== null) return null;
   // The service's note is in English.
   if (t === english || note === null) return note;
   return total === 0 || matching > 0 ? null : t.text("search.similar");

@@ -140,6 +140,13 @@ test("what was typed is text, and nothing found is said", async () => {
   expect(unknown(".notice").text()).toContain("Did you mean");
   expect(unknown('.chips a[href*="cause=food-security"]').text().trim()).toBe("Food Security");
   expect($("#search-none a").length).toBe(3);
+  const understood = { ...answer.understood, place: null, number: "US-EIN-990000000" };
+  const nothing = { ...answer, total: 0, nonprofits: [], understood, note: "GET /api/…" };
+  const numbered = await drawn({ q: "990000000" }, nothing);
+  expectPage(numbered, [
+    ["main .note a@href", ["/organisations/US-EIN-990000000"]],
+    [".notice", []],
+  ]);
 });
 
 test("counts what each filter would leave, and says when results are a guess", async () => {
