@@ -10,7 +10,7 @@ import {
 } from "#content/contract/recommendation.ts";
 import disclosures from "#content/editorial/disclosures.json";
 import unspecificWords from "#content/editorial/unspecific-words.json";
-import { countryName } from "#content/nonprofit/country.ts";
+import { countryCode, countryName } from "#content/nonprofit/country.ts";
 import { filteredOf, passes, wantedBy } from "#content/nonprofit/filters.ts";
 import { fold } from "#content/nonprofit/text.ts";
 import { type GivingPlace, canBeGivenTo, waysToGive } from "#content/nonprofit/ways-to-give.ts";
@@ -155,7 +155,8 @@ export async function candidatesFor(curation: Curation, query: RecommendQuery): 
   return { candidates, words, elsewhere };
 }
 
-const placeOf = ({ city, region, country }: Filters): string | null => city ?? region ?? country;
+const placeOf = ({ city, region, country }: Filters): string | null =>
+  city ?? region ?? countryName(countryCode(country ?? "") ?? country);
 
 /** The most countries that are named. */
 const countriesMax = 5;
