@@ -6,9 +6,9 @@ import { pipeline, type Readable, Transform } from "node:stream";
 import { crc32, createGunzip } from "node:zlib";
 import { CsvError, parse } from "csv-parse";
 import { type Entry, openPromise, type ZipFile } from "yauzl";
-import { withoutUnsafe } from "#content/nonprofit/text.ts";
 import type { Place, UnreadableRow } from "#content/register/stage-rows.ts";
 import type { CsvFormat, Row } from "./format.ts";
+import { forTerminal } from "./report.ts";
 
 /** Called with the number of bytes read since the last call. */
 export type OnBytes = (bytes: number) => void;
@@ -358,7 +358,6 @@ export class BadInput extends Error {
   constructor(file: string, place: Place, problem: string) {
     const where = typeof place === "number" ? `line ${place}` : place;
     const message = where === null ? `${file}: ${problem}` : `${file}, ${where}: ${problem}`;
-    // It may quote a cell, which must not control the terminal.
-    super(withoutUnsafe(message).replaceAll(/[\n\r]/g, " "));
+    super(forTerminal(message));
   }
 }

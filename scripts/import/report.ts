@@ -1,3 +1,4 @@
+import { withoutUnsafe } from "#content/nonprofit/text.ts";
 import type { ImportReport, SkipReason } from "#content/register/import-store.ts";
 
 const reasons: Record<SkipReason, string> = {
@@ -9,6 +10,9 @@ const reasons: Record<SkipReason, string> = {
 };
 
 const partsShownMax = 12;
+
+/** A text that may hold a cell of a register, which must not control the terminal or add lines. */
+export const forTerminal = (text: string): string => withoutUnsafe(text).replaceAll(/[\n\r]/g, " ");
 
 /** The dates of the data in the files, in words. */
 const daysOf = ({ as_of }: ImportReport): string => {
@@ -22,11 +26,11 @@ export function coveredInWords(report: ImportReport): string {
   if (covers.length === 0) return "";
   const listedCount = covers.reduce((sum, cover) => sum + cover.listed, 0);
   const total = covers.reduce((sum, cover) => sum + cover.to_withdraw, 0);
-  const names = covers.slice(0, partsShownMax).map(({ part }) => part);
+  const names = covers.slice(0, partsShownMax).map(({ part }) => forTerminal(part));
   const more = covers.length - names.length;
   const losses = covers.filter(({ to_withdraw }) => to_withdraw > 0).slice(0, partsShownMax);
   const lossTexts = losses.map(
-    ({ part, to_withdraw }) => `${part} ${to_withdraw.toLocaleString("en")}`,
+    ({ part, to_withdraw }) => `${forTerminal(part)} ${to_withdraw.toLocaleString("en")}`,
   );
   const parts = `covers ${names.join(", ")}${more > 0 ? ` and ${more} more` : ""}${daysOf(report)}`;
   if (listedCount === 0) return `${parts}; no nonprofits were listed there before`;

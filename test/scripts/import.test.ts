@@ -6,6 +6,7 @@ import { merged, restored, unmerged, withdrawnBy } from "#content/nonprofit/oper
 import type { NonprofitRecord } from "#content/nonprofit/record.ts";
 import { type Save, saveNonprofits } from "#content/nonprofit/save.ts";
 import type { ImportReport } from "#content/register/import-store.ts";
+import { coveredInWords } from "#scripts/import/report.ts";
 import { loadCauseMapping } from "#scripts/import/run-import.ts";
 import { ukcat } from "#scripts/import/uk.ts";
 import { isFull } from "#test/support/measured.ts";
@@ -226,6 +227,12 @@ describe("the IRS master file", () => {
     const one = edited("eo_aa.csv", (line) => (line.startsWith("000000101") ? line : null));
     const run = await importing.run("irs-bmf", [one], { scope, checkOnly: true });
     expect(run.covers).toEqual(covers);
+  });
+
+  test("what a file covers is said on one line, and does not control the terminal", async () => {
+    const steering = (line: string) => line.replace(",NV,", ',"\u001B[2J\nNV",');
+    const run = await importing.run("irs-bmf", [edited("eo_aa.csv", steering)]);
+    expect(coveredInWords(run)).toMatch(/^covers \[2J NV, foreign, as of .+; no nonprofits were/);
   });
 
   test("one that moved to another part of the run is not withdrawn", async () => {
