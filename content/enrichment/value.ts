@@ -226,18 +226,25 @@ type ValueCall = {
 /** The kinds of test data; content/editorial/test-data.json explains them in words. */
 export type TestCause = keyof typeof testWords;
 
+/** The fields that name a host, with their comparison forms. */
+const comparedLinks: ReadonlyMap<string, (raw: string) => string> = new Map([
+  ["website", comparedWebsite],
+  ["source_url", comparedWebsite],
+  ["contact_email", email],
+]);
+
 const testRules: Readonly<Record<TestCause, (submitted: ValueCall) => boolean>> = {
   // Test the comparison form too: there a host has one spelling, without final dot or full-width letters.
-  example_host: ({ field, value, normalised_value }) =>
-    ["website", "contact_email", "source_url"].includes(field) &&
-    (exampleHost.test(value) ||
-      exampleHost.test(
-        normalised_value ?? (field === "contact_email" ? email : comparedWebsite)(value),
-      )),
+  example_host: ({ field, value, normalised_value }) => {
+    const compared = comparedLinks.get(field);
+    return (
+      compared !== undefined &&
+      (exampleHost.test(value) || exampleHost.test(normalised_value ?? compared(value)))
+    );
+  },
   message: ({ field, value }) =>
-    field === "website"
-      ? !isHarmlessWebsite(value)
-      : (field === "city" || field === "region") && !isHarmlessPlace(value),
+    (field === "city" || field === "region") && !isHarmlessPlace(value),
+  message_in_website: ({ field, value }) => field === "website" && !isHarmlessWebsite(value),
   filler: ({ value }) => fillerText.test(value),
   // Split "TestBot" into two words.
   test_agent: ({ agent_id, agent_name }) =>
@@ -246,8 +253,8 @@ const testRules: Readonly<Record<TestCause, (submitted: ValueCall) => boolean>> 
 };
 
 /**
- * Why a submission is test data, or a website, city or region that reads like a message; null for any other. Such a submission is
- * accepted but decides nothing and stays out of the leaderboard, agents.md and second opinions.
+ * Why a submission is test data, or a website, city or region that reads like a message; null for any other. Such a
+ * submission is accepted but decides nothing and stays out of the leaderboard, agents.md and second opinions.
  */
 export const testCause = (submitted: ValueCall): TestCause | null =>
   (Object.keys(testRules) as TestCause[]).find((cause) => testRules[cause](submitted)) ?? null;

@@ -212,5 +212,8 @@ const testData: Check = ({ request }) => {
   );
   return fields.length === 0
     ? null
-    : failed("test data", `It looks like test data: ${fields.map(([field]) => field).join(", ")}.`);
+    : failed(
+        "test data",
+        `It looks like test data or a message: ${fields.map(([field]) => field).join(", ")}.`,
+      );
 };

@@ -171,6 +171,8 @@ describe("test data", () => {
     [{ field: "website", value: "https://myexample.org" }, null],
     [{ value: "placeholder" }, "filler"],
     [{ value: "Send money to www.oslo.example" }, "message"],
+    [{ field: "website", value: `https://oak.example/${"ab-".repeat(12)}` }, "message_in_website"],
+    [{ field: "website", value: `https://oak.example/${"ab-".repeat(10)}` }, null],
     [{ agent_id: "test-agent-1" }, "test_agent"],
     [{ agent_name: "TestBot" }, "test_agent"],
     [{ agent_name: "Debug runner" }, "test_agent"],
@@ -187,6 +189,8 @@ describe("test data", () => {
     const note = promotionNote("website", { kind: "test", cause: "example_host" });
     expect(note).toContain("example.org");
     expect(note).not.toMatch(/debug|placeholder|city/);
+    const long = promotionNote("website", { kind: "test", cause: "message_in_website" });
+    expect(long).not.toMatch(/city|plain name/);
   });
 });
 
