@@ -73,8 +73,12 @@ export function openTexts(language: string, catalogue: Catalogue) {
   const formed = (key: string, values: Values): string =>
     plain.get(key) ?? filled(patterns.get(key) ?? key, values, forms);
   const word = (english: string): string => words.get(english) ?? english;
-  const listOf = (english: string): string =>
-    english.split("; ").map(word).join(formed("list.separator", {}));
+  /** A list is in one language: as the register has it, unless all of it is translated. */
+  const listOf = (english: string): string => {
+    const parts = english.split("; ");
+    const isTranslated = parts.every((part) => words.has(part));
+    return isTranslated ? parts.map(word).join(formed("list.separator", {})) : english;
+  };
   /** "July 1994" of 1994-07, "2 August 1990" of 1990-08-02; any other text as it is. */
   const date = (text: string): string => {
     if (language === "en") return dateInWords(text);

@@ -183,6 +183,10 @@ test.each([
     french.fact({ name: "purposes", label: "", value: "Animals; Housing" }),
     "Animaux\u00A0; Logement",
   ],
+  [
+    french.fact({ name: "purposes", label: "", value: "Animals; Sea rescue" }),
+    "Animals; Sea rescue",
+  ],
   [spanish.fact({ name: "registered", label: "", value: "1990-08-02" }), "2 de agosto de 1990"],
   [english.named("field", "team_size"), "team size"],
   [english.named("field", "nothing"), "nothing"],
