@@ -3,7 +3,7 @@ import { copyFileSync, existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { openStore } from "#content/store/open.ts";
-import { ours, root } from "#test/support/documented-commands.ts";
+import { blocks, mentioned, ours, root } from "#test/support/documented-commands.ts";
 import { putCompiledSite, runScript } from "#test/support/processes.ts";
 import { theFolder } from "#test/support/at-file-top.ts";
 
@@ -44,6 +44,12 @@ const runs: readonly (readonly [dataDir: string, ...commands: string[]])[] = [
   ],
   ["mine", "npm run import -- irs-bmf eo_ri.csv"],
 ];
+
+test("what is run here is written in documentation, word for word", () => {
+  const written = new Set([...blocks, ...mentioned].map(({ text }) => text));
+  const commands = runs.flatMap(([, ...those]) => those);
+  expect(commands.filter((text) => !written.has(text))).toEqual([]);
+});
 
 describe("in a fresh folder", () => {
   const folderOf = (dataDir: string) => join(folder, dataDir);
