@@ -83,7 +83,7 @@ describe("the chain", () => {
     await server.stop(true);
   });
 
-  test("is known to be away a second later, to whoever asks first", async () => {
+  test("is known to be away a second later, to whoever asks first, and to be back", async () => {
     let answer: NodeAnswer = () => ({ result: 7 });
     const node = nodeOf(networks.local.genesis, (call) => answer(call));
     const opened = await open({ rpcUrls: [node.url] });
@@ -93,6 +93,9 @@ describe("the chain", () => {
     answer = () => new Response("no", { status: 500 });
     await Bun.sleep(1_100);
     expect(await health()).toMatchObject({ why: "HTTP 500" });
+    answer = () => ({ result: 8 });
+    await Bun.sleep(1_100);
+    expect(await health()).toMatchObject({ why: null });
   });
 
   test("opens while a node hangs", async () => {
