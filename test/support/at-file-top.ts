@@ -41,7 +41,10 @@ export function aFolder() {
 /** An empty folder, at the top of a file of tests; it is removed after them. */
 export const theFolder = (): string => closeAfterFile(aFolder())();
 
-/** What `make` gives between two hooks, under a name that can be written before; reading it earlier throws. */
+/**
+ * What `make` gives between two hooks, under a name that can be written before. It is read, called and spread like the thing
+ * itself: whatever is done to the name is done to what was made. Throws before that.
+ */
 function madeBetween<Made extends Closable>(
   before: typeof beforeAll,
   after: typeof afterAll,
@@ -52,15 +55,21 @@ function madeBetween<Made extends Closable>(
     made = await make();
   });
   after(() => close(made));
-  const passOn = (trap: keyof typeof Reflect) => Reflect[trap] as (...inputs: unknown[]) => unknown;
-  const traps: ProxyHandler<object> = {
-    get:
-      (_, trap) =>
-      (_target: unknown, ...inputs: unknown[]) =>
-        passOn(trap as keyof typeof Reflect)(made, ...inputs),
-  };
+  type Trap = (...inputs: unknown[]) => unknown;
+  const everyTrap = new Proxy<ProxyHandler<Made>>(
+    {},
+    {
+      get:
+        (_, name) =>
+        (_target: unknown, ...inputs: unknown[]) => {
+          if (made === undefined) throw new Error("used before the hook that makes it");
+          return (Reflect[name as keyof typeof Reflect] as Trap)(made, ...inputs);
+        },
+    },
+  );
+  // Only a proxy of a function can be called.
   const callable: unknown = () => {};
-  return new Proxy(callable as Made, new Proxy({}, traps));
+  return new Proxy(callable as Made, everyTrap);
 }
 
 /** What each test of a file, or of a part of it, has of its own. */
