@@ -176,9 +176,8 @@ export function keyedHash(key: Uint8Array, text: string): string {
 
 /**
  * Refuses a write that a page of another site has a browser send, because it would count as the visitor's; null for anything
- * else. An agent's secret lets its
- * owner's pages write; the verb verifies it, so only its presence counts here. Programs do not send the header, and
- * payments (the widget, wallets) prove themselves. Source: W3C, "Fetch Metadata Request Headers".
+ * else. An agent's secret lets its owner's pages write; the verb verifies it, so only its presence counts here. Programs do
+ * not send the header, and payments (the widget, wallets) prove themselves. Source: W3C, "Fetch Metadata Request Headers".
  */
 export function crossSiteWrite(limit: LimitName, client: Request): Response | null {
   if (!Object.hasOwn(writeLimits, limit)) return null;

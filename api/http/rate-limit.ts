@@ -78,7 +78,7 @@ export function openLimits(
   const isFile = typeof place === "string";
   // Hits that were let through uncounted, and stored bytes, are counted together with the next request.
   const takeAll = async (hits: readonly Hits[]): Promise<Allowance[]> => {
-    const before = [...storage.takeStored(), ...ahead.takePending()];
+    const before = [...storage.takeStored(), ...uncounted.takePending()];
     const all = [...before.map((pending) => pending.hits), ...hits];
     const answers = all.length === 0 ? [] : await windows.takeAll(all);
     for (const [at, { onAnswer }] of before.entries()) onAnswer(answers[at] as Allowance);
@@ -98,8 +98,9 @@ export function openLimits(
     batch.flush();
     await takeAll([]);
   };
-  const ahead = openUncountedHits({ ask, onPending, now, trustsUnknown: !isFile });
-  const take = async (hits: Hits): Promise<Allowance> => (isFile ? ask(hits) : ahead.take(hits));
+  const uncounted = openUncountedHits({ ask, onPending, now, trustsUnknown: !isFile });
+  const take = async (hits: Hits): Promise<Allowance> =>
+    isFile ? ask(hits) : uncounted.take(hits);
   const storage = storageRooms({
     look: (counter) => ask({ counters: [counter], count: 0 }),
     now,
@@ -137,7 +138,7 @@ export function openLimits(
       const client = clientOf(request);
       if (policy === "read") {
         const window = windowOf("read", config.readsPerMinute, minuteMs, recordEveryMs);
-        return window.limit === 0 ? null : ahead.take(hit([window], namesOf(client)));
+        return window.limit === 0 ? null : uncounted.take(hit([window], namesOf(client)));
       }
       if (policy === "donate" || policy === "pay") {
         const chosenPolicy = policy === "pay" && bringsPayment(request) ? "pay" : "donate";

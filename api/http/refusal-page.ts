@@ -24,7 +24,7 @@ function asksForPage(request: Request): boolean {
   return sentByForm.test(headers.get("content-type") ?? "") && !ofOperators.test(path);
 }
 
-/** Turns a refusal into a page when a person asked, if a site is compiled beside the service. Every answer of the service passes here once. */
+/** Turns a refusal into a page for a person. Every answer of the service passes here once; without a site, unchanged. */
 export async function refusalForPeople(
   { draw, onTrouble }: { draw: DrawForm | undefined; onTrouble: (error: unknown) => void },
   response: Response,
