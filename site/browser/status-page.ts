@@ -36,7 +36,7 @@ function listen(): void {
     print.hidden = false;
     print.addEventListener("click", () => globalThis.print());
   }
-  document.querySelector<HTMLElement>("#status-said")?.focus();
+  document.querySelector<HTMLElement>("#status-notice")?.focus();
 }
 
 function show(): void {

@@ -175,7 +175,7 @@ describeInBrowser("in a browser, who sends a form", (browser) => {
     );
     expect(await page.textContent("#status .tagline")).toContain("If you have just sent one,");
     await page.goto(`${site.origin}/onboard/status#${"x".repeat(43)}`);
-    await page.waitForSelector("#status-said:has-text('Nothing was found for this link')");
+    await page.waitForSelector("#status-notice:has-text('Nothing was found for this link')");
   });
 
   describe("as a table of names", () => {
