@@ -278,12 +278,14 @@ function applyStep(
 const agentCount = ({ own, agent_count }: FieldState): number =>
   own === null ? agent_count + 1 : Math.max(1, agent_count);
 
-/** Whether other agents' different values also wait. */
+/** Whether other agents' different values, which are no test data, also wait. */
 const hasRivals = ({ submission, state }: SubmissionCase): boolean =>
   !isSecret(submission.field) &&
   state.votes.some(
-    ({ agent_id, normalised_value }) =>
-      agent_id !== submission.agent_id && normalised_value !== submission.normalised_value,
+    ({ agent_id, normalised_value, test_data }) =>
+      test_data === 0 &&
+      agent_id !== submission.agent_id &&
+      normalised_value !== submission.normalised_value,
   );
 
 /** The field already has a value: logs the submission, and counts the agent as a source if it sent the same value. */

@@ -27,6 +27,8 @@ test("two agents with a value of example.org: both are stored and answered, noth
   });
   expect(second.promotion_note).toContain("never decides");
   expect((await submit("ada", "website", "https://example.org")).status).toBe("pending");
+  const real = await submit("cid", "website", "https://oak.example");
+  expect(real.promotion_note).toEndWith("submits the same value.");
   expect((await live()).website).toBeNull();
 });
 
