@@ -216,7 +216,7 @@ function planOfCase(entry: JudgedCase): SubmissionPlan {
   }
   const appliedRow = { ...submission, confidence: decision.confidence };
   const steps = [
-    ...replacementSteps(entry, decision.replaces),
+    ...replacementSteps(entry, decision.replaces, submission.value),
     insertStep(appliedRow),
     applyStep(entry, appliedRow),
   ];
@@ -230,9 +230,15 @@ function planOfCase(entry: JudgedCase): SubmissionPlan {
 
 const insertStep = (submission: NewSubmission): Step => ({ kind: "insert", submission });
 
-/** An agent has one pending value per field, so its earlier one, if any, is rejected. */
-const replacementSteps = (entry: SubmissionCase, id: number | null): Step[] =>
-  withdrawalSteps(entry, id, rejectionReasons.replaced, entry.submission.value);
+/**
+ * An agent has one pending value per field, so its earlier one, if any, is rejected. The later one has won nothing before it
+ * is live: other agents are told to send a winner.
+ */
+const replacementSteps = (
+  entry: SubmissionCase,
+  id: number | null,
+  winning_value: string | null = null,
+): Step[] => withdrawalSteps(entry, id, rejectionReasons.replaced, winning_value);
 
 /** Rejects the waiting submission with this id (null: none) and lowers the confidence of the others with its value. */
 function withdrawalSteps(

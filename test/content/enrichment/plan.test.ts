@@ -62,7 +62,7 @@ describe("what a submission does", () => {
       submission({ id: 2, ...bergen }),
     ];
     expect(stepsOf(fromB({}, { votes }))).toMatchObject([
-      { kind: "reject", rejection: { id: 2, winning_value: "Oslo" } },
+      { kind: "reject", rejection: { id: 2, winning_value: null } },
       { kind: "confidence", of: { normalised_value: "bergen", confidence: 1 } },
       { kind: "insert", submission: { value: "Oslo", confidence: 1 } },
     ]);
