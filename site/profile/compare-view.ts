@@ -52,8 +52,8 @@ function cellsOf(record: NonprofitRecord, build: BuildInputs) {
     text ? [markup`<p dir="auto">${href === null ? text : linkHtml(href, text)}</p>`] : [];
   const registers = detail.register_facts.flatMap(({ register_name, state, as_of, record_url }) => {
     const date = t.text("organisation.as_of", { date: t.date(as_of) });
-    const standing = `${t.word(register_name)}: ${t.named("state", state)}, ${date}`;
-    return line(standing, safeLink(record_url));
+    const value = `${t.named("state", state)}, ${date}`;
+    return line(t.text("list.named", { name: t.word(register_name), value }), safeLink(record_url));
   });
   const money = moneyView(record, detail, t)?.said ?? [view.size];
   const { page, wallet, services } = view.giving;
@@ -64,7 +64,7 @@ function cellsOf(record: NonprofitRecord, build: BuildInputs) {
     ...services.flatMap(({ label, url }) => line(label, safeLink(url))),
   ];
   const origins = view.origins.flatMap(({ fields, source, link, day }) =>
-    line(`${fields}: ${source}, ${t.date(day)}`, link?.href),
+    line(t.text("list.named", { name: fields, value: `${source}, ${t.date(day)}` }), link?.href),
   );
   const rows: [label: string, lines: Html[]][] = [
     [t.text("compare.what"), line(view.sentence)],

@@ -213,8 +213,7 @@ export type Origin = ReturnType<typeof originOf>;
 export function originOf(from: FieldProvenance, t: Texts) {
   const { source, source_url, rule, agents, corroborations: count = 0, applied_at } = from;
   const isDerived = rule !== undefined && source.startsWith("derived:");
-  const filed = isDerived || rule === undefined ? "" : `: ${filedOn(rule, t)}`;
-  const name = isDerived ? derivedFrom(source, rule, t) : sourceName(source, t) + filed;
+  const name = isDerived ? derivedFrom(source, rule, t) : statedBy(source, rule, t);
   const named = source === "consensus" ? "origin.agreed" : "origin.also";
   const origin =
     agents.length === 0
@@ -228,6 +227,11 @@ export function originOf(from: FieldProvenance, t: Texts) {
     /** YYYY-MM-DD. */
     day: applied_at.slice(0, 10),
   };
+}
+
+function statedBy(source: string, rule: string | undefined, t: Texts): string {
+  const name = sourceName(source, t);
+  return rule === undefined ? name : t.text("list.named", { name, value: filedOn(rule, t) });
 }
 
 /** The form that a filing's rule names, in the language of the page. */

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { load } from "cheerio";
 import es from "#content/editorial/texts/es.json";
+import fr from "#content/editorial/texts/fr.json";
 import type { StoredPeriod } from "#content/contract/nonprofit.ts";
 import { english, openTexts, type Texts } from "#content/language/texts.ts";
 import type { NonprofitRecord, RegisterRecord } from "#content/nonprofit/record.ts";
@@ -269,10 +270,14 @@ describe("the chart", () => {
 });
 
 test.each([
-  [english, "Form 990-EZ for the year to 30 September 2017, object 2018"],
+  [english, ": Form 990-EZ for the year to 30 September 2017, object 2018"],
   [
     openTexts("es", es),
-    "formulario 990-EZ, ejercicio cerrado el 30 de septiembre de 2017, objeto 2018",
+    ": formulario 990-EZ, ejercicio cerrado el 30 de septiembre de 2017, objeto 2018",
+  ],
+  [
+    openTexts("fr", fr),
+    "\u00A0: formulaire 990-EZ, exercice clos le 30 septembre 2017, objet 2018",
   ],
 ])("a filed value names its form in the language of the page", (t, form) => {
   const rule = "Form 990-EZ for the year to 30 September 2017, object 2018";
@@ -283,5 +288,5 @@ test.each([
     agents: [],
     applied_at: "",
   };
-  expect(originOf(from, t).source).toEndWith(`: ${form}`);
+  expect(originOf(from, t).source).toEndWith(form);
 });
