@@ -98,6 +98,7 @@ test("places of the registers that hold such words are none", () => {
     "Solana Beach",
     "ROUND TOP",
     "Winner",
+    "Pick City",
     "Pity Me",
     "Mê Linh",
   ];
