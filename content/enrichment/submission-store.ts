@@ -217,11 +217,14 @@ const rejectionsMax = 5;
 /** A value that went live and was reverted lost to no other, so its own live value is not shown as the winner. */
 const winningValue = "iif(applied_at IS NULL, winning_value, NULL) AS winning_value";
 const rejectionsSql = `SELECT ${rejectionColumns.map((column) => (column === "winning_value" ? winningValue : column)).join(", ")} FROM submissions
-  WHERE nonprofit_id = ? AND field = ? AND status = 'rejected' AND decided_at <= ?
+  WHERE nonprofit_id = ? AND field = ? AND status = 'rejected' AND test_data = 0 AND decided_at <= ?
   ORDER BY decided_at DESC, id DESC
   LIMIT ${rejectionsMax}`;
 
-/** A query for the latest rejected submissions of a field at an instant, newest first. Index: submissions_rejected. */
+/**
+ * A query for the latest rejected submissions of a field at an instant, newest first, without test data and messages. Index:
+ * submissions_rejected.
+ */
 export const priorRejections = ({
   nonprofit_id,
   field,

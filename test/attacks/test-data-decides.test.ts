@@ -73,6 +73,9 @@ test.each([
   expect(await (await service.get(`/api/needs-enrichment?pending=true`)).text()).not.toContain(
     value,
   );
+  const real = field === "website" ? "https://oak.example" : "Oslo";
+  await submit("ada", field, real);
+  expect((await submit("cid", field, real)).prior_rejections).toEqual([]);
 });
 
 test.each([
