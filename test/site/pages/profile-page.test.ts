@@ -84,6 +84,7 @@ await site.save([
     mission: "To teach and to help. ".repeat(9).trim(),
     description: "To teach and to help. ".repeat(11).trim(),
   }), // 7
+  aNonprofit({ slug: "moved", status: "withdrawn", merged_into: "bare" }), // 8
 ]);
 
 const jsonLdOf = async (key: string) => {
@@ -186,6 +187,14 @@ const tables: [title: string, key: string, rows: PageRow[]][] = [
         "no longer in the register that listed it (Charity Commission for England and Wales, 3 May 2021), so it is in no list",
       ],
       [".give", 0],
+    ],
+  ],
+  [
+    "of one that was merged leads to its successor, and search engines, too",
+    "profile 8",
+    [
+      ['meta[http-equiv="refresh"]@content', ["0; url=/nonprofits/bare"]],
+      ['link[rel="canonical"]@href', [`${siteBaseUrl}/nonprofits/bare`]],
     ],
   ],
   [
