@@ -12,8 +12,11 @@ export function clipped(text: string, lengthMax: number): string {
   // A cut in the middle of a surrogate pair would leave half a character.
   const start =
     lastSpace > lengthMax / 2 ? cut.slice(0, lastSpace) : cut.replace(/[\uD800-\uDBFF]$/, "");
-  return `${start.replace(/[\s,;:.–-]+$/, "")}…`;
+  return `${start.replace(unfinished, "")}…`;
 }
+
+/** What a cut text may not end with: punctuation, and the mark of a list's first entry, "(a)". */
+const unfinished = /(?:[\s,;:.–-]|\((?:[a-z]|[ivx]{2,4}|\d{1,2})\))+$/;
 
 const rightToLeft = /[\u0590-\u08FF\uFB1D-\uFDFF\uFE70-\uFEFC]/;
 
