@@ -44,14 +44,15 @@ export function searchView(query: SearchInput, answer: SearchResults | null, t: 
   const { page = 1 } = query;
   const start = (page - 1) * searchLimitDefault;
   const entries = entriesOf(results.nonprofits, t);
-  const { near, number } = results.understood;
+  const { near } = results.understood;
+  const standing = standingLink(query, results, t);
   const pathOf = (number: number) => searchPath({ ...query, page: number });
   return {
     q,
     title: q === "" ? t.text("search.title") : t.text("search.title_for", { q }),
     name: answer === null ? t.text("search.heading") : headingOf(q, answer.total, t),
     /** A note on the results, shown before them. */
-    intro: introOf(query, results, t),
+    intro: standing === null ? introOf(query, results, t) : null,
     total: null,
     order: "",
     path: pathOf(page),
@@ -75,8 +76,7 @@ export function searchView(query: SearchInput, answer: SearchResults | null, t: 
     ],
     /** A link to the search for the words as typed; null when no place was recognised. */
     asTyped: results.understood.place && searchPath({ ...query, literal: "1", page: 1 }),
-    /** What registers say of the number; null for a number that has a profile here, and for words. */
-    standing: results.total > 0 || number === null ? null : standingLink(number, t),
+    standing,
     groups: groupsOf(query, results, t),
     indexed: indexedFilters(answer, t),
     /** Filters to keep in the next search. */
@@ -145,10 +145,13 @@ function groupsOf(query: SearchInput, { facets, total }: SearchResults, t: Texts
   });
 }
 
-const standingLink = (number: string, t: Texts) => ({
-  href: `/organisations/${number}`,
-  text: t.text("organisation.description", { name: number }),
-});
+/** For a number without a profile, what registers say of it. The service's note names an address of the API. */
+function standingLink(query: SearchInput, { total, understood }: SearchResults, t: Texts) {
+  const { number } = understood;
+  if (number === null || total > 0 || givenFilters(query).length > 0) return null;
+  const text = t.text("organisation.description", { name: number });
+  return { href: `/organisations/${number}`, text };
+}
 
 function introOf(query: SearchInput, results: SearchResults, t: Texts): string | null {
   const { note, total, matching, understood } = results;
@@ -157,8 +160,6 @@ function introOf(query: SearchInput, results: SearchResults, t: Texts): string |
     return t.text(choices.length === 0 ? "search.near_none" : "search.near_which", { place });
   if (total === 0 && givenFilters(query).length > 0)
     return t.text(choicesOf(query, results, t).length > 0 ? "list.meant" : "search.narrowed_none");
-  // A link says it: the service's note names an address of the API.
-  if (understood.number !== null) return null;
   // The service's note is in English.
   if (t === english || note === null) return note;
   return total === 0 || matching > 0 ? null : t.text("search.similar");
