@@ -287,8 +287,9 @@ export function scheduleImports(
   const importOne = async (format: string): Promise<void> => {
     const cause = await schedule.command("import", format, "--fetch");
     if (cause === "0") return log.info({ register: format }, "register imported");
+    if (schedule.isStopped()) return;
     log.error({ register: format, cause }, "the scheduled import failed");
-    if (notedItself.has(cause) || schedule.isStopped()) return;
+    if (notedItself.has(cause)) return;
     const note = { format, fetched: [], problem: `it ended with ${cause}`, now: new Date() };
     await store.write((tx) => noteFetch(tx, note));
   };
@@ -315,7 +316,10 @@ export function scheduleUpkeep(
   const schedule = openSchedule(log, env);
   const run = async (name: "backup" | "upkeep"): Promise<void> => {
     const cause = await schedule.command(name, "--quiet");
-    if (cause !== "0") return log.error({ command: name, cause }, "a scheduled command failed");
+    if (cause !== "0") {
+      if (!schedule.isStopped()) log.error({ command: name, cause }, "a scheduled command failed");
+      return;
+    }
     log.info({ command: name }, "scheduled command done");
     if (name === "backup" && backup.passphrase === null) {
       log.warn(

@@ -48,8 +48,12 @@ export function openFeedJob(
       isRenewing = true;
     },
     /** `full`: makes everything again, as a full build does. `paced`: files of /data may lag behind for about an hour. */
-    run: async ({ full = isRenewing, paced = false } = {}) => {
-      const data = await dataFiles.run({ full, paced });
+    run: async ({
+      full = isRenewing,
+      paced = false,
+      signal,
+    }: { full?: boolean; paced?: boolean; signal?: AbortSignal } = {}) => {
+      const data = await dataFiles.run({ full, paced, signal });
       const validMs = listValidDays * dayMs;
       const { committed, issuedAtMs } = await publishFeed(context, { signer, full, validMs });
       renewAtMs = performance.now() + issuedAtMs + renewListAfterMs - context.clock().getTime();
@@ -212,9 +216,17 @@ export function openDataFiles(context: PublisherContext, firstAfterMs = firstAft
     },
     /**
      * Publishes files that are ready and returns those that changed. When `paced`, makes files once an hour at most in
-     * the background, and a later run publishes them.
+     * the background, and a later run publishes them. A failure after the signal is the end of the background work.
      */
-    run: async ({ full, paced }: { full: boolean; paced: boolean }): Promise<NewFile[]> => {
+    run: async ({
+      full,
+      paced,
+      signal,
+    }: {
+      full: boolean;
+      paced: boolean;
+      signal?: AbortSignal | undefined;
+    }): Promise<NewFile[]> => {
       if (full) manifest.setState({ data_parts: "" });
       const { held_at, data_parts } = manifest.state();
       // A rollback holds publishing, so nothing may be rendered.
@@ -222,11 +234,12 @@ export function openDataFiles(context: PublisherContext, firstAfterMs = firstAft
       isBehind = snapshotState(manifest).mark !== data_parts;
       if (isBehind && !paced) await make();
       else if (isBehind && performance.now() >= startAfterMs) {
-        make().catch((error: unknown) =>
+        make().catch((error: unknown) => {
+          if (signal?.aborted === true) return;
           log("files of /data could not be made; trying again in an hour", {
             error: String(error),
-          }),
-        );
+          });
+        });
       }
       const ready = newest;
       newest = null;

@@ -77,7 +77,7 @@ export async function runPublishLoop(
     dueAtMs: listJob.dueAtMs,
     run: async () => {
       await listJob.run();
-      await feedJob.run({ paced: true });
+      await feedJob.run({ paced: true, signal });
     },
   };
   const feed: FollowUpJob = {
@@ -87,7 +87,7 @@ export async function runPublishLoop(
     // Lists that are behind bring the feed along, but no lists are made while a rollback holds.
     dueAtMs: () =>
       listJob.isBehind() && manifest.state().held_at === 0 ? null : feedJob.dueAtMs(),
-    run: () => feedJob.run({ paced: true }),
+    run: () => feedJob.run({ paced: true, signal }),
   };
   const search: FollowUpJob = {
     name: "search",

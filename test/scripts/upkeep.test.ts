@@ -78,11 +78,17 @@ test("a directory without a backup gets one soon after its start, and no second 
   const env = { ...process.env, ALMONER_DATA_DIR: dataDir() };
   const config = readConfig({ ALMONER_DATA_DIR: dataDir() });
   const told = Promise.withResolvers<string>();
+  const errors: unknown[] = [];
   const log = {
     info: () => {},
     warn: (text: unknown) => told.resolve(String(text)),
-    error: () => {},
+    error: (facts: unknown) => errors.push(facts),
   };
+  const ended = scheduleUpkeep(config, log, { env, afterMs: 0 });
+  await Bun.sleep(5);
+  await ended.stop();
+  await Bun.sleep(0);
+  expect(errors).toEqual([]);
   const first = scheduleUpkeep(config, log, { env, afterMs: 1 });
   expect(await told.promise).toContain("holds no keys");
   await first.stop();

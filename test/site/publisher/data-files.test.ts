@@ -65,21 +65,30 @@ test("paced, files are made while others go on, once an hour at most", async () 
   await directory.drain();
 });
 
-test("files that cannot be made are logged, and those before them stay", async () => {
-  const logged: string[] = [];
-  const own = {
-    ...context(),
-    log: (event: string) => void logged.push(event),
-    background: { ...context().background, makeData: () => Promise.reject(new Error("disk full")) },
-  };
-  const before = hashes();
-  const files = openDataFiles(own, 0);
-  expect(await files.run({ full: true, paced: true })).toEqual([]);
-  await Bun.sleep(0);
-  expect(logged).toEqual(["files of /data could not be made; trying again in an hour"]);
-  expect(hashes()).toEqual(before);
-  await directory.drain();
-});
+test.each([
+  [new AbortController().signal, ["files of /data could not be made; trying again in an hour"]],
+  [AbortSignal.abort(), []],
+])(
+  "files that cannot be made are logged unless the publisher ends, and those before them stay",
+  async (signal, lines) => {
+    const logged: string[] = [];
+    const own = {
+      ...context(),
+      log: (event: string) => void logged.push(event),
+      background: {
+        ...context().background,
+        makeData: () => Promise.reject(new Error("disk full")),
+      },
+    };
+    const before = hashes();
+    const files = openDataFiles(own, 0);
+    expect(await files.run({ full: true, paced: true, signal })).toEqual([]);
+    await Bun.sleep(0);
+    expect(logged).toEqual(lines);
+    expect(hashes()).toEqual(before);
+    await directory.drain();
+  },
+);
 
 test("while a rollback holds publishing the files stay as they are", async () => {
   const { current_release } = context().manifest.state();
