@@ -229,7 +229,7 @@ const elsewhere =
 
 /** "(CONTINUED ON PAGE 42)" or "(SEE SCHEDULE O)" within a text, with the stops around it. */
 const continued =
-  /([.,;]|(?<!\s))\s*\((?:cont(?:inued?|['’]?d)?\b|see sch\w* o\b)[^()]{0,60}\)\s*([.,;]?)/gi;
+  /([.,;]|(?<!\s))\s*\((?:cont(?:inued?|['’]?d)?\b|see sch\w* o\b)[^()]{0,60}\)(?:\s*([.,;]))?/gi;
 
 /** No text ends with such a word, but the room on some forms does. "Vitamin A" is whole. */
 const brokenOff =
@@ -240,7 +240,7 @@ const brokenOffMin = 40;
 /** The text of a form, without references to its other pages. One that breaks off ends with "…", or is "" if short. */
 function formProse(raw: string, organisation: string): string {
   const bare = raw
-    .replaceAll(continued, (_, before: string, after: string) => `${after || before} `)
+    .replaceAll(continued, (_, before: string, after = before) => `${after} `)
     .replace(elsewhere, "")
     .replace(/(?<![\s-])[\s-]+$/, "");
   const text = readableProse(bare, organisation);

@@ -109,6 +109,7 @@ describe("a return", () => {
     [undefined, mission("SEE SCHEDULE O")],
     [undefined, mission("N/A")],
     ["To feed all. To teach all.", mission("TO FEED ALL. (SEE SCHEDULE O)TO TEACH ALL.")],
+    ["To feed all. To teach.", mission("TO FEED ALL. (CONTINUED)  (SEE SCHEDULE O) TO TEACH.")],
     [
       "To feed all of the people who live in Reno and the…",
       mission("TO FEED ALL OF THE PEOPLE WHO LIVE IN RENO AND THE"),
