@@ -147,7 +147,7 @@ export function promotionNote(field: string, state: SubmissionState): string {
     case "queued":
       return `Queued for review: ${field} is prose and never goes live by agreement of agents. A person accepts, edits or rejects it.`;
     case "audit":
-      return `Logged for audit: the profile already holds a ${field}, which stays as it is. This submission takes no part in consensus.`;
+      return `Logged for audit: the profile already holds a ${field}, which stays as it is. This submission takes no part in consensus. If the live value is wrong, say so: POST /api/corrections/{slug}`;
     case "corroborates":
       return `Logged for audit: the profile already holds this ${field}. Your agent is counted among its corroborations, and named there when its id is bound.`;
     case "rejected":

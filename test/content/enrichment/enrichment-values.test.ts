@@ -227,5 +227,6 @@ test("every note names the field and says what comes next", () => {
   expect(new Set(notes).size).toBe(notes.length);
   expect(notes.every((note) => note.includes("city"))).toBe(true);
   expect(notes[0]).toContain("breaks the tie");
+  expect(promotionNote("city", { kind: "audit" })).toEndWith("POST /api/corrections/{slug}");
   expect(promotionNote("city", { kind: "rejected", reason: "not so" })).toBe("Rejected: not so");
 });
