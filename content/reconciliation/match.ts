@@ -201,10 +201,11 @@ function lookup(conditions: readonly Condition[], limit: number): Lookup {
       )
       .filter(Boolean);
   const [name = ""] = textsFor("name");
+  const ids = textsFor("id");
   const country = countryOf(textsFor("country")[0] ?? "") ?? "";
   return {
     name,
-    ids: [...textsFor("id"), ...(slugLike.test(name) ? [name] : [])],
+    ids: ids.length === 0 && slugLike.test(name) ? [name] : ids,
     orgIds: textsFor("org_id").flatMap((text) => {
       const orgId = readOrgId(text, country);
       return orgId.ok ? [orgId.value.org_id] : [];

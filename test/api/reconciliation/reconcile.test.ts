@@ -68,11 +68,14 @@ describe("a damaged name", () => {
     ["hawaii-foodbank", { org_id: "US-EIN-123456789" }, []],
     ["99-0305781", { org_id: "US-EIN-123456789" }, []],
     ["hawaii-foodbank", { org_id: ein }, ["hawaii-foodbank"]],
+    ["hawaii-foodbank", { id: "hawaii-nothing" }, []],
+    [knights, { id: "hawaii-foodbank", org_id: ein }, ["hawaii-foodbank"]],
     ["Quite another name", { org_id: ein, country: "US" }, ["hawaii-foodbank"]],
     ["hawaii-foodbank", { country: "Kenya" }, []],
   ])("%s has to have %j", async (propertyValue, values, slugs) => {
     const required = Object.entries(values).map(([propertyId, value]) => {
-      return { matchType: "property", propertyId, propertyValue: value, required: true };
+      const matchType = propertyId === "id" ? "id" : "property";
+      return { matchType, propertyId, propertyValue: value, required: true };
     });
     const queries = [{ conditions: [{ matchType: "name", propertyValue }, ...required] }];
     const answer = await service.post("/reconcile/v1/match", { queries });
