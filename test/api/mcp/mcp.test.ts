@@ -122,7 +122,11 @@ describe.each(ways)("over %s", (way) => {
 test.each([
   ["get_nonprofit", { slug: "nobody" }, "nonprofit_not_found"],
   ["search_nonprofits", { limit: -1 }, "limit"],
-  ["donation_requirements", { slug: "thin" }, "get_nonprofit names other ways to give in ways_to_give, where any are known"],
+  [
+    "donation_requirements",
+    { slug: "thin" },
+    "get_nonprofit names other ways to give in ways_to_give, where any are known",
+  ],
   ["prove_donation", { slug: "rich", tx_signature: "abc" }, "signature_malformed"],
   ["donation_status", { slug: "rich", memo: "A".repeat(32) }, "memo_unknown"],
   ["donation_receipt", { slug: "rich", donation_id: "none" }, "donation_not_found"],
