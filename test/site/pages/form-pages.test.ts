@@ -203,7 +203,9 @@ describe("a claim", () => {
       [".matches .button", claim],
       [".matches .button@href", ["/onboard?claim=lantern"]],
       ['a[href="/onboard?register=1&q=lantern"]', 1],
+      ["main", "None of these?"],
     ]);
+    expectPage((await pageAt("/onboard")).$, [["main", "Not in the directory yet?"]]);
     expectPage((await pageAt("/onboard?q=53-0196605")).$, [[".matches .button", claim]]);
     const address = encodeURIComponent("https://almoner.example/nonprofits/lantern?x#y");
     expectPage((await pageAt(`/onboard?q=${address}`)).$, [["h1", ["Change Lantern <b>School"]]]);
