@@ -11,6 +11,7 @@ import { isFull, measured } from "#test/support/measured.ts";
 import { forTests } from "#test/support/at-file-top.ts";
 
 const folder = process.env["ALMONER_REGISTER_DATA"] ?? "";
+// test/flows/registers.test.ts takes the same files through import, build and serving at every run.
 const skipped = folder === "" || !isFull;
 if (skipped)
   process.stderr.write(
