@@ -27,7 +27,7 @@ export type OnboardingOutcome = {
   keptFields: ClaimedField[];
   /** Fields whose live value the claim replaces because it says that the value is wrong. */
   correctedFields: ClaimedField[];
-  /** The wallet that the profile gets; `holdReason` null: it takes effect at once. */
+  /** The wallet that the profile gets. `holdReason` says why it waits; null if it takes effect at once. */
   wallet: { address: string; holdReason: string | null } | null;
 };
 
@@ -261,7 +261,7 @@ const EditBody = z.strictObject({
   causes: z.array(CauseId).max(8).optional(),
 });
 
-/** The editable values as JSON text, in which they come back; `approvedValue` are a first operator's edits. */
+/** The editable values as JSON text, in which they come back; `approvedValue` holds a first operator's edits. */
 export const editable = (request: OnboardingRequest, approvedValue: string | null): string =>
   JSON.stringify({
     ...(request.claim_slug === null ? { name: request.name, causes: [] } : {}),
